@@ -1,0 +1,150 @@
+{{- define "bernstein.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains "bernstein" .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-bernstein" (.Release.Name | trunc 30 | trimSuffix "-") -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "bernstein.operator" -}}
+{{ include "bernstein.fullname" . }}-operator
+{{- end -}}
+
+{{- define "bernstein.server" -}}
+{{ include "bernstein.fullname" . }}-server
+{{- end -}}
+
+{{/* User names of the two service accounts, as the API server sees them. */}}
+{{- define "bernstein.operatorUser" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "bernstein.operator" . }}
+{{- end -}}
+
+{{- define "bernstein.serverUser" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "bernstein.server" . }}
+{{- end -}}
+
+{{- define "bernstein.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{- define "bernstein.tlsSecret" -}}
+{{ .Values.server.tls.existingSecret | default (printf "%s-tls" (include "bernstein.server" .)) }}
+{{- end -}}
+
+{{/* Labels of everything that belongs to no single component. */}}
+{{- define "bernstein.labels" -}}
+app.kubernetes.io/name: bernstein
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: bernstein
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{/* Called with (dict "root" $ "component" NAME): what selects a component's pods. */}}
+{{- define "bernstein.selector" -}}
+app.kubernetes.io/name: bernstein
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "bernstein.componentLabels" -}}
+{{ include "bernstein.labels" .root }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* Called with (dict "root" $ "component" NAME "settings" VALUES): the part of a pod's spec that
+operator and server have in common. */}}
+{{- define "bernstein.podSettings" -}}
+automountServiceAccountToken: true
+enableServiceLinks: false
+terminationGracePeriodSeconds: 30
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .settings.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .settings.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .settings.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "bernstein.selector" . | nindent 8 }}
+{{- end -}}
+
+{{- define "bernstein.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Called with (dict "port" NAME "scheme" SCHEME). */}}
+{{- define "bernstein.probes" -}}
+startupProbe:
+  httpGet: {path: /healthz, port: {{ .port }}, scheme: {{ .scheme }}}
+  periodSeconds: 1
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /healthz, port: {{ .port }}, scheme: {{ .scheme }}}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: {{ .port }}, scheme: {{ .scheme }}}
+  periodSeconds: 5
+  timeoutSeconds: 5
+{{- end -}}
+
+{{/* Called with (dict "root" $ "port" NUMBER "scheme" SCHEME). */}}
+{{- define "bernstein.scrapeAnnotations" -}}
+{{- if .root.Values.metrics.scrapeAnnotations }}
+annotations:
+  prometheus.io/scrape: "true"
+  prometheus.io/path: /metrics
+  prometheus.io/port: {{ .port | quote }}
+  prometheus.io/scheme: {{ .scheme }}
+{{- end }}
+{{- end -}}
+
+{{/* CEL: whether key k of the labels l is one by which the operator finds its Jobs and Pods. */}}
+{{- define "bernstein.isOurLabel" -}}
+(k.startsWith('bernstein.dev/') || (k == 'app.kubernetes.io/managed-by' && l[k] == 'bernstein'))
+{{- end -}}
+
+{{/* Called with (dict "root" $ "name" NAME): binds the admission policy of that name. */}}
+{{- define "bernstein.policyBinding" -}}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ include "bernstein.fullname" .root }}-{{ .name }}
+  labels:
+    {{- include "bernstein.labels" .root | nindent 4 }}
+spec:
+  policyName: {{ include "bernstein.fullname" .root }}-{{ .name }}
+  validationActions: [Deny]
+{{- end -}}

@@ -1,0 +1,324 @@
+/*
+ * launcher: runs one command in a container and ends it cleanly.
+ *
+ *   launcher [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
+ *            [--stop-file FILE] [--int-seconds N] [--term-seconds N] -- COMMAND [ARG...]
+ *
+ * The command gets a session and process group of its own. When the stop file appears, or the
+ * launcher gets SIGTERM or SIGINT, the group gets SIGINT, after --int-seconds SIGTERM, after further
+ * --term-seconds SIGKILL. When the command has ended, every process it left behind is killed. The
+ * launcher adopts and reaps orphans, as PID 1 or as sub-reaper.
+ *
+ * Exit record: {"exitCode": N or null, "signal": N or null, "stopped": true or false}.
+ * Exit code: the command's; 128 + signal; 126 or 127 if it cannot be started; 125 for a wrong call or
+ * files that cannot be opened.
+ *
+ * Static and self-contained, because it is copied into images of any kind.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+static const long POLL_MS = 200;
+static const long REAP_LIMIT_MS = 5000;
+
+struct options {
+	const char *input, *output, *error, *exit_record, *stop_file;
+	long int_ms, term_ms;
+	char **command;
+};
+
+enum stage { RUNNING, INTERRUPTED, TERMINATED, KILLED };
+
+static void complain(const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fputs("launcher: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+}
+
+__attribute__((noreturn)) static void fail_setup(const char *what, const char *name)
+{
+	complain("%s %s: %s", what, name, strerror(errno));
+	exit(EXIT_SETUP);
+}
+
+static long milliseconds(const char *option, const char *text)
+{
+	char *end;
+	errno = 0;
+	long seconds = strtol(text, &end, 10);
+	if (errno || end == text || *end || seconds < 0 || seconds > 86400) {
+		complain("--%s takes a whole number of seconds from 0 to 86400, got '%s'", option, text);
+		exit(EXIT_SETUP);
+	}
+	return seconds * 1000;
+}
+
+static struct options parse(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"stdin", required_argument, NULL, 'i'},
+		{"stdout", required_argument, NULL, 'o'},
+		{"stderr", required_argument, NULL, 'e'},
+		{"exit-record", required_argument, NULL, 'r'},
+		{"stop-file", required_argument, NULL, 's'},
+		{"int-seconds", required_argument, NULL, 'n'},
+		{"term-seconds", required_argument, NULL, 't'},
+		{NULL, 0, NULL, 0},
+	};
+	struct options o = {.int_ms = 10000, .term_ms = 10000};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+", known, NULL)) != -1) {
+		switch (c) {
+		case 'i': o.input = optarg; break;
+		case 'o': o.output = optarg; break;
+		case 'e': o.error = optarg; break;
+		case 'r': o.exit_record = optarg; break;
+		case 's': o.stop_file = optarg; break;
+		case 'n': o.int_ms = milliseconds("int-seconds", optarg); break;
+		case 't': o.term_ms = milliseconds("term-seconds", optarg); break;
+		default: exit(EXIT_SETUP);
+		}
+	}
+	if (optind >= argc) {
+		complain("no command given; usage: launcher [OPTIONS] -- COMMAND [ARG...]");
+		exit(EXIT_SETUP);
+	}
+	o.command = argv + optind;
+	return o;
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000L + t.tv_nsec / 1000000L;
+}
+
+static int open_input(const char *path)
+{
+	/* Follows symlinks: files of a mounted ConfigMap are symlinks. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fail_setup("cannot read", path);
+	return fd;
+}
+
+static int open_output(const char *path)
+{
+	struct stat st;
+	/* O_NONBLOCK: a FIFO in the file's place must not hang the container. */
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0640);
+	if (fd < 0)
+		fail_setup("cannot write", path);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		complain("cannot write %s: not a regular file", path);
+		exit(EXIT_SETUP);
+	}
+	if (fcntl(fd, F_SETFL, O_APPEND))
+		fail_setup("cannot write", path);
+	return fd;
+}
+
+static void redirect(int from, int to)
+{
+	if (from >= 0 && dup2(from, to) < 0)
+		_exit(EXIT_SETUP);
+}
+
+/* Starts the command; on failure returns -1 with errno set to what exec said. */
+static pid_t start(const struct options *o, const sigset_t *original)
+{
+	int input = open_input(o->input ? o->input : "/dev/null");
+	int output = o->output ? open_output(o->output) : -1;
+	int error = o->error ? open_output(o->error) : -1;
+	int report[2], problem = 0;
+	if (pipe2(report, O_CLOEXEC))
+		fail_setup("cannot make", "a pipe");
+	pid_t child = fork();
+	if (child < 0)
+		fail_setup("cannot start", "a process");
+	if (child == 0) {
+		setsid();
+		redirect(input, STDIN_FILENO);
+		redirect(output, STDOUT_FILENO);
+		redirect(error, STDERR_FILENO);
+		sigprocmask(SIG_SETMASK, original, NULL);
+		execvp(o->command[0], o->command);
+		problem = errno;
+		if (write(report[1], &problem, sizeof problem) < 0)
+			_exit(EXIT_SETUP);
+		_exit(EXIT_CANNOT_RUN);
+	}
+	close(report[1]);
+	close(input);
+	if (output >= 0)
+		close(output);
+	if (error >= 0)
+		close(error);
+	ssize_t length;
+	do
+		length = read(report[0], &problem, sizeof problem);
+	while (length < 0 && errno == EINTR);
+	close(report[0]);
+	if (length <= 0)
+		return child;
+	waitpid(child, NULL, 0);
+	errno = problem;
+	return -1;
+}
+
+static void write_record(const char *path, int code, int by_signal, bool stopped)
+{
+	char temporary[PATH_MAX], text[128], exit_code[16] = "null", signal_number[16] = "null";
+	if (!path)
+		return;
+	if (code >= 0)
+		snprintf(exit_code, sizeof exit_code, "%d", code);
+	if (by_signal > 0)
+		snprintf(signal_number, sizeof signal_number, "%d", by_signal);
+	int size = snprintf(text, sizeof text, "{\"exitCode\": %s, \"signal\": %s, \"stopped\": %s}\n",
+			    exit_code, signal_number, stopped ? "true" : "false");
+	if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
+		complain("the name of the exit record is too long");
+		return;
+	}
+	unlink(temporary);
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0 || write(fd, text, (size_t)size) != size || close(fd) || rename(temporary, path))
+		complain("cannot write %s: %s", path, strerror(errno));
+}
+
+/* Parent of a process by /proc/PID/stat, or -1. The name in it may hold blanks and brackets. */
+static pid_t parent_of(const char *pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t length = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (length <= 0)
+		return -1;
+	text[length] = '\0';
+	const char *end = strrchr(text, ')');
+	int parent;
+	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : -1;
+}
+
+static void kill_children(void)
+{
+	DIR *processes = opendir("/proc");
+	if (!processes)
+		return;
+	for (struct dirent *entry; (entry = readdir(processes));)
+		if (isdigit((unsigned char)entry->d_name[0]) && parent_of(entry->d_name) == getpid())
+			kill((pid_t)atoi(entry->d_name), SIGKILL);
+	closedir(processes);
+}
+
+/* Kills what the command left behind. A killed parent's children become ours, hence the loop. */
+static void clean_up(pid_t group, const sigset_t *signals)
+{
+	const struct timespec pause = {.tv_nsec = 20 * 1000000L};
+	long limit = now_ms() + REAP_LIMIT_MS;
+	for (;;) {
+		kill(-group, SIGKILL);
+		kill_children();
+		pid_t ended;
+		while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (ended < 0 && errno == ECHILD)
+			return;
+		if (now_ms() > limit) {
+			complain("some processes could not be killed");
+			return;
+		}
+		sigtimedwait(signals, NULL, &pause);
+	}
+}
+
+/* Waits until the command has ended; returns its wait status. */
+static int supervise(const struct options *o, pid_t child, const sigset_t *signals, bool *stopped)
+{
+	enum stage stage = RUNNING;
+	long deadline = LONG_MAX;
+	for (;;) {
+		struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+		int got = sigtimedwait(signals, NULL, &pause);
+		int status;
+		pid_t ended;
+		while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+			if (ended == child)
+				return status;
+		bool asked = got == SIGTERM || got == SIGINT ||
+			     (o->stop_file && access(o->stop_file, F_OK) == 0);
+		long now = now_ms();
+		if (stage == RUNNING && asked) {
+			*stopped = true;
+			kill(-child, SIGINT);
+			stage = INTERRUPTED;
+			deadline = now + o->int_ms;
+		} else if (stage == INTERRUPTED && now >= deadline) {
+			kill(-child, SIGTERM);
+			stage = TERMINATED;
+			deadline = now + o->term_ms;
+		} else if (stage == TERMINATED && now >= deadline) {
+			kill(-child, SIGKILL);
+			stage = KILLED;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = parse(argc, argv);
+	sigset_t signals, original;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, &original);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		fail_setup("cannot become", "sub-reaper");
+
+	pid_t child = start(&o, &original);
+	if (child < 0) {
+		int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+		complain("cannot start %s: %s", o.command[0], strerror(errno));
+		write_record(o.exit_record, code, -1, false);
+		return code;
+	}
+	bool stopped = false;
+	int status = supervise(&o, child, &signals, &stopped);
+	clean_up(child, &signals);
+	if (WIFSIGNALED(status)) {
+		write_record(o.exit_record, -1, WTERMSIG(status), stopped);
+		return 128 + WTERMSIG(status);
+	}
+	write_record(o.exit_record, WEXITSTATUS(status), -1, stopped);
+	return WEXITSTATUS(status);
+}

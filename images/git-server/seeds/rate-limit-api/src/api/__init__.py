@@ -1,0 +1,1 @@
+"""Links under short codes."""

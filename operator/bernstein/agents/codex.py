@@ -1,0 +1,188 @@
+"""OpenAI Codex CLI (`codex exec --json`)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+
+from bernstein.agents import provider_errors, records
+from bernstein.agents.adapter import (
+    MESSAGE_LIMIT,
+    NO_CHANGE,
+    PROGRESS_LIMIT,
+    TEXT_LIMIT,
+    Invocation,
+    Run,
+)
+from bernstein.agents.command import KEY_VARIABLE, with_key
+from bernstein.api.pod import FinalRecord, Usage
+
+PUBLIC_ENDPOINT = "https://api.openai.com/v1"
+PROVIDER = "bernstein"
+EFFORTS = {"low": "low", "normal": "medium", "high": "high", "max": "xhigh"}
+THREADS = 64
+"""Threads of one run whose tokens are counted; a run has one."""
+
+
+class Codex:
+    name = "codex"
+
+    def invocation(self, run: Run) -> Invocation:
+        settings = [part for setting in _settings(run) for part in ("-c", setting)]
+        argv = [
+            *("codex", "exec", "--json", "--ephemeral", "--skip-git-repo-check"),
+            # The pod is the sandbox. Rules of the repository are not followed.
+            *("--dangerously-bypass-approvals-and-sandbox", "--ignore-rules"),
+            *("-C", run.workdir),
+            *(("-m", run.model) if run.model else ()),
+            *settings,
+            "-",
+        ]
+        home = f"{run.home}/.codex"
+        before = ['mkdir -p "$CODEX_HOME"']
+        if run.config_dir:
+            source = shlex.quote(f"{run.config_dir}/config.toml")
+            before.append(f'if [ -f {source} ]; then cp {source} "$CODEX_HOME/config.toml"; fi')
+        return Invocation(
+            with_key(argv, run.api_key_file, before=before),
+            {"HOME": run.home, "TMPDIR": run.tmp, "CODEX_HOME": home},
+        )
+
+    def parser(self) -> CodexParser:
+        return CodexParser()
+
+
+class CodexParser:
+    """Reads the events of `codex exec --json`.
+
+    Codex reports usage only at the end of a turn and cumulated over the thread, so the last report
+    of each thread counts. Its `input_tokens` include what came from or went into a cache.
+    """
+
+    model: str | None = None
+
+    def __init__(self) -> None:
+        self.progress = ""
+        self._threads: dict[str, Usage] = {}
+        self._thread = ""
+        self._message = ""
+        self._error = ""
+        self._ended: str | None = None
+
+    @property
+    def usage(self) -> Usage:
+        total = Usage()
+        for usage in self._threads.values():
+            total = records.add(total, usage)
+        return total
+
+    def feed(self, line: bytes) -> None:
+        record = records.parse(line)
+        if record is None:
+            return
+        kind = records.text(record, "type")
+        if kind == "thread.started":
+            self._thread = records.text(record, "thread_id")[:64]
+        elif kind == "turn.started":
+            self._ended = None
+        elif kind in ("item.started", "item.updated", "item.completed"):
+            self._item(record.get("item"))
+        elif kind == "error":
+            self._error = records.text(record, "message")[:MESSAGE_LIMIT]
+        elif kind == "turn.failed":
+            self._ended = kind
+            self._error = records.text(record, "error", "message")[:MESSAGE_LIMIT] or self._error
+        elif kind == "turn.completed":
+            self._ended = kind
+            self._count(record.get("usage"))
+
+    def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
+        text = records.tail(self._message, TEXT_LIMIT)
+        if self._ended == "turn.completed" and exit_code in (0, None):
+            no_change = any(line.strip() == NO_CHANGE for line in self._message.splitlines())
+            return FinalRecord("Succeeded", "The agent reports success.", text, no_change)
+        error = self._error or _last_error(stderr_tail)
+        if self._ended is None and not error:
+            message = f"The output ends without a final record (exit code {exit_code})."
+            return FinalRecord("NoFinalRecord", message, text)
+        if self._ended == "turn.completed":
+            message = f"The agent reports success but ended with exit code {exit_code}."
+            return FinalRecord("AgentFailed", message, text)
+        outcome = provider_errors.classify(error)
+        if self._ended is None and outcome == "AgentFailed":
+            outcome = "NoFinalRecord"
+        return FinalRecord(
+            outcome,
+            records.head(error, MESSAGE_LIMIT) or "The agent reports a failure without a reason.",
+            text,
+            retry_after=provider_errors.retry_after(error),
+        )
+
+    def _item(self, item: object) -> None:
+        if not isinstance(item, dict):
+            return
+        kind = records.text(item, "type")
+        if kind == "agent_message":
+            self._message = records.tail(records.text(item, "text"), 4 * TEXT_LIMIT)
+            self.progress = records.head(self._message, PROGRESS_LIMIT)
+        elif kind == "command_execution":
+            command = records.text(item, "command")
+            self.progress = records.head(f"runs {command[:1000]}", PROGRESS_LIMIT)
+        elif kind == "file_change":
+            names = ", ".join(_changed_paths(item))
+            self.progress = records.head(f"changes {names}", PROGRESS_LIMIT)
+
+    def _count(self, usage: object) -> None:
+        if not isinstance(usage, dict):
+            return
+        names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+        counts = [records.count(usage, name) for name in names]
+        if None in counts or (self._thread not in self._threads and len(self._threads) >= THREADS):
+            return
+        total, output, read, write = (count or 0 for count in counts)
+        reported = Usage(max(total - read - write, 0), output, read, write)
+        before = self._threads.get(self._thread, Usage())
+        self._threads[self._thread] = records.highest(before, reported)
+
+
+def _settings(run: Run) -> Iterator[str]:
+    """`key=value` for `-c`; values are TOML, of which JSON's strings are a part."""
+    provider = {
+        "name": PROVIDER,
+        "base_url": run.base_url or PUBLIC_ENDPOINT,
+        "wire_api": "responses",
+        "request_max_retries": 4,
+        "stream_max_retries": 5,
+        "stream_idle_timeout_ms": 300_000,
+    }
+    if run.api_key_file is not None:
+        provider["env_key"] = KEY_VARIABLE
+    yield f"model_provider={json.dumps(PROVIDER)}"
+    for key, value in provider.items():
+        yield f"model_providers.{PROVIDER}.{key}={json.dumps(value)}"
+    if run.effort is not None:
+        yield f"model_reasoning_effort={json.dumps(EFFORTS[run.effort])}"
+    yield 'approval_policy="never"'
+    # Settings and hooks that the repository brings are those of an untrusted folder: not read.
+    yield f'projects={{{json.dumps(run.workdir)}={{trust_level="untrusted"}}}}'
+    yield 'history.persistence="none"'
+    yield "check_for_update_on_startup=false"
+    yield "analytics.enabled=false"
+    # Without the last one a refused connection is retried for ever.
+    for feature in ("plugins", "remote_plugin", "apps", "unbounded_connection_retries"):
+        yield f"features.{feature}=false"
+
+
+def _changed_paths(item: records.Record) -> Iterator[str]:
+    changes = item.get("changes")
+    for change in changes[:5] if isinstance(changes, list) else ():
+        if isinstance(change, dict):
+            yield records.text(change, "path")[:PROGRESS_LIMIT]
+
+
+def _last_error(stderr: bytes) -> str:
+    """The last line that is not codex's own note about its standard input."""
+    lines = stderr[-8192:].decode(errors="replace").splitlines()
+    said = [line for line in lines if line.strip() and "additional input from stdin" not in line]
+    return said[-1][:MESSAGE_LIMIT] if said else ""

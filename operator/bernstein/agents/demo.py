@@ -1,0 +1,88 @@
+"""The scripted agent of examples and tests (`demo-agent`), which plays a scenario file."""
+
+from __future__ import annotations
+
+from bernstein.agents import records
+from bernstein.agents.adapter import (
+    MESSAGE_LIMIT,
+    PROGRESS_LIMIT,
+    TEXT_LIMIT,
+    Invocation,
+    Run,
+)
+from bernstein.api.pod import FinalRecord, Usage
+
+OUTCOMES = {
+    "rate_limit": "RateLimited",
+    "usage_limit": "UsageLimited",
+    "auth": "ModelAuthFailed",
+    "unavailable": "ProviderUnavailable",
+    "max_turns": "MaxTurns",
+    "refused": "Refused",
+}
+RETRY_LIMIT = 24 * 3600
+
+
+class Demo:
+    name = "demo"
+
+    def invocation(self, run: Run) -> Invocation:
+        folder = run.config_dir or "/etc/agent"
+        argv = ["demo-agent", "--scenario", f"{folder}/scenario.yaml"]
+        if run.model:
+            argv += ["--model", run.model]
+        return Invocation(tuple(argv), {"HOME": run.home, "TMPDIR": run.tmp})
+
+    def parser(self) -> DemoParser:
+        return DemoParser()
+
+
+class DemoParser:
+    """Reads JSON lines: `start`, `message`, `usage` (of one request) and at last `result`."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.model: str | None = None
+        self.progress = ""
+        self._result: records.Record | None = None
+
+    def feed(self, line: bytes) -> None:
+        record = records.parse(line)
+        if record is None:
+            return
+        kind = records.text(record, "type")
+        if kind == "start":
+            self.model = records.text(record, "model")[:PROGRESS_LIMIT] or self.model
+        elif kind == "message":
+            self.progress = records.head(records.text(record, "text"), PROGRESS_LIMIT)
+        elif kind == "usage":
+            self._count(record)
+        elif kind == "result":
+            self._result = record
+
+    def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
+        if self._result is None:
+            said = records.head(stderr_tail[-2000:].decode(errors="replace"), 300)
+            message = f"The output ends without a result (exit code {exit_code}). {said}".strip()
+            return FinalRecord("NoFinalRecord", message)
+        text = records.tail(records.text(self._result, "text"), TEXT_LIMIT)
+        error = self._result.get("error")
+        if isinstance(error, dict):
+            after = records.count(error, "retry_after")
+            return FinalRecord(
+                OUTCOMES.get(records.text(error, "kind"), "AgentFailed"),
+                records.head(records.text(error, "message"), MESSAGE_LIMIT),
+                text,
+                retry_after=min(after, RETRY_LIMIT) if after else None,
+            )
+        if exit_code not in (0, None):
+            message = f"The agent reports success but ended with exit code {exit_code}."
+            return FinalRecord("AgentFailed", message, text)
+        no_change = self._result.get("no_change") is True
+        return FinalRecord("Succeeded", "The agent reports success.", text, no_change)
+
+    def _count(self, record: records.Record) -> None:
+        names = ("input", "output", "cache_read", "cache_write")
+        counts = [count for name in names if (count := records.count(record, name)) is not None]
+        if len(counts) == len(names):
+            self.usage = records.add(self.usage, Usage(*counts))

@@ -1,0 +1,75 @@
+"""Reading records and token counts out of an output that nobody vouches for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bernstein.api.pod import Usage
+
+LINE_LIMIT = 1024 * 1024
+"""Longer lines (a command's whole output, say) are skipped."""
+COUNT_LIMIT = 1_000_000_000
+"""A single count above this is no count."""
+TOTAL_LIMIT = 1_000_000_000_000
+
+Record = dict[str, Any]
+
+
+def parse(line: bytes) -> Record | None:
+    """The JSON object on a line; None for anything else."""
+    if len(line) > LINE_LIMIT or not line.lstrip().startswith(b"{"):
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def text(record: Record, *path: str) -> str:
+    """The string at `path`; empty if there is none."""
+    value: Any = record
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def count(record: Record, key: str) -> int | None:
+    """A token count: an integer within bounds (0 when absent), else None."""
+    value = record.get(key, 0)
+    if type(value) is not int or not 0 <= value <= COUNT_LIMIT:
+        return None
+    return value
+
+
+def add(a: Usage, b: Usage) -> Usage:
+    """Sum of two usages, held at a bound that no honest run reaches."""
+    return Usage(
+        min(a.input + b.input, TOTAL_LIMIT),
+        min(a.output + b.output, TOTAL_LIMIT),
+        min(a.cache_read + b.cache_read, TOTAL_LIMIT),
+        min(a.cache_write + b.cache_write, TOTAL_LIMIT),
+    )
+
+
+def highest(a: Usage, b: Usage) -> Usage:
+    """Field by field the larger count."""
+    return Usage(
+        max(a.input, b.input),
+        max(a.output, b.output),
+        max(a.cache_read, b.cache_read),
+        max(a.cache_write, b.cache_write),
+    )
+
+
+def tail(value: str, limit: int) -> str:
+    """The last `limit` characters."""
+    return value if len(value) <= limit else "…" + value[1 - limit :]
+
+
+def head(value: str, limit: int) -> str:
+    """The first `limit` characters, on one line."""
+    # Nothing beyond the limit is shown: no need to split a megabyte.
+    line = " ".join(value[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

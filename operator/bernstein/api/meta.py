@@ -1,0 +1,190 @@
+"""What all kinds share: model settings, bounded types, conditions, CEL rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+GROUP = "bernstein.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+
+class Model(BaseModel):
+    """camelCase outside, snake_case inside; immutable; unknown keys are dropped, as the API server
+    does."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore"
+    )
+
+    def dump(self) -> dict[str, Any]:
+        """As JSON for the API server: camelCase, nothing that is None."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+Rule = dict[str, str]
+"""One entry of `x-kubernetes-validations`."""
+
+
+def rule(expression: str, message: str, **more: str) -> Rule:
+    """A CEL rule that the API server enforces; `more`: fieldPath, messageExpression, reason."""
+    return {"rule": expression, "message": message, **more}
+
+
+def cel(*rules: tuple[str, str] | Rule) -> dict[str, Any]:
+    """JSON schema extension for rules, or `(expression, message)` pairs."""
+    return {
+        "x-kubernetes-validations": [
+            entry if isinstance(entry, dict) else rule(*entry) for entry in rules
+        ]
+    }
+
+
+def needs(field: str, when: str, message: str) -> Rule:
+    """Rule: the optional field must be there when `when` (CEL) holds."""
+    return rule(
+        f"!({when}) || has(self.{field})",
+        message,
+        fieldPath=f".{field}",
+        reason="FieldValueRequired",
+    )
+
+
+def refuses(field: str, when: str, message: str) -> Rule:
+    """Rule: the optional field must not be there when `when` (CEL) holds."""
+    return rule(
+        f"!({when}) || !has(self.{field})",
+        message,
+        fieldPath=f".{field}",
+        reason="FieldValueForbidden",
+    )
+
+
+def one_way(field: str) -> Rule:
+    """Rule: once there is such a field in the spec, it stays as it is."""
+    return rule(
+        f"!has(oldSelf.{field}) || (has(self.{field}) && self.{field} == oldSelf.{field})",
+        "cannot be changed or taken back",
+        fieldPath=f".{field}",
+        reason="FieldValueForbidden",
+    )
+
+
+def immutable_except(
+    *mutable: str, remedy: str, rules: tuple[tuple[str, str] | Rule, ...] = ()
+) -> Callable[[dict[str, Any]], None]:
+    """JSON schema extension of a spec: every field but the mutable ones keeps its first value.
+
+    One rule per field, so that the answer names the field; `remedy` is what to do instead.
+    """
+
+    def extend(schema: dict[str, Any]) -> None:
+        required = schema.get("required", ())
+        unknown = set(mutable) - schema["properties"].keys()
+        if unknown:
+            raise ValueError(f"no such fields: {sorted(unknown)}")
+        fixed = [name for name in schema["properties"] if name not in mutable]
+        schema.update(cel(*rules, *(_immutable(name, name in required, remedy) for name in fixed)))
+
+    return extend
+
+
+def _immutable(field: str, required: bool, remedy: str) -> Rule:
+    same = f"self.{field} == oldSelf.{field}"
+    if not required:
+        same = f"has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || {same})"
+    return rule(
+        same,
+        f"the field is immutable: {remedy}",
+        fieldPath=f".{field}",
+        reason="FieldValueForbidden",
+    )
+
+
+def named(limit: int) -> Rule:
+    """Rule for the root of a kind: its names become parts of labels, refs and children's names."""
+    return rule(
+        f"self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && "
+        f"size(self.metadata.name) <= {limit}",
+        f"metadata.name has at most {limit} characters: lower-case letters, digits and '-'",
+    )
+
+
+def list_map(*keys: str) -> dict[str, Any]:
+    """JSON schema extension: a list whose items are told apart by these keys."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
+
+
+Name = Annotated[
+    str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", min_length=1, max_length=63)
+]
+ObjectName = Annotated[
+    str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)
+]
+Key = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
+Line = Annotated[str, Field(min_length=1, max_length=300)]
+Text = Annotated[str, Field(max_length=8192)]
+Money = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$", max_length=16)]
+"""US dollars as a decimal string."""
+RelativePath = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=256,
+        # Spelled for the API server's cost estimate: a Plan may hold 80,000 of these.
+        json_schema_extra=cel(
+            (
+                "!self.startsWith('/') && self != '..' && !self.startsWith('../') && "
+                "!self.endsWith('/..') && !self.contains('/../')",
+                "a path is relative to the repository and may not leave it",
+            )
+        ),
+    ),
+]
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
+Image = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class Condition(Model):
+    """A Kubernetes condition."""
+
+    type: Annotated[str, Field(max_length=64)]
+    status: Literal["True", "False", "Unknown"]
+    reason: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=64)]
+    message: Annotated[str, Field(max_length=4096)] = ""
+    observed_generation: int | None = None
+    last_transition_time: datetime
+
+
+Conditions = Annotated[
+    tuple[Condition, ...], Field(max_length=16, json_schema_extra=list_map("type"))
+]
+
+
+class UsageCounts(Model):
+    """Tokens; `input` excludes what was read from or written to a cache."""
+
+    input: int = Field(default=0, ge=0)
+    output: int = Field(default=0, ge=0)
+    cache_read: int = Field(default=0, ge=0)
+    cache_write: int = Field(default=0, ge=0)
+
+
+class Metadata(Model):
+    """The part of an object's metadata that decisions read."""
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    resource_version: str = ""
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    finalizers: tuple[str, ...] = ()

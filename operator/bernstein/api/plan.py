@@ -1,0 +1,190 @@
+"""Plan: a graph of steps that becomes Tasks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bernstein.api.meta import (
+    Conditions,
+    Line,
+    Metadata,
+    Model,
+    Money,
+    ObjectName,
+    Sha,
+    Text,
+    UsageCounts,
+    cel,
+    immutable_except,
+    list_map,
+    named,
+    one_way,
+)
+from bernstein.api.signals import Constraints, Files, Work
+from bernstein.api.task import CheckResult, Delivery
+
+
+class Cancel(Model):
+    reason: Annotated[str, Field(min_length=1, max_length=1024)] = "Cancelled by user"
+
+
+class Step(Work):
+    model_config = {
+        **Work.model_config,
+        "json_schema_extra": cel(
+            ("has(self.title) || has(self.goal)", "step must have a 'title' or 'goal' field"),
+            (
+                "!(has(self.title) && has(self.goal))",
+                "'title' and 'goal' are the same field: give one of them",
+            ),
+        ),
+    }
+
+    title: Line | None = None
+    goal: Line | None = Field(default=None, description="Older name of title.")
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.goal or ""
+
+
+class Stage(Model):
+    name: Line
+    description: Text | None = None
+    depends_on: Annotated[tuple[Line, ...], Field(max_length=40)] | None = Field(
+        default=None, description="Stages that come first; absent: the stage before; []: none."
+    )
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
+
+
+class PlanSpec(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": immutable_except(
+            "budget",
+            "cancel",
+            "maxAgents",
+            "suspend",
+            remedy="apply a Plan of another name instead",
+            rules=(one_way("cancel"),),
+        ),
+    }
+
+    name: Line = Field(description="What the plan is for; told to every agent as the goal.")
+    description: Text | None = None
+    project_ref: ObjectName | None = Field(
+        default=None, description="Absent: the only Project of the namespace, or `default`."
+    )
+    cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
+    budget: Money | None = Field(default=None, description="US dollars.")
+    max_agents: Annotated[int, Field(ge=1, le=1000)] | None = None
+    constraints: Constraints = ()
+    context_files: Files = Field(default=(), description="Files named to every agent as context.")
+    stages: Annotated[
+        tuple[Stage, ...], Field(min_length=1, max_length=40, json_schema_extra=list_map("name"))
+    ]
+    suspend: bool = Field(default=False, description="true: no new session starts.")
+    cancel: Cancel | None = None
+
+
+class Counts(Model):
+    total: int = 0
+    open: int = 0
+    running: int = 0
+    verifying: int = 0
+    closed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+
+
+class Estimate(Model):
+    minutes: int = Field(description="Along the critical path.")
+    cost_usd: Money | None = None
+    basis: Annotated[str, Field(max_length=200)]
+
+
+class PlanTask(Model):
+    """Last known facts of one Task; kept when the Task is deleted, so that no spend is lost."""
+
+    name: Annotated[str, Field(max_length=63)]
+    stage: Line
+    uid: Annotated[str, Field(max_length=64)] | None = None
+    state: Annotated[str, Field(max_length=32)] = "Open"
+    attempts: int = 0
+    spend_usd: Money = "0"
+
+
+class Integration(Model):
+    """Where the Plan's verified work gathers before it is delivered."""
+
+    ref: Annotated[str, Field(max_length=300)]
+    target: Annotated[str, Field(max_length=300)]
+    target_sha: Sha = Field(
+        description="Tip of the target when the Plan began; judges come from it."
+    )
+    probes: int = Field(default=0, description="Jobs that tried to begin.")
+
+
+class PlanVerification(Model):
+    """The checks of the tree that is delivered, when it is not the one the Tasks were verified
+    on."""
+
+    round: int = 0
+    base: Sha
+    sha: Sha
+    tree: Annotated[str, Field(max_length=64)]
+    ref: Annotated[str, Field(max_length=300)]
+    passed: bool | None = None
+    checks: Annotated[
+        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
+    ] = ()
+
+
+class Hold(Model):
+    """Something outside must change first; looked at again at `retryAt`, or when a spec changes."""
+
+    reason: Annotated[str, Field(max_length=64)]
+    message: Annotated[str, Field(max_length=2048)] = ""
+    retry_at: datetime
+    generation: int = Field(description="Generation of the Project that was tried.")
+
+
+class PlanStatus(Model):
+    observed_generation: int = -1
+    conditions: Conditions = ()
+    phase: Annotated[str, Field(max_length=32)] | None = Field(
+        default=None, description="Pending, Running, Suspended, Delivering, Succeeded, Failed, ..."
+    )
+    current_stage: Line | None = None
+    project: ObjectName | None = None
+    counts: Counts = Field(default_factory=Counts)
+    tasks: Annotated[
+        tuple[PlanTask, ...], Field(max_length=2000, json_schema_extra=list_map("name"))
+    ] = ()
+    expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
+    usage: UsageCounts = Field(default_factory=UsageCounts)
+    spend_usd: Money = "0"
+    estimate: Estimate | None = None
+    integration: Integration | None = None
+    jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
+    hold: Hold | None = None
+    verification: PlanVerification | None = None
+    delivery: Delivery | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class Plan(Model):
+    model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
+
+    metadata: Metadata
+    spec: PlanSpec
+    status: PlanStatus = Field(default_factory=PlanStatus)
+
+
+def parse(obj: dict[str, Any]) -> Plan:
+    """A Plan as the API server serves it."""
+    return Plan.model_validate(obj)

@@ -1,0 +1,268 @@
+"""Project: what an administrator offers the Plans of a namespace."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import (
+    Conditions,
+    Image,
+    Key,
+    Line,
+    Metadata,
+    Model,
+    Money,
+    Name,
+    ObjectName,
+    cel,
+    list_map,
+    named,
+    needs,
+    refuses,
+    rule,
+)
+
+
+class SecretRef(Model):
+    """A Secret of type kubernetes.io/basic-auth (keys `username`, `password`)."""
+
+    secret_name: ObjectName
+
+
+class ConfigMapKey(Model):
+    name: ObjectName
+    key: Key = "ca.crt"
+
+
+class SecretKey(Model):
+    name: ObjectName
+    key: Key
+
+
+class Credentials(Model):
+    """Three accounts, so that a leak of one is not a leak of all."""
+
+    read: SecretRef = Field(description="Fetches; used by every checkout.")
+    work: SecretRef = Field(description="Pushes to refs/bernstein/ only; used by the pusher.")
+    deliver: SecretRef = Field(description="Pushes verified work; used by merge Jobs only.")
+
+
+class Repository(Model):
+    name: Name
+    url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
+        description="https address without credentials."
+    )
+    branch: Annotated[str, Field(pattern=r"^[A-Za-z0-9][-A-Za-z0-9._/]*$", max_length=200)] = "main"
+    credentials: Credentials
+    ca: ConfigMapKey | None = Field(
+        default=None,
+        description="Certificate authority of the git server, when it is a private one.",
+    )
+
+
+class Resources(Model):
+    """Requests and limits of the container that runs the agent or the check."""
+
+    cpu: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?m?$", max_length=16)] = "500m"
+    memory: Annotated[str, Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16)] = "1Gi"
+    ephemeral_storage: Annotated[str, Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16)] = "2Gi"
+
+
+class TierModels(Model):
+    """The provider's name of each tier's model; a tier without one is called by its own name."""
+
+    opus: Line | None = None
+    sonnet: Line | None = None
+    haiku: Line | None = None
+
+
+class Agent(Model):
+    """A coding agent that Plans may choose by `cli`."""
+
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "self.adapter != 'generic' || (has(self.command) && size(self.command) > 0)",
+                "adapter generic needs a command",
+                fieldPath=".command",
+                reason="FieldValueRequired",
+            ),
+            rule(
+                "self.adapter == 'generic' || !has(self.command) || size(self.command) == 0",
+                "only adapter generic takes a command",
+                fieldPath=".command",
+                reason="FieldValueForbidden",
+            ),
+        ),
+    }
+
+    name: Name
+    adapter: Literal["codex", "generic", "demo"]
+    image: Image
+    command: Annotated[
+        tuple[Annotated[str, Field(max_length=4096)], ...], Field(max_length=64)
+    ] = ()
+    models: TierModels = Field(default_factory=TierModels)
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$", max_length=2048)] | None = None
+    api_key: SecretKey | None = None
+    config_map: ObjectName | None = Field(
+        default=None, description="ConfigMap whose keys are files in /etc/agent."
+    )
+    resources: Resources = Field(default_factory=Resources)
+
+
+class Toolchain(Model):
+    """Where signals and gates that execute something run."""
+
+    image: Image
+    read_only_root_filesystem: bool = True
+    resources: Resources = Field(default_factory=Resources)
+
+
+BUILT_IN_GATES = ("lint", "tests", "pii_scan", "merge_conflict")
+_OWN = f"!(self.name in {list(BUILT_IN_GATES)})"
+_READS_ONLY = "self.name in ['pii_scan', 'merge_conflict']"
+
+GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
+
+
+class Gate(Model):
+    """Settings of a built-in gate, or a gate of the Project's own: a command in an image."""
+
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            needs("command", _OWN, "a gate that is not built in needs a command"),
+            needs("image", _OWN, "a gate that is not built in needs an image"),
+            refuses("command", _READS_ONLY, "this gate executes nothing and takes no command"),
+            refuses("image", _READS_ONLY, "this gate executes nothing and takes no image"),
+        ),
+    }
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
+    enabled: bool = True
+    required: bool | None = None
+    condition: GateCondition | None = None
+    command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    image: Image | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
+
+
+class Gates(Model):
+    enabled: bool = True
+    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
+    pipeline: Annotated[
+        tuple[Gate, ...], Field(max_length=32, json_schema_extra=list_map("name"))
+    ] = ()
+
+
+class Merge(Model):
+    strategy: Literal["direct"] = Field(
+        description="direct: verified work is pushed to the branch."
+    )
+
+
+class ScopeTimeouts(Model):
+    """Seconds that one session may take, by the Task's scope."""
+
+    small: Annotated[int, Field(ge=10, le=86400)] = 1800
+    medium: Annotated[int, Field(ge=10, le=86400)] = 5400
+    large: Annotated[int, Field(ge=10, le=172800)] = 10800
+
+
+class Limits(Model):
+    max_agents: Annotated[int, Field(ge=1, le=1000)] = 6
+    timeout_seconds: ScopeTimeouts = Field(default_factory=ScopeTimeouts)
+    stall_seconds: Annotated[int, Field(ge=10, le=86400)] = 180
+    undeclared_files_exclusive: bool = Field(
+        default=False, description="A step that declares no files runs alone."
+    )
+
+
+class Price(Model):
+    """US dollars per million tokens."""
+
+    model: Line = Field(description="Exact name, or a prefix of it; the longest match counts.")
+    input: Money
+    output: Money
+    cache_read: Money = "0"
+    cache_write: Money = "0"
+
+
+class Budget(Model):
+    on_unpriced: Literal["allow", "deny"] = Field(
+        default="allow",
+        description="deny: with a budget, a model without a price starts no session.",
+    )
+    prices: Annotated[
+        tuple[Price, ...], Field(max_length=100, json_schema_extra=list_map("model"))
+    ] = ()
+
+
+class PodSettings(Model):
+    runtime_class_name: ObjectName | None = None
+    image_pull_secrets: Annotated[tuple[ObjectName, ...], Field(max_length=8)] = ()
+
+
+class ProjectSpec(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                "!has(self.defaultAgent) || self.agents.exists(a, a.name == self.defaultAgent)",
+                "defaultAgent is not one of agents",
+                fieldPath=".defaultAgent",
+            ),
+        ),
+    }
+
+    repositories: Annotated[
+        tuple[Repository, ...],
+        Field(min_length=1, max_length=1, json_schema_extra=list_map("name")),
+    ]
+    agents: Annotated[
+        tuple[Agent, ...],
+        Field(min_length=1, max_length=16, json_schema_extra=list_map("name")),
+    ]
+    default_agent: Name | None = Field(
+        default=None, description="Agent of steps that choose none; absent: the first."
+    )
+    toolchain: Toolchain
+    gates: Gates = Field(default_factory=Gates)
+    merge: Merge
+    limits: Limits = Field(default_factory=Limits)
+    budget: Budget = Field(default_factory=Budget)
+    pods: PodSettings = Field(default_factory=PodSettings)
+
+    @property
+    def repository(self) -> Repository:
+        return self.repositories[0]
+
+    def agent(self, name: str | None) -> Agent | None:
+        """The agent of that name; without a name (or `auto`) the default one."""
+        wanted = self.default_agent if name in (None, "auto") else name
+        if wanted is None:
+            return self.agents[0]
+        return next((a for a in self.agents if a.name == wanted), None)
+
+
+class ProjectStatus(Model):
+    observed_generation: int = -1
+    conditions: Conditions = ()
+    running: int = Field(default=0, ge=0, description="Sessions that run now.")
+
+
+class Project(Model):
+    model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
+
+    metadata: Metadata
+    spec: ProjectSpec
+    status: ProjectStatus = Field(default_factory=ProjectStatus)
+
+
+def parse(obj: dict[str, Any]) -> Project:
+    """A Project as the API server serves it."""
+    return Project.model_validate(obj)

@@ -1,0 +1,139 @@
+"""The objects of one namespace, as the command line needs them."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from pydantic import ValidationError
+
+from bernstein.api import plan as plans
+from bernstein.api import project as projects
+from bernstein.api import session as sessions
+from bernstein.api import task as tasks
+from bernstein.api.meta import GROUP, VERSION
+from bernstein.api.plan import Plan
+from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
+from bernstein.api.task import Task
+from bernstein.cli.errors import CliError, explained
+from bernstein.cli.settings import Settings
+from bernstein.core import naming
+from bernstein.core.names import LABEL_PLAN
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import KubeError, NotFound
+from bernstein.kube.resource import Object, Resource
+
+PLANS = Resource(GROUP, VERSION, "plans", "Plan")
+TASKS = Resource(GROUP, VERSION, "tasks", "Task")
+SESSIONS = Resource(GROUP, VERSION, "agentsessions", "AgentSession")
+PROJECTS = Resource(GROUP, VERSION, "projects", "Project")
+
+_TIMEOUT = 15.0
+
+
+class Cluster:
+    """Plans, Tasks, sessions and Projects of one namespace. Errors are KubeErrors and CliErrors."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        self.client = client
+        self.namespace = namespace
+
+    async def plans(self) -> list[Plan]:
+        found = await self.client.list(PLANS, self.namespace)
+        return sorted(map(plans.parse, found.items), key=lambda plan: plan.metadata.name)
+
+    async def projects(self) -> list[Project]:
+        found = await self.client.list(PROJECTS, self.namespace)
+        return [projects.parse(item) for item in found.items]
+
+    async def tasks(self, plan: str | None = None) -> list[Task]:
+        """All, or those of a Plan; the oldest first."""
+        selector = plan_selector(plan) if plan else None
+        found = await self.client.list(TASKS, self.namespace, label_selector=selector)
+        ordered = sorted(found.items, key=_age)
+        return [tasks.parse(item) for item in ordered]
+
+    async def sessions(self, task: str) -> list[AgentSession]:
+        """A Task's, the first one first."""
+        found = await self.client.list(SESSIONS, self.namespace)
+        parsed = (sessions.parse(item) for item in found.items)
+        ours = (session for session in parsed if session.spec.task_ref.name == task)
+        return sorted(ours, key=lambda session: session.spec.number)
+
+    async def plan_object(self, name: str) -> Object | None:
+        return await self._object(PLANS, name)
+
+    async def find_plan(self, name: str) -> Plan | None:
+        found = await self._object(PLANS, name)
+        return plans.parse(found) if found else None
+
+    async def find_task(self, name: str) -> Task | None:
+        found = await self._object(TASKS, name)
+        return tasks.parse(found) if found else None
+
+    async def find_session(self, name: str) -> AgentSession | None:
+        found = await self._object(SESSIONS, name)
+        return sessions.parse(found) if found else None
+
+    async def not_found(self, name: str, *resources: Resource) -> CliError:
+        """There is nothing of that name; says what is called nearly so."""
+        names: list[str] = []
+        for resource in resources:
+            found = await self.client.list(resource, self.namespace)
+            names += [item["metadata"]["name"] for item in found.items]
+        kinds = " or ".join(resource.kind for resource in resources)
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        near = close or [other for other in sorted(names) if name in other][:3]
+        return CliError(
+            "NotFound",
+            f"there is no {kinds} '{name}' in namespace '{self.namespace}'",
+            f"did you mean {' or '.join(near)}?" if near else _other_namespace(names),
+        )
+
+    async def _object(self, resource: Resource, name: str) -> Object | None:
+        try:
+            return await self.client.get(resource, name, self.namespace)
+        except NotFound as error:
+            if not error.details.get("name"):
+                raise
+            return None
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[Cluster]:
+    """The namespace that the settings and the kubeconfig name. Raises CliError for all that fails."""
+    _no_logs()
+    server = ""
+    try:
+        connection = ConnectionInfo.load(settings.kubeconfig, settings.context)
+        server = connection.server
+        async with Client(connection, timeout=_TIMEOUT, field_manager="bernstein-cli") as client:
+            yield Cluster(client, settings.namespace or connection.namespace)
+    except (KubeError, ValidationError, OSError) as error:
+        known = explained(error, server)
+        if known is None:
+            raise
+        raise known from error
+
+
+def plan_selector(plan: str) -> str:
+    return f"{LABEL_PLAN}={naming.label_value(plan)}"
+
+
+def _no_logs() -> None:
+    """The engine logs lost watches and the like; the command line tells them itself."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+
+def _other_namespace(names: list[str]) -> str:
+    return "" if names else "the namespace has none: name another one with --namespace"
+
+
+def _age(item: Object) -> tuple[str, str]:
+    metadata = item["metadata"]
+    return metadata.get("creationTimestamp", ""), metadata["name"]

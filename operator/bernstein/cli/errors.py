@@ -1,0 +1,138 @@
+"""What went wrong, in one line, and what helps."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from bernstein.kube.errors import (
+    ApiError,
+    ConfigError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TransportError,
+    Unauthorized,
+)
+
+FAILED = 1
+INVALID = 2
+INTERRUPTED = 130
+
+_FORBIDDEN = re.compile(r'cannot (\S+) resource "([^"]+)"(?: in API group "[^"]*")?(.*)')
+_NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
+
+
+@dataclass(frozen=True)
+class CliError(Exception):
+    """Ends the command with `code`; `remedy` is what the user can do."""
+
+    reason: str
+    message: str
+    remedy: str = ""
+    code: int = FAILED
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def explained(error: Exception, server: str) -> CliError | None:
+    """A known error in words for the person at the terminal; None: it is a bug."""
+    match error:
+        case CliError():
+            return error
+        case ConfigError():
+            return _config(error)
+        case TransportError():
+            return _unreachable(error, server)
+        case Unauthorized():
+            return CliError(
+                "Unauthorized",
+                f"the API server {server} does not accept these credentials",
+                "log in again, or choose another --context",
+            )
+        case Forbidden():
+            return _forbidden(error)
+        case NotFound():
+            return _not_found(error)
+        case Invalid():
+            return CliError("Invalid", f"the API server refuses it: {error.message}")
+        case ApiError():
+            return CliError(error.reason, f"the API server answers: {error.message}")
+        case ssl.SSLError():
+            return _files(error)
+        case OSError():
+            return _files(error)
+        case ValidationError():
+            return CliError(
+                "VersionMismatch",
+                f"a {error.title} of the cluster is not as this version knows it",
+                "install the same version of the command line and of the operator",
+            )
+    return None
+
+
+def _config(error: ConfigError) -> CliError:
+    message, _, remedy = error.message.partition("; ")
+    return CliError(error.reason, message.rstrip("."), remedy)
+
+
+def _files(error: OSError) -> CliError:
+    name = f" '{error.filename}'" if error.filename else ""
+    return CliError(
+        "KubeConfigInvalid",
+        f"a file that the kubeconfig names cannot be used{name}: {error.strerror or error}",
+        "check the certificates in the kubeconfig, or choose another --context",
+    )
+
+
+def _unreachable(error: TransportError, server: str) -> CliError:
+    return CliError(
+        "ApiServerUnreachable",
+        f"the API server {server} cannot be reached: {_cause(error)}",
+        "check that the cluster runs, or choose another --context or --kubeconfig",
+    )
+
+
+def _cause(error: TransportError) -> str:
+    cause = error.__cause__
+    beneath = getattr(cause, "os_error", None)
+    if isinstance(cause, TimeoutError):
+        return "no answer in time"
+    certificate = getattr(cause, "certificate_error", None)
+    if certificate is not None:
+        return f"its certificate is not trusted ({certificate})"
+    if isinstance(beneath, OSError) and beneath.strerror:
+        return beneath.strerror
+    return str(cause or error)
+
+
+def _forbidden(error: Forbidden) -> CliError:
+    found = _FORBIDDEN.search(error.message)
+    if found is None:
+        return CliError("Forbidden", error.message, "ask who administers the cluster")
+    verb, resource, where = found.groups()
+    return CliError(
+        "Forbidden",
+        f"you may not {verb} {resource}{where.rstrip()}",
+        f"ask for a Role that allows '{verb}' on '{resource}'",
+    )
+
+
+def _not_found(error: NotFound) -> CliError:
+    if namespace := _NO_NAMESPACE.search(error.message):
+        return CliError(
+            "NamespaceNotFound",
+            f"there is no namespace '{namespace[1]}'",
+            "name another one with --namespace",
+        )
+    if error.details.get("name"):
+        return CliError("NotFound", error.message, "it may just have been deleted")
+    return CliError(
+        "NotInstalled",
+        "this cluster does not know Bernstein's kinds",
+        "install the Helm chart, or choose another --context",
+    )

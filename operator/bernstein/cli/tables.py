@@ -1,0 +1,233 @@
+"""Plans and Tasks for people: 80 columns, one line each, agents' words sanitised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core.errors import policy
+from bernstein.core.expansion import names_by_stage
+from bernstein.core.records import task_record, task_status, telling_condition
+from bernstein.core.sanitise import line
+
+_STYLES = {
+    "closed": "green",
+    "done": "cyan",
+    "in_progress": "blue",
+    "claimed": "blue",
+    "failed": "red",
+    "orphaned": "red",
+    "blocked": "red",
+    "cancelled": "dim",
+    "open": "",
+}
+_MARKS = {
+    "closed": "✓",
+    "done": "◆",
+    "in_progress": "●",
+    "claimed": "●",
+    "failed": "✗",
+    "orphaned": "✗",
+    "blocked": "✗",
+    "cancelled": "⊘",
+}
+_WIDE = 120
+_SHORT_SHA = 8
+
+
+def task_table(tasks: Sequence[Task], console: Console) -> Table:
+    """ID, status, role, attempt and cost; with the title where the terminal is wide."""
+    table = _table()
+    table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20, ratio=4)
+    table.add_column("STATUS", no_wrap=True)
+    table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("TRY", justify="right")
+    table.add_column("COST", justify="right", no_wrap=True)
+    wide = console.width >= _WIDE
+    if wide:
+        table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
+    for task in tasks:
+        word = task_status(task)
+        cells = [
+            Text(task.metadata.name),
+            Text(word, style=_STYLES.get(word, "")),
+            Text(line(task.spec.role, 63)),
+            Text(str(task.status.attempt)),
+            Text(dollars(task.status.spend_usd)),
+        ]
+        table.add_row(*cells, *([Text(line(task.spec.title, 200))] if wide else []))
+    return table
+
+
+def plan_table(plans: Sequence[Plan]) -> Table:
+    table = _table()
+    table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16, ratio=4)
+    table.add_column("PHASE", no_wrap=True)
+    table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=16)
+    table.add_column("CLOSED", justify="right")
+    table.add_column("COST", justify="right", no_wrap=True)
+    table.add_column("AGE", justify="right", no_wrap=True)
+    for plan in plans:
+        counts, phase = plan.status.counts, plan.status.phase or "Pending"
+        table.add_row(
+            Text(plan.metadata.name),
+            Text(phase, style=_phase_style(phase)),
+            Text(line(plan.status.current_stage or "", 40)),
+            Text(f"{counts.closed}/{counts.total}"),
+            Text(dollars(plan.status.spend_usd)),
+            Text(_age(plan.metadata.creation_timestamp)),
+        )
+    return table
+
+
+def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Table:
+    """Every step of a Plan below its stage; `progress` is what the agent of a Task says it does."""
+    by_name = {task.metadata.name: task for task in tasks}
+    names = names_by_stage(plan)
+    table = _table(header=False)
+    table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=5)
+    table.add_column("status", no_wrap=True, min_width=11)
+    table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=6)
+    table.add_column("cost", justify="right", no_wrap=True, min_width=5)
+    for stage in plan.spec.stages:
+        table.add_row(Text(line(stage.name, 60), style="bold"))
+        for name, step in zip(names[stage.name], stage.steps, strict=True):
+            _step_row(table, step.heading, by_name.get(name), progress.get(name, ""))
+    return table
+
+
+def _step_row(table: Table, title: str, task: Task | None, progress: str) -> None:
+    if task is None:
+        table.add_row(Text(f"  ○ {line(title, 120)}", style="dim"), Text("planned", style="dim"))
+        return
+    word = task_status(task)
+    style = _STYLES.get(word, "")
+    table.add_row(
+        Text(f"  {_MARKS.get(word, '○')} {line(title, 120)}", style=style),
+        Text(word.replace("_", " "), style=style),
+        Text(note(task, progress), style="dim"),
+        Text(dollars(task.status.spend_usd, zero="")),
+    )
+
+
+def headline(plan: Plan) -> Text:
+    """Phase, tasks, time and money of a Plan."""
+    status = plan.status
+    phase = status.phase or "Pending"
+    text = Text(plan.metadata.name, style="bold")
+    text.append(f"  {phase}", style=_phase_style(phase))
+    counts = status.counts
+    parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
+    spent = dollars(status.spend_usd)
+    budget = f" of {dollars(plan.spec.budget)}" if plan.spec.budget else ""
+    parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
+    text.append("".join(f" · {part}" for part in parts if part))
+    return text
+
+
+def note(task: Task, progress: str) -> str:
+    """What a Task does, waits for, or ended with; one line."""
+    status, word = task.status, task_status(task)
+    attempt = f"attempt {status.attempt + 1}" if status.attempt else ""
+    match word:
+        case "in_progress" | "claimed":
+            doing = line(progress, 200) or ("starting" if word == "claimed" else "at work")
+            return ": ".join(part for part in (attempt, doing) if part)
+        case "done":
+            return _verifying(task)
+        case "closed":
+            delivery = status.delivery
+            sha = delivery.sha[:_SHORT_SHA] if delivery and delivery.sha else ""
+            return " ".join(part for part in ("merged", sha) if part) + _tries(status.attempt)
+        case "cancelled":
+            return line(task.spec.cancel.reason, 200) if task.spec.cancel else ""
+    record = task_record(task)
+    if record["reason"]:
+        return line(record["message"] or record["reason"], 200)
+    if status.attempts:
+        last = status.attempts[-1]
+        return line(f"{last.reason}: {last.message}", 200)
+    return ""
+
+
+def _verifying(task: Task) -> str:
+    status = task.status
+    if status.state is TaskState.PENDING_APPROVAL:
+        return "awaits approval"
+    if status.verification is None or status.verification.passed is None:
+        return "verifying"
+    step = status.delivery.step if status.delivery else None
+    return f"merging ({step.lower()})" if step else "verified"
+
+
+def _tries(attempts: int) -> str:
+    return f" after {attempts} attempts" if attempts > 1 else ""
+
+
+def ending(plan: Plan) -> tuple[str, str]:
+    """How a Plan ended or why it stands still, and what helps; both may be empty."""
+    said = telling_condition(plan.status.conditions)
+    if said is None:
+        return "", ""
+    words = line(said.message, 1000) or said.reason
+    message, marker, remedy = words.partition(" Remedy: ")
+    reason = "" if said.reason == (plan.status.phase or "") else f"{said.reason}: "
+    fallback = policy(said.reason).remedy if said.type == "Stalled" and not marker else ""
+    return f"{reason}{message}", remedy or fallback
+
+
+def dollars(amount: str, *, zero: str = "$0.00") -> str:
+    value = Decimal(amount)
+    if not value:
+        return zero
+    return f"${value:.2f}" if value >= Decimal("0.01") else "<$0.01"
+
+
+def _table(*, header: bool = True) -> Table:
+    return Table(
+        box=SIMPLE_HEAD if header else None,
+        show_header=header,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1),
+        expand=True,
+        header_style="dim",
+    )
+
+
+def _phase_style(phase: str) -> str:
+    return {
+        "Succeeded": "green",
+        "Failed": "red",
+        "Stalled": "red",
+        "Invalid": "red",
+        "Cancelled": "yellow",
+        "Suspended": "yellow",
+    }.get(phase, "blue")
+
+
+def _age(since: datetime | None) -> str:
+    return "" if since is None else _span(int((datetime.now(UTC) - since).total_seconds()))
+
+
+def _elapsed(start: datetime | None, end: datetime | None) -> str:
+    if start is None:
+        return ""
+    seconds = int(((end or datetime.now(UTC)) - start).total_seconds())
+    return f"{seconds // 60}:{seconds % 60:02}" if seconds < 3600 else _span(seconds)
+
+
+def _span(seconds: int) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= 2 * size:
+            return f"{seconds // size}{unit}"
+    return f"{max(seconds, 0)}s"

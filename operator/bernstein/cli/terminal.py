@@ -1,0 +1,73 @@
+"""Standard output for answers, standard error for everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import typer
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from bernstein.cli.errors import INTERRUPTED, CliError, explained
+from bernstein.cli.settings import Settings
+from bernstein.core.sanitise import text as sanitise
+
+T = TypeVar("T")
+_LONGEST_LINE = 4096
+
+
+class Terminal:
+    """With `--json` standard output gets one JSON value, and people read standard error."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.json = settings.json
+        self.out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+        self.err = Console(
+            stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False
+        )
+
+    @property
+    def people(self) -> Console:
+        """Where people read."""
+        return self.err if self.json else self.out
+
+    def show(self, renderable: RenderableType) -> None:
+        """For people; nothing that is not sanitised may be in it."""
+        self.people.print(renderable)
+
+    def say(self, message: str, style: str = "") -> None:
+        """A line for people, unwrapped; agents' words in it do no harm."""
+        self.people.print(Text(sanitise(message, _LONGEST_LINE), style=style), soft_wrap=True)
+
+    def complain(self, message: str, style: str = "") -> None:
+        """A line on standard error."""
+        self.err.print(Text(sanitise(message, _LONGEST_LINE), style=style), soft_wrap=True)
+
+    def answer(self, value: object) -> None:
+        """The JSON that scripts read; escapes keep control characters out of it."""
+        typer.echo(json.dumps(value, indent=2))
+
+    def fail(self, error: CliError) -> None:
+        if self.json:
+            told = {"reason": error.reason, "message": error.message, "remedy": error.remedy}
+            typer.echo(json.dumps({"error": told}), err=True)
+            return
+        self.complain(f"Error: {error.message}", "red")
+        if error.remedy:
+            self.complain(f"  {error.remedy}")
+
+
+def run(terminal: Terminal, work: Coroutine[Any, Any, T]) -> T:
+    """Runs a command to its end; a known error becomes one line and an exit code."""
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except (CliError, OSError) as error:
+        known = explained(error, "")
+        assert known is not None  # noqa: S101 - both kinds are known
+        terminal.fail(known)
+        raise typer.Exit(known.code) from None

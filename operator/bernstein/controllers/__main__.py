@@ -1,0 +1,122 @@
+"""The operator's process: `python3 -m bernstein.controllers`.
+
+kopf is its shell: it logs in, handles signals, starts and stops the engine. What acts runs in the engine,
+behind the Lease; kopf itself watches nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+
+import kopf
+
+from bernstein.controllers.engine import Engine, Tuning
+from bernstein.controllers.settings import Settings
+from bernstein.core.sanitise import text as sanitise
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.observe import logging
+from bernstein.observe.http import ProbeServer
+from bernstein.observe.metrics import Metrics
+
+log = logging.logger(__name__)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bernstein-operator", description=__doc__)
+    add = parser.add_argument
+    add("--image", default=os.environ.get("BERNSTEIN_IMAGE"), help="image that runs inside pods")
+    add("--image-pull-policy", default="IfNotPresent")
+    add("--callback-url", default=None, help="address of the server, as pods reach it")
+    add("--callback-ca", type=Path, default=None, help="file with the CA of that address")
+    add("--namespace", default=os.environ.get("POD_NAMESPACE"), help="where the Lease is kept")
+    add("--watch", action="append", help="namespace to work in (again for more); absent: all")
+    add("--metrics-port", type=int, default=8080)
+    add("--workers", type=int, default=4)
+    add("--resync-seconds", type=float, default=600.0)
+    add("--heartbeat-seconds", type=int, default=15)
+    add("--checkpoint-seconds", type=int, default=30)
+    add("--log-level", default="info", choices=logging.LEVELS)
+    parsed = parser.parse_args()
+    if not parsed.image:
+        parser.error("--image (or BERNSTEIN_IMAGE) is needed: it runs inside pods")
+    return parsed
+
+
+def main() -> None:
+    """Runs until a signal, or until leadership is lost (exit 1, so that a new process starts)."""
+    args = arguments()
+    logging.configure(sanitise=lambda s: sanitise(s, 2000), level=args.log_level)
+    raise SystemExit(asyncio.run(_run(args)))
+
+
+async def _run(args: argparse.Namespace) -> int:
+    connection = ConnectionInfo.load()
+    metrics = Metrics()
+    settings = Settings(
+        image=args.image,
+        image_pull_policy=args.image_pull_policy,
+        callback_url=args.callback_url,
+        callback_ca=args.callback_ca.read_text(encoding="ascii") if args.callback_ca else None,
+        heartbeat_seconds=args.heartbeat_seconds,
+        checkpoint_seconds=args.checkpoint_seconds,
+    )
+    async with Client(connection, observer=metrics) as client:
+        engine = Engine(
+            client,
+            namespace=args.namespace or connection.namespace,
+            settings=settings,
+            metrics=metrics,
+            watch=args.watch,
+            tuning=Tuning(workers=args.workers, resync_seconds=args.resync_seconds),
+        )
+        ready = {"caches": engine.not_ready}
+        async with ProbeServer(metrics.registry, ready=ready, port=args.metrics_port):
+            return await _shell(engine)
+
+
+async def _shell(engine: Engine) -> int:
+    registry = kopf.OperatorRegistry()
+    stop_engine, stop_shell = asyncio.Event(), asyncio.Event()
+    outcome: list[BaseException] = []
+
+    async def work() -> None:
+        try:
+            await engine.run(stop_engine)
+        except BaseException as error:
+            outcome.append(error)
+            log.error("the engine ended", exc_info=error)
+        finally:
+            stop_shell.set()
+
+    running: list[asyncio.Task[None]] = []
+
+    @kopf.on.startup(registry=registry)
+    async def start(**_: object) -> None:
+        running.append(asyncio.create_task(work()))
+
+    @kopf.on.cleanup(registry=registry)
+    async def stop(**_: object) -> None:
+        stop_engine.set()
+        for task in running:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    shell = kopf.OperatorSettings()
+    shell.posting.enabled = False
+    await kopf.operator(
+        registry=registry,
+        settings=shell,
+        standalone=True,
+        clusterwide=True,
+        stop_flag=stop_shell,
+    )
+    return 1 if outcome else 0
+
+
+if __name__ == "__main__":
+    main()

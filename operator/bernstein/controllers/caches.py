@@ -1,0 +1,152 @@
+"""The informers of all that decisions read, and the parsed form of what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from bernstein.api import plan, project, session, task
+from bernstein.controllers.kinds import CORE_EVENTS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.core import names, pods
+from bernstein.core.pods import JobView
+from bernstein.kube.cache import by_label, by_owner_uid
+from bernstein.kube.client import Client
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import JOBS, PODS, Key, Object, is_deleting, key_of, uid_of
+
+T = TypeVar("T")
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+OWNER, PLAN, JOB = "owner", "plan", "job"
+
+
+class Parsed(Generic[T]):
+    """An informer's objects as models; each version of an object is parsed once."""
+
+    def __init__(self, informer: Informer, parse: Callable[[Object], T]) -> None:
+        self.informer = informer
+        self._parse = parse
+        self._known: dict[Key, tuple[str, T]] = {}
+        informer.add_handler(self._forget)
+
+    def _forget(self, old: Object | None, new: Object | None) -> None:
+        if new is None and old is not None:
+            self._known.pop(key_of(old), None)
+
+    def of(self, obj: Object) -> T:
+        key, version = key_of(obj), obj["metadata"]["resourceVersion"]
+        known = self._known.get(key)
+        if known is not None and known[0] == version:
+            return known[1]
+        model = self._parse(obj)
+        self._known[key] = (version, model)
+        return model
+
+    def get(self, key: Key) -> T | None:
+        obj = self.informer.get(key)
+        return self.of(obj) if obj is not None else None
+
+    def by_name(self, namespace: str) -> dict[str, T]:
+        return {o["metadata"]["name"]: self.of(o) for o in self.informer.objects(namespace)}
+
+    def by_index(self, index: str, value: str) -> dict[str, T]:
+        return {o["metadata"]["name"]: self.of(o) for o in self.informer.by_index(index, value)}
+
+
+class Caches:
+    """Everything watched, by one client."""
+
+    def __init__(self, client: Client, namespaces: Sequence[str] | None = None) -> None:
+        ours = f"{names.LABEL_MANAGED}={names.MANAGER}"
+        self._client = client
+        owned = {OWNER: by_owner_uid}
+        self.projects = Parsed(Informer(client, PROJECTS, namespaces=namespaces), project.parse)
+        self.plans = Parsed(Informer(client, PLANS, namespaces=namespaces), plan.parse)
+        self.tasks = Parsed(
+            Informer(client, TASKS, namespaces=namespaces, indexes=owned), task.parse
+        )
+        self.sessions = Parsed(
+            Informer(client, SESSIONS, namespaces=namespaces, indexes=owned), session.parse
+        )
+        self.jobs = Informer(
+            client, JOBS, namespaces=namespaces, label_selector=ours, indexes=owned
+        )
+        self.pods = Informer(
+            client,
+            PODS,
+            namespaces=namespaces,
+            label_selector=ours,
+            indexes={JOB: by_label(JOB_NAME)},
+        )
+
+    @property
+    def informers(self) -> list[Informer]:
+        return [
+            self.projects.informer,
+            self.plans.informer,
+            self.tasks.informer,
+            self.sessions.informer,
+            self.jobs,
+            self.pods,
+        ]
+
+    async def jobs_of(self, owner_uid: str, now: datetime) -> dict[str, JobView]:
+        """The Jobs that an object owns, with their pods; Events are read where a pod is stuck."""
+        views = {}
+        for job in self.jobs.by_index(OWNER, owner_uid):
+            view = self.view(job)
+            if not view.ended and self._stuck(view, now):
+                view = await self._with_events(view, job)
+            views[view.name] = view
+        return views
+
+    def view(self, job: Object) -> JobView:
+        """A Job with its pod."""
+        meta, status = job["metadata"], job.get("status", {})
+        conditions = {
+            c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"
+        }
+        failed = conditions.get("Failed")
+        return JobView(
+            name=meta["name"],
+            uid=meta["uid"],
+            created=pods.parse_time(meta["creationTimestamp"]),
+            deleting=is_deleting(job),
+            failed=failed.get("reason", "Failed") if failed else None,
+            complete="Complete" in conditions,
+            pod=self._pod_of(job),
+            labels=meta.get("labels", {}),
+        )
+
+    def _pod_of(self, job: Object) -> Object | None:
+        meta = job["metadata"]
+        found = [
+            pod
+            for pod in self.pods.by_index(JOB, meta["name"])
+            if any(o["uid"] == meta["uid"] for o in pod["metadata"].get("ownerReferences", ()))
+        ]
+        return max(found, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
+
+    def _stuck(self, view: JobView, now: datetime) -> bool:
+        if view.pod is None:
+            return (now - view.created).total_seconds() >= pods.FAILED_CREATE_SECONDS
+        age = (now - pods.parse_time(view.pod["metadata"]["creationTimestamp"])).total_seconds()
+        return pods.phase(view.pod) == "Pending" and age >= pods.STUCK_SECONDS
+
+    async def _with_events(self, view: JobView, job: Object) -> JobView:
+        about = dict(view.pod) if view.pod is not None else job
+        selector = f"involvedObject.uid={uid_of(about)}"
+        namespace = about["metadata"]["namespace"]
+        found = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
+        return JobView(
+            name=view.name,
+            uid=view.uid,
+            created=view.created,
+            deleting=view.deleting,
+            failed=view.failed,
+            complete=view.complete,
+            pod=view.pod,
+            events=tuple(found.items),
+            labels=view.labels,
+        )

@@ -1,0 +1,177 @@
+"""Everything that acts, put together: caches on every replica, controllers on the leader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bernstein.api.meta import GROUP
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.plan import PlanController
+from bernstein.controllers.project import ProjectController
+from bernstein.controllers.session import SessionController
+from bernstein.controllers.settings import Settings
+from bernstein.controllers.task import TaskController
+from bernstein.controllers.writer import Writer
+from bernstein.core import names
+from bernstein.core.sanitise import text as sanitise
+from bernstein.kube.client import Client
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.lease import Elector, Fence
+from bernstein.kube.reconcile import Controller, controller_key, label_key
+from bernstein.kube.resource import Key, Object, key_of
+from bernstein.observe.metrics import Metrics
+
+LEASE = "bernstein-operator"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    workers: int = 4
+    resync_seconds: float = 600.0
+
+
+class Engine:
+    """One replica's work. `run` ends when `stop` is set, or raises LostLeadership."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        settings: Settings,
+        metrics: Metrics,
+        identity: str | None = None,
+        watch: list[str] | None = None,
+        tuning: Tuning | None = None,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._metrics = metrics
+        self._tuning = tuning or Tuning()
+        self.caches = Caches(client, watch)
+        self.elector = Elector(
+            client, namespace=namespace, name=LEASE, identity=identity, observer=metrics
+        )
+        metrics.watch_population(
+            tasks=self.caches.tasks.informer.objects,
+            sessions=self.caches.sessions.informer.objects,
+            plans=self.caches.plans.informer.objects,
+        )
+
+    def not_ready(self) -> str | None:
+        """What keeps this replica from taking over, in plain words."""
+        behind = [i.resource.plural for i in self.caches.informers if not i.has_synced]
+        return f"caches are not filled yet: {', '.join(behind)}" if behind else None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Watches always, acts while it leads."""
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(i.run()) for i in self.caches.informers]
+            try:
+                await self.elector.run(self._lead, stop=stop)
+            finally:
+                for task in watching:
+                    task.cancel()
+
+    async def _lead(self, fence: Fence) -> None:
+        events = EventRecorder(
+            self._client,
+            component="bernstein-operator",
+            instance=self.elector.identity,
+            sanitise=lambda text: sanitise(text, 1000),
+        )
+        controllers = list(self._controllers(fence, events))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(events.run())
+            for controller in controllers:
+                group.create_task(controller.run())
+
+    def _controllers(self, fence: Fence, events: EventRecorder) -> Iterable[Controller]:
+        caches, settings, metrics = self.caches, self._settings, self._metrics
+
+        def writer() -> Writer:
+            return Writer(self._client, caches, fence, events)
+
+        project_writer, plan_writer = writer(), writer()
+        task_writer, session_writer = writer(), writer()
+        projects = self._controller(
+            "project",
+            ProjectController(caches, project_writer).reconcile,
+            caches.projects.informer,
+            project_writer,
+        )
+        projects.watch(caches.tasks.informer, self._project_of)
+
+        plans = self._controller(
+            "plan",
+            PlanController(caches, plan_writer, settings).reconcile,
+            caches.plans.informer,
+            plan_writer,
+        )
+        plans.watch(caches.tasks.informer, controller_key("Plan", GROUP))
+        plans.watch(caches.projects.informer, self._plans_beside)
+        plans.watch(caches.jobs, controller_key("Plan", GROUP))
+        plans.watch(caches.pods, label_key(names.LABEL_PLAN))
+
+        tasks = self._controller(
+            "task",
+            TaskController(caches, task_writer, settings, metrics).reconcile,
+            caches.tasks.informer,
+            task_writer,
+        )
+        tasks.watch(caches.tasks.informer, self._waiting_beside)
+        tasks.watch(caches.plans.informer, self._tasks_of_plan)
+        tasks.watch(caches.projects.informer, self._waiting_beside)
+        tasks.watch(caches.sessions.informer, controller_key("Task", GROUP))
+        tasks.watch(caches.jobs, controller_key("Task", GROUP))
+        tasks.watch(caches.pods, label_key(names.LABEL_TASK))
+
+        sessions = self._controller(
+            "agentsession",
+            SessionController(caches, session_writer, settings, metrics).reconcile,
+            caches.sessions.informer,
+            session_writer,
+        )
+        sessions.watch(caches.jobs, controller_key("AgentSession", GROUP))
+        sessions.watch(caches.pods, label_key(names.LABEL_SESSION))
+        return projects, plans, tasks, sessions
+
+    def _controller(self, name: str, reconcile, primary, writer: Writer) -> Controller:  # type: ignore[no-untyped-def]
+        return Controller(
+            name,
+            reconcile,
+            primary=primary,
+            guard=writer.guard,
+            workers=self._tuning.workers,
+            resync=self._tuning.resync_seconds,
+            observer=self._metrics,
+        )
+
+    def _project_of(self, task: Object) -> Iterable[Key]:
+        name = task.get("status", {}).get("project")
+        return (Key(key_of(task).namespace, name),) if name else ()
+
+    def _plans_beside(self, project: Object) -> Iterable[Key]:
+        return [key_of(p) for p in self.caches.plans.informer.objects(key_of(project).namespace)]
+
+    def _tasks_of_plan(self, plan: Object) -> Iterable[Key]:
+        name = plan["metadata"]["name"]
+        return [
+            key_of(task)
+            for task in self.caches.tasks.informer.objects(key_of(plan).namespace)
+            if task["metadata"].get("labels", {}).get(names.LABEL_PLAN) == name and _waits(task)
+        ]
+
+    def _waiting_beside(self, changed: Object) -> Iterable[Key]:
+        """Tasks that may go on now that this one (or the Project) has changed."""
+        tasks = self.caches.tasks.informer.objects(key_of(changed).namespace)
+        return [key_of(task) for task in tasks if _waits(task)]
+
+
+def _waits(task: Object) -> bool:
+    status = task.get("status", {})
+    if status.get("state") == "Open":
+        return True
+    return status.get("state") == "Done" and bool(status.get("queue") or status.get("hold"))

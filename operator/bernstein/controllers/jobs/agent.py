@@ -1,0 +1,264 @@
+"""The Job of one agent session, and the ConfigMap of its prompt."""
+
+from __future__ import annotations
+
+from bernstein import agents
+from bernstein.agents.adapter import Run
+from bernstein.api.pod import (
+    Callback,
+    CheckoutConfig,
+    CommitText,
+    PusherConfig,
+    RecorderConfig,
+)
+from bernstein.api.project import Agent, Project
+from bernstein.api.session import AgentSession
+from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs.pod import Object, mount, scratch
+from bernstein.controllers.settings import Settings
+from bernstein.core import names
+
+LAUNCHER = "/usr/local/lib/bernstein/launcher"
+TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
+AUDIENCE = "bernstein.dev/callback"
+AUTHOR = "Bernstein"
+EMAIL = "bernstein@bernstein.dev"
+
+
+def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) -> Object:
+    """The prompt, and what the recorder needs to trust the server."""
+    meta = session.metadata
+    data = {"prompt.md": prompt}
+    if settings.callback_ca is not None:
+        data["callback-ca.crt"] = settings.callback_ca
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": meta.name,
+            "namespace": meta.namespace,
+            "labels": {names.LABEL_MANAGED: names.MANAGER, names.LABEL_SESSION: meta.name},
+            "ownerReferences": [pod.owner("AgentSession", meta.name, meta.uid)],
+        },
+        "immutable": True,
+        "data": data,
+    }
+
+
+def agent_job(
+    session: AgentSession, project: Project, agent: Agent, commit: str, settings: Settings
+) -> Object:
+    """checkout, then pusher and recorder beside the agent."""
+    repository = project.spec.repository
+    meta = session.metadata
+    spec = pod.pod(
+        project,
+        init=[
+            _checkout(session, project, settings),
+            {**_pusher(session, project, settings), "restartPolicy": "Always"},
+            {**_recorder(session, project, commit, settings), "restartPolicy": "Always"},
+        ],
+        containers=[_agent(session, agent, settings)],
+        volumes=[
+            *pod.repository_volumes(repository, "read", "work"),
+            *_volumes(session, agent),
+        ],
+        deadline=session.spec.timeout_seconds,
+        grace=pod.GRACE_SECONDS,
+    )
+    return pod.job(
+        name=meta.name,
+        namespace=meta.namespace,
+        owner=pod.owner("AgentSession", meta.name, meta.uid),
+        labels={
+            names.LABEL_JOB: "agent",
+            names.LABEL_SESSION: meta.name,
+            names.LABEL_TASK: session.spec.task_ref.name,
+        },
+        pod=spec,
+        finalizers=[names.RESULT_FINALIZER],
+    )
+
+
+def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
+    limit = agent.resources.ephemeral_storage
+    volumes = [
+        scratch("workspace", limit),
+        scratch("base"),
+        scratch("stream", "256Mi"),
+        scratch("control", "1Mi"),
+        scratch("packs"),
+        scratch("launcher", "16Mi"),
+        scratch("recorder"),
+        scratch("pusher"),
+        scratch("home", limit),
+        scratch("tmp", limit),
+        *(scratch(f"tmp-{role}", "64Mi") for role in ("checkout", "recorder", "pusher")),
+        pod.config_map("session", session.metadata.name),
+        {
+            "name": "token",
+            "projected": {
+                "defaultMode": 0o440,
+                "sources": [
+                    {
+                        "serviceAccountToken": {
+                            "path": "token",
+                            "audience": AUDIENCE,
+                            "expirationSeconds": 3600,
+                        }
+                    }
+                ],
+            },
+        },
+    ]
+    if agent.config_map is not None:
+        volumes.append(pod.config_map("agent-config", agent.config_map))
+    if agent.api_key is not None:
+        key = pod.secret("model-key", agent.api_key.name)
+        key["secret"]["items"] = [{"key": agent.api_key.key, "path": agent.api_key.key}]
+        volumes.append(key)
+    return volumes
+
+
+def _checkout(session: AgentSession, project: Project, settings: Settings) -> Object:
+    repository = project.spec.repository
+    config = CheckoutConfig(
+        remote=pod.remote(repository, "read"),
+        ref=session.spec.base_ref,
+        git_dir=pod.BASE_GIT,
+        worktree=pod.WORKSPACE,
+        worktree_git=True,
+        launcher_from=LAUNCHER,
+        launcher_to="/launcher/launcher",
+    )
+    return pod.checkout(
+        config,
+        repository,
+        settings,
+        mounts=[
+            mount("base", pod.BASE),
+            mount("workspace", pod.WORKSPACE),
+            mount("launcher", "/launcher"),
+        ],
+    )
+
+
+def _recorder(session: AgentSession, project: Project, commit: str, settings: Settings) -> Object:
+    meta = session.metadata
+    callback = None
+    if settings.callback_url is not None:
+        callback = Callback(
+            url=settings.callback_url,
+            token_file=f"{TOKEN_FOLDER}/token",
+            ca_file="/session/callback-ca.crt" if settings.callback_ca is not None else None,
+            heartbeat_seconds=settings.heartbeat_seconds,
+        )
+    config = RecorderConfig(
+        namespace=meta.namespace,
+        session=meta.name,
+        adapter=session.spec.adapter,
+        worktree=pod.WORKSPACE,
+        base_git_dir=pod.BASE_GIT,
+        git_dir="/recorder/repo.git",
+        stdout="/stream/stdout.log",
+        stderr="/stream/stderr.log",
+        exit_record="/stream/exit.json",
+        stop_file="/control/stop",
+        packs="/packs",
+        commit=CommitText(author=AUTHOR, email=EMAIL, message=commit),
+        callback=callback,
+        checkpoint_seconds=settings.checkpoint_seconds,
+        stall_seconds=project.spec.limits.stall_seconds,
+    )
+    return pod.ours(
+        "recorder",
+        config,
+        settings,
+        memory="512Mi",
+        mounts=[
+            mount("workspace", pod.WORKSPACE, read_only=True),
+            mount("base", pod.BASE, read_only=True),
+            mount("stream", "/stream", read_only=True),
+            mount("control", "/control"),
+            mount("packs", "/packs"),
+            mount("recorder", "/recorder"),
+            mount("session", "/session", read_only=True),
+            mount("token", TOKEN_FOLDER, read_only=True),
+        ],
+    )
+
+
+def _pusher(session: AgentSession, project: Project, settings: Settings) -> Object:
+    repository = project.spec.repository
+    config = PusherConfig(
+        remote=pod.remote(repository, "work"),
+        ref=session.spec.work_ref,
+        base_git_dir=pod.BASE_GIT,
+        git_dir="/pusher/repo.git",
+        packs="/packs",
+    )
+    return pod.ours(
+        "pusher",
+        config,
+        settings,
+        memory="512Mi",
+        uid=pod.PUSHER_UID,
+        mounts=[
+            mount("base", pod.BASE, read_only=True),
+            mount("packs", "/packs", read_only=True),
+            mount("pusher", "/pusher"),
+            *pod.repository_mounts(repository, "work"),
+        ],
+    )
+
+
+def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
+    key = f"{pod.SECRETS}/model/{agent.api_key.key}" if agent.api_key is not None else None
+    invocation = agents.get(agent.adapter).invocation(
+        Run(
+            prompt_file="/session/prompt.md",
+            model=session.spec.model,
+            effort=session.spec.effort,
+            config_dir="/etc/agent" if agent.config_map is not None else None,
+            base_url=agent.base_url,
+            api_key_file=key,
+            command=agent.command,
+            workdir=pod.WORKSPACE,
+            tmp="/tmp",  # noqa: S108 - an emptyDir of its own
+            home="/home/agent",
+        )
+    )
+    mounts = [
+        mount("workspace", pod.WORKSPACE),
+        mount("stream", "/stream"),
+        mount("control", "/control", read_only=True),
+        mount("launcher", "/launcher", read_only=True),
+        mount("home", "/home/agent"),
+        mount("tmp", "/tmp"),  # noqa: S108
+        {**mount("session", "/session/prompt.md", read_only=True), "subPath": "prompt.md"},
+    ]
+    if agent.config_map is not None:
+        mounts.append(mount("agent-config", "/etc/agent", read_only=True))
+    if agent.api_key is not None:
+        mounts.append(mount("model-key", f"{pod.SECRETS}/model", read_only=True))
+    return pod.container(
+        "agent",
+        agent.image,
+        [
+            "/launcher/launcher",
+            *("--stdin", "/session/prompt.md"),
+            *("--stdout", "/stream/stdout.log"),
+            *("--stderr", "/stream/stderr.log"),
+            *("--exit-record", "/stream/exit.json"),
+            *("--stop-file", "/control/stop"),
+            *("--int-seconds", "10"),
+            *("--term-seconds", "10"),
+            "--",
+            *invocation.argv,
+        ],
+        mounts=mounts,
+        resources=pod.their_resources(agent.resources),
+        env={**invocation.env, "HOME": "/home/agent", "TMPDIR": "/tmp"},  # noqa: S108
+        pull=settings.image_pull_policy,
+        workdir=pod.WORKSPACE,
+    )

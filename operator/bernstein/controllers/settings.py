@@ -1,0 +1,18 @@
+"""What the operator is told when it is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    image: str
+    """Image of everything of ours that runs in pods."""
+    callback_url: str | None = None
+    """Where recorders reach the server; None: they report by termination message alone."""
+    callback_ca: str | None = None
+    """PEM text of the authority that signed the server's certificate."""
+    image_pull_policy: str = "IfNotPresent"
+    heartbeat_seconds: int = 15
+    checkpoint_seconds: int = 30

@@ -1,0 +1,69 @@
+"""How controllers write: fenced, remembered, told as Events and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bernstein.controllers.caches import Caches
+from bernstein.core import names
+from bernstein.core.pods import JobView
+from bernstein.kube.actions import (
+    Create,
+    Delete,
+    Executor,
+    Ownership,
+    RemoveFinalizer,
+    StatusPatch,
+)
+from bernstein.kube.client import Client
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.guard import Guard
+from bernstein.kube.lease import Fence
+from bernstein.kube.resource import JOBS, PODS, Key, Object, Resource
+
+OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
+
+
+class Writer:
+    """One controller's writes. `owner` is the key that is being reconciled."""
+
+    def __init__(self, client: Client, caches: Caches, fence: Fence, events: EventRecorder) -> None:
+        self.guard = Guard(caches.informers)
+        self.events = events
+        self._client = client
+        self._fence = fence
+        self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
+
+    async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
+        made = await self._executor.execute(owner, Create(resource, obj))
+        assert made is not None
+        return made
+
+    async def delete_job(self, owner: Key, job: JobView) -> None:
+        key = Key(owner.namespace, job.name)
+        await self._executor.execute(owner, Delete(JOBS, key, job.uid))
+
+    async def merge(self, owner: Key, resource: Resource, name: str, body: Object) -> None:
+        """A merge patch of a spec that we wrote ourselves."""
+        self._fence.check()
+        obj = await self._client.patch(resource, name, owner.namespace, body)
+        self.guard.wrote(owner, resource, obj)
+
+    async def release(self, owner: Key, pod: Object) -> None:
+        """Takes our finalizer off a pod whose outcome is recorded."""
+        action = RemoveFinalizer(PODS, dict(pod), names.RESULT_FINALIZER)
+        await self._executor.execute(owner, action)
+
+    async def status(
+        self,
+        owner: Key,
+        resource: Resource,
+        obj: Object,
+        status: Mapping[str, Any],
+        preserve: tuple[str, ...] = (),
+    ) -> bool:
+        """One patch, if anything differs; whether it was sent."""
+        action = StatusPatch(resource, obj, status, preserve)
+        new = await self._executor.execute(owner, action)
+        return new is not None and new is not obj

@@ -1,0 +1,295 @@
+"""Which checks judge a tree, and what their pods' ends mean."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bernstein.api.pod import Check, InspectResult, load
+from bernstein.api.project import Gate, GateCondition, ProjectSpec
+from bernstein.api.signals import Signal
+from bernstein.api.task import CheckResult
+from bernstein.core import pods
+from bernstein.core.pods import JobView
+from bernstein.core.sanitise import text as sanitise
+
+SIGNAL_TIMEOUT = 120
+EXCERPT = 1500
+INSPECT = "inspect"
+"""The one Job of all checks that only read."""
+
+LINTER_FILES = (
+    "ruff.toml",
+    ".ruff.toml",
+    "pyproject.toml",
+    "setup.cfg",
+    ".flake8",
+    ".eslintrc.json",
+)
+"""A linter is configured by the pinned commit, not by the agent's."""
+
+
+@dataclass(frozen=True)
+class CheckSpec:
+    """One signal or gate, decided: run it, or skip it for a reason."""
+
+    name: str
+    kind: Literal["signal", "gate"]
+    title: str
+    required: bool
+    command: str | None = None
+    """Set: executes in a Job of its own; None: reads, in the inspect Job."""
+    image: str | None = None
+    """None: the Project's toolchain."""
+    timeout: int = SIGNAL_TIMEOUT
+    pinned: tuple[str, ...] = ()
+    reads: Check | None = None
+    skipped: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Facts about the change that gate conditions look at."""
+
+    any_changed: bool
+    python_changed: bool
+    tests_changed: bool
+    deps_changed: bool
+
+    def meets(self, condition: GateCondition) -> bool:
+        return condition == "always" or bool(getattr(self, condition))
+
+
+@dataclass(frozen=True)
+class _BuiltIn:
+    enabled: bool
+    condition: GateCondition
+    command: str | None = None
+    pinned: tuple[str, ...] = ()
+
+
+_GATES: Mapping[str, _BuiltIn] = {
+    "lint": _BuiltIn(True, "always", "ruff check --no-cache .", LINTER_FILES),
+    "tests": _BuiltIn(False, "python_changed", "python3 -m pytest -q -p no:cacheprovider"),
+    "pii_scan": _BuiltIn(True, "any_changed"),
+    "merge_conflict": _BuiltIn(False, "any_changed"),
+}
+
+
+def plan_checks(
+    signals: Iterable[Signal], project: ProjectSpec, subject: Subject
+) -> tuple[CheckSpec, ...]:
+    """Every check of this tree, in order: the janitor's signals, then the gates."""
+    janitor = tuple(_signal(i, signal) for i, signal in enumerate(signals))
+    if not project.gates.enabled:
+        return janitor
+    return janitor + tuple(_gates(project, subject))
+
+
+def _signal(index: int, signal: Signal) -> CheckSpec:
+    name = f"signal-{index}"
+    if signal.type == "test_passes":
+        return CheckSpec(
+            name=name,
+            kind="signal",
+            title=f"test_passes: {signal.command}"[:300],
+            required=True,
+            command=signal.command,
+            timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
+        )
+    detail = signal.path or signal.value or ""
+    if signal.contains is not None:
+        detail += f" contains {signal.contains!r}"
+    reads = Check(
+        name=name,
+        type=signal.type,
+        path=signal.path or "",
+        value=signal.value or "",
+        contains=signal.contains or "",
+        regex=bool(signal.regex),
+    )
+    title = f"{signal.type}: {detail}"[:300]
+    return CheckSpec(name=name, kind="signal", title=title, required=True, reads=reads)
+
+
+def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
+    configured = {gate.name: gate for gate in project.gates.pipeline}
+    names = [*_GATES, *(name for name in configured if name not in _GATES)]
+    for name in names:
+        default = _GATES.get(name, _BuiltIn(True, "any_changed"))
+        gate = configured.get(name) or Gate(name=name, enabled=default.enabled)
+        if gate.enabled:
+            yield _gate(gate, default, project, subject)
+
+
+def _gate(gate: Gate, default: _BuiltIn, project: ProjectSpec, subject: Subject) -> CheckSpec:
+    condition = gate.condition or default.condition
+    command = gate.command or default.command
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=gate.required is not False,
+        command=command,
+        image=gate.image,
+        timeout=gate.timeout_seconds or project.gates.timeout_seconds,
+        pinned=default.pinned if gate.command is None else (),
+        reads=None if command else Check(name=gate.name, type=gate.name),
+        skipped=None if subject.meets(condition) else "ConditionNotMet",
+    )
+
+
+def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that need a Job of their own."""
+    return [c for c in checks if c.command is not None and c.skipped is None]
+
+
+def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that share the inspect Job."""
+    return [c for c in checks if c.reads is not None and c.skipped is None]
+
+
+def verdicts(
+    checks: Iterable[CheckSpec], jobs: Mapping[str, JobView]
+) -> tuple[CheckResult, ...] | None:
+    """All verdicts, once every Job has ended; None before. `jobs` is by check name."""
+    results: list[CheckResult] = []
+    inspected = _inspect_verdicts(jobs.get(INSPECT))
+    for check in checks:
+        if check.skipped is not None:
+            results.append(_result(check, "Skipped", check.skipped))
+        elif check.command is not None:
+            job = jobs.get(check.name)
+            if job is None or not job.ended:
+                return None
+            results.append(_executed(check, job))
+        elif inspected is None:
+            return None
+        else:
+            results.append(inspected.get(check.name, _missing)(check))
+    return tuple(results)
+
+
+def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "") -> CheckResult:
+    return CheckResult.model_validate(
+        {
+            "name": check.name,
+            "kind": check.kind,
+            "title": check.title,
+            "required": check.required,
+            "verdict": verdict,
+            "reason": reason,
+            "excerpt": sanitise(excerpt, EXCERPT),
+        }
+    )
+
+
+class _Said:
+    """A verdict that the inspect Job gave, waiting for the check it belongs to."""
+
+    def __init__(self, verdict: str, reason: str, excerpt: str) -> None:
+        self._said = (verdict, reason, excerpt)
+
+    def __call__(self, check: CheckSpec) -> CheckResult:
+        return _result(check, *self._said)
+
+
+_missing = _Said("Errored", "NoVerdict", "the inspect Job ended without a verdict for this check")
+
+
+def _inspect_verdicts(job: JobView | None) -> dict[str, _Said] | None:
+    if job is None or not job.ended:
+        return None
+    if job.pod is None:
+        return _AllErrored("PodLost", "the pod is gone")
+    problem = pods.failure_of(job.pod, "checkout") or pods.failure_of(job.pod, "inspect")
+    if problem is None and pods.reason(job.pod):
+        problem = pods.Diagnosis(pods.reason(job.pod), "the inspect pod did not finish")
+    if problem is not None:
+        return _AllErrored(problem.reason, problem.message)
+    ended = pods.terminated(job.pod, "inspect") or {}
+    try:
+        result = load(InspectResult, ended.get("message") or "")
+    except ValueError as error:
+        return _AllErrored("NoVerdict", str(error))
+    return {v.name: _Said(v.verdict, v.reason, v.excerpt) for v in result.verdicts}
+
+
+class _AllErrored(dict[str, _Said]):
+    """Every check that the Job should have judged could not be judged."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__()
+        self._said = _Said("Errored", reason, message)
+
+    def get(self, key: str, default: object = None) -> _Said:
+        del key, default
+        return self._said
+
+
+def _executed(check: CheckSpec, job: JobView) -> CheckResult:
+    """The verdict of a pod that ran a command. Exit codes come last: a command that traps TERM ends 0."""
+    pod = job.pod
+    if pod is None:
+        return _result(check, "Errored", "PodLost", "the pod is gone")
+    ended = pods.terminated(pod, "check") or {}
+    excerpt = str(ended.get("message") or "")
+    if pods.reason(pod) == "DeadlineExceeded":
+        return _result(check, "TimedOut", "Timeout", f"not done after {check.timeout} s\n{excerpt}")
+    if pods.is_disrupted(pod) or pods.is_deleting(pod):
+        return _result(check, "Errored", "Disrupted", "the pod was disrupted")
+    if pods.reason(pod) == "Evicted":
+        return _result(check, "Failed", "ResourceLimit", str(pod["status"].get("message", "")))
+    problem = pods.failure_of(pod, "checkout")
+    if problem is not None:
+        return _result(check, "Errored", problem.reason, problem.message)
+    if not ended:
+        return _result(check, "Errored", job.failed or "NoVerdict", "the check did not run")
+    if ended.get("reason") == "OOMKilled":
+        return _result(check, "Failed", "OutOfMemory", "the check ran out of memory")
+    code = ended.get("exitCode")
+    if ended.get("reason") in ("StartError", "ContainerCannotRun") or code in (127, 128):
+        return _result(check, "Errored", "ToolMissing", excerpt or "the command was not found")
+    if code == 0:
+        return _result(check, "Passed")
+    return _result(check, "Failed", "ExitCode", f"exit code {code}\n{excerpt}")
+
+
+def passed(results: Iterable[CheckResult]) -> bool:
+    """Every required check Passed, was Bypassed, or was Skipped for a reason that excuses it."""
+    return all(_excused(r) for r in results if r.required)
+
+
+def _excused(result: CheckResult) -> bool:
+    if result.verdict == "Skipped":
+        return result.reason in ("ConditionNotMet", "NoBaseline")
+    return result.verdict in ("Passed", "Bypassed")
+
+
+def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Required checks that judged, and judged no."""
+    return [r for r in results if r.required and r.verdict in ("Failed", "TimedOut")]
+
+
+def errored(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Required checks that could not judge."""
+    return [r for r in results if r.required and r.verdict == "Errored"]
+
+
+def digest(base: str, sha: str, tree: str, results: Iterable[CheckResult]) -> str:
+    """Names exactly what was judged and how, for may_merge and for approvals."""
+    judged = [[r.name, r.kind, r.required, r.verdict, r.reason] for r in results]
+    text = json.dumps([base, sha, tree, sorted(judged)], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def feedback(results: Iterable[CheckResult], limit: int = 6000) -> str:
+    """What the next attempt is told about the verdicts that rejected this one."""
+    parts = []
+    for result in rejected(results):
+        what = "Completion signal" if result.kind == "signal" else "Quality gate"
+        parts.append(f"{what} '{result.title}' {result.verdict}:\n{result.excerpt}".rstrip())
+    return "\n\n".join(parts)[:limit]

@@ -1,0 +1,153 @@
+"""What each failure means: is it tried again, does it cost an attempt, what helps.
+
+One table for every reason that a pod, a check or a merge can end with. Reasons are stable: they stand in
+conditions, metrics and scripts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+MAX_INFRASTRUCTURE_FAILURES = 5
+MAX_GATE_ERRORS = 3
+PROBE_SECONDS = 300
+MAX_RETRY_AFTER_SECONDS = 24 * 3600
+
+
+class Retry(Enum):
+    AT_ONCE = "at once"
+    BACK_OFF = "after min(30·2ⁿ, 300) s"
+    PROBE = "every 5 min, or when a spec changes"
+    LATER = "when the provider says"
+    MERGE_ALONE = "the merge alone"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Policy:
+    retry: Retry
+    counts: bool
+    """Costs one of the Task's attempts."""
+    remedy: str
+    capped: bool = False
+    """Counts to the Task's cap of infrastructure failures."""
+
+
+POLICIES: Final[dict[str, Policy]] = {
+    "SecretNotFound": Policy(
+        Retry.PROBE, False, "Create the Secret (or the key in it) or correct the Project's field."
+    ),
+    "ConfigMapNotFound": Policy(
+        Retry.PROBE,
+        False,
+        "Create the ConfigMap (or the key in it) or correct the Project's field.",
+    ),
+    "ImagePullFailed": Policy(
+        Retry.PROBE, False, "Correct the image's name in the Project, or add an image pull secret."
+    ),
+    "ImageUnusable": Policy(
+        Retry.PROBE,
+        False,
+        "Use an image that can run as a non-root user under the restricted profile.",
+    ),
+    "RepositoryUnreachable": Policy(
+        Retry.PROBE, False, "Check the repository's url in the Project, its CA, and the network."
+    ),
+    "RepositoryAuthFailed": Policy(
+        Retry.PROBE, False, "Check user name and password in the Secret that the Project names."
+    ),
+    "RefNotFound": Policy(Retry.PROBE, False, "Check the repository's branch in the Project."),
+    "Unschedulable": Policy(
+        Retry.PROBE, False, "Add nodes, or lower the resources in the Project."
+    ),
+    "PodRejected": Policy(
+        Retry.PROBE, False, "Look at quota and admission policies of the namespace."
+    ),
+    "ModelAuthFailed": Policy(
+        Retry.PROBE, False, "Check the model key in the Secret that the agent's apiKey names."
+    ),
+    "NoPricing": Policy(
+        Retry.PROBE, False, "Add the model's price to budget.prices, or set onUnpriced: allow."
+    ),
+    "Disrupted": Policy(Retry.AT_ONCE, False, "", capped=True),
+    "PodLost": Policy(Retry.AT_ONCE, False, "", capped=True),
+    "InfrastructureError": Policy(
+        Retry.BACK_OFF, False, "Look at the pod's log; the operator tries again.", capped=True
+    ),
+    "RateLimited": Policy(Retry.LATER, False, "The provider limits requests.", capped=True),
+    "UsageLimited": Policy(
+        Retry.LATER, False, "Wait for the provider's limit to reset, or raise it.", capped=True
+    ),
+    "ProviderUnavailable": Policy(
+        Retry.BACK_OFF, False, "Look at the provider's status page.", capped=True
+    ),
+    "AgentOutOfMemory": Policy(
+        Retry.AT_ONCE, True, "Raise resources.memory of the agent in the Project."
+    ),
+    "AgentDiskFull": Policy(
+        Retry.AT_ONCE, True, "Raise resources.ephemeralStorage of the agent in the Project."
+    ),
+    "SnapshotTooLarge": Policy(
+        Retry.AT_ONCE, True, "Keep large or generated files out of the tree (.gitignore)."
+    ),
+    "AgentFailed": Policy(Retry.AT_ONCE, True, "Read the agent's message; make the step clearer."),
+    "AgentNotStarted": Policy(
+        Retry.PROBE, False, "Correct the agent's image or command in the Project."
+    ),
+    "NoFinalRecord": Policy(Retry.AT_ONCE, True, "The agent ended without its final record."),
+    "MaxTurns": Policy(Retry.AT_ONCE, True, "Split the step, or raise the agent's turn limit."),
+    "Refused": Policy(Retry.AT_ONCE, True, "Reword the step."),
+    "EmptyDiff": Policy(
+        Retry.AT_ONCE, True, "If the step is to change nothing, say `changes: none`."
+    ),
+    "UnexpectedChanges": Policy(
+        Retry.AT_ONCE, True, "The step says `changes: none`; drop that, or have it change nothing."
+    ),
+    "SignalFailed": Policy(
+        Retry.AT_ONCE, True, "Read the verdict; it is told to the next attempt."
+    ),
+    "GateFailed": Policy(Retry.AT_ONCE, True, "Read the verdict; it is told to the next attempt."),
+    "GateErrored": Policy(
+        Retry.BACK_OFF, False, "Check the gate's command and image in the Project."
+    ),
+    "Timeout": Policy(Retry.AT_ONCE, True, "Raise the scope's limit, or split the step."),
+    "Stalled": Policy(Retry.AT_ONCE, True, "The agent showed no activity; raise stallSeconds?"),
+    "HeartbeatLost": Policy(Retry.AT_ONCE, True, ""),
+    "MergeConflict": Policy(
+        Retry.MERGE_ALONE, False, "Resolve the named files, or cancel the Task and plan it again."
+    ),
+    "CredentialRefused": Policy(
+        Retry.PROBE, False, "Give the deliver account the right to push to the branch."
+    ),
+    "BranchProtected": Policy(
+        Retry.PROBE, False, "Let the deliver account push to the protected branch."
+    ),
+    "PushRejected": Policy(Retry.PROBE, False, "Read the git server's message."),
+    "Cancelled": Policy(Retry.NEVER, False, ""),
+    "PlanInvalid": Policy(Retry.NEVER, False, "Correct the plan and apply it under a new name."),
+    "BudgetExceeded": Policy(Retry.NEVER, False, "Raise the Plan's budget."),
+    "ProjectNotFound": Policy(
+        Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
+    ),
+    "AgentNotFound": Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
+    "TaskFailed": Policy(
+        Retry.NEVER, False, "Read the failed Tasks' messages, then apply a Plan with what is left."
+    ),
+    "DependencyFailed": Policy(Retry.NEVER, False, "Apply a Plan with the work that is left."),
+}
+
+_UNKNOWN = Policy(
+    Retry.BACK_OFF, False, "Look at the pod's log; the operator tries again.", capped=True
+)
+
+
+def policy(reason: str) -> Policy:
+    """The row of the table; a reason that it does not know is treated as infrastructure."""
+    return POLICIES.get(reason, _UNKNOWN)
+
+
+def back_off_seconds(failures: int) -> int:
+    """min(30·2ⁿ, 300) for the n-th failure in a row (n from 0)."""
+    return int(min(30 * 2 ** min(failures, 8), PROBE_SECONDS))

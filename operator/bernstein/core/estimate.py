@@ -1,0 +1,71 @@
+"""What a Plan will take, before anything of it has run.
+
+Minutes: the longest step of every stage, summed along the chain of stages that takes longest.
+
+Money: each step is taken to use the tokens of `TOKENS` for its scope, times `FACTOR` for its
+complexity, in one attempt, at the price of the model that it would get. Agents read the same
+context again with every turn, hence most of the tokens are read from a cache.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_UP, Decimal
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.project import Agent, ProjectSpec
+from bernstein.api.signals import Complexity, Scope
+from bernstein.core import money, pricing, routing, stages
+from bernstein.core.expansion import stage_graph
+
+TOKENS: dict[Scope, UsageCounts] = {
+    "small": UsageCounts(input=10_000, output=4_000, cache_read=100_000, cache_write=20_000),
+    "medium": UsageCounts(input=30_000, output=10_000, cache_read=400_000, cache_write=50_000),
+    "large": UsageCounts(input=80_000, output=30_000, cache_read=1_500_000, cache_write=120_000),
+}
+FACTOR: dict[Complexity, Decimal] = {
+    "low": Decimal("0.5"),
+    "medium": Decimal(1),
+    "high": Decimal(2),
+}
+_CENT = Decimal("0.01")
+_NO_AGENT = Agent(name="auto", adapter="demo", image="none")
+"""Without a Project a tier is called by its own name."""
+
+
+def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
+    """Minutes and US dollars of a valid plan; no sum where a model has no price."""
+    costs = _costs(spec, project)
+    unpriced = sorted(model for model, amount in costs.items() if amount is None)
+    if unpriced:
+        basis = f"critical path; no price is known for {', '.join(unpriced)}"
+        return Estimate(minutes=minutes(spec), basis=basis[:200])
+    total = sum((amount for amount in costs.values() if amount is not None), Decimal(0))
+    return Estimate(
+        minutes=minutes(spec),
+        cost_usd=money.plain(total.quantize(_CENT, ROUND_UP)),
+        basis="critical path; tokens by scope and complexity, one attempt per step, list prices",
+    )
+
+
+def minutes(spec: PlanSpec) -> int:
+    """Along the critical path, with as many agents as there are steps."""
+    longest = {stage.name: max(s.estimated_minutes for s in stage.steps) for stage in spec.stages}
+    chain = stages.critical_path(stage_graph(spec), longest)
+    return sum(longest[name] for name in chain)
+
+
+def _costs(spec: PlanSpec, project: ProjectSpec | None) -> dict[str, Decimal | None]:
+    """The sum for each model; None without a price."""
+    overrides = project.budget.prices if project else ()
+    sums: dict[str, Decimal | None] = {}
+    for step in (step for stage in spec.stages for step in stage.steps):
+        agent = project.agent(step.cli or spec.cli) if project else None
+        model = routing.route(step, agent or _NO_AGENT).model
+        price = pricing.price_of(model, overrides)
+        before = sums.get(model, Decimal(0))
+        if price is None or before is None:
+            sums[model] = None
+        else:
+            sums[model] = before + pricing.cost(TOKENS[step.scope], price) * FACTOR[step.complexity]
+    return sums

@@ -1,0 +1,66 @@
+"""Moves of the state machines, checked against the one table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.states import (
+    SESSION_INITIAL,
+    SESSION_MOVES,
+    TASK_INITIAL,
+    TASK_MOVES,
+    SessionState,
+    TaskState,
+)
+from bernstein.api.task import Move, TaskStatus
+from bernstein.core.errors import MAX_INFRASTRUCTURE_FAILURES
+
+HISTORY = 30
+
+
+class IllegalTransition(Exception):  # noqa: N818 - the reason's name
+    """A move that the table does not know; a bug of ours or a forged status."""
+
+    reason = "IllegalTransition"
+
+    def __init__(self, kind: str, old: str | None, new: str) -> None:
+        super().__init__(f"{kind}: {old or 'nothing'} -> {new} is not a legal move")
+
+
+def move(
+    status: TaskStatus, to: TaskState, reason: str, now: datetime, *, actor: str = "operator"
+) -> TaskStatus:
+    """The status after the move, with the move in its history.
+
+    Raises IllegalTransition.
+    """
+    old = status.state
+    legal = TASK_INITIAL if old is None else TASK_MOVES[old]
+    if to not in legal:
+        raise IllegalTransition("Task", old, to)
+    entry = Move(
+        from_state=old, to_state=to, actor=actor, reason=reason, attempt=status.attempt, time=now
+    )
+    return status.model_copy(update={"state": to, "history": (*status.history, entry)[-HISTORY:]})
+
+
+def check_session_move(old: SessionState | None, new: SessionState) -> None:
+    """Raises IllegalTransition unless the table has the move (staying is none)."""
+    legal = SESSION_INITIAL if old is None else SESSION_MOVES[old]
+    if new != old and new not in legal:
+        raise IllegalTransition("AgentSession", old, new)
+
+
+def is_final(status: TaskStatus, max_retries: int) -> bool:
+    """No move will follow: Closed, Cancelled, or Failed with no retry left."""
+    if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
+        return True
+    return status.state is TaskState.FAILED and not may_retry(status, max_retries)
+
+
+def may_retry(status: TaskStatus, max_retries: int) -> bool:
+    """`maxRetries` 3 = at most four counted attempts; infrastructure has its own cap."""
+    return (
+        status.attempt < 1 + max_retries
+        and status.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES
+    )

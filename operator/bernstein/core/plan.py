@@ -1,0 +1,258 @@
+"""Plan: validated, expanded, begun, watched, delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Counts, Hold, Integration, PlanStatus, PlanTask
+from bernstein.api.pod import BeginResult, load
+from bernstein.api.signals import ROLES
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core import conditions, delivery, names, plan_delivery
+from bernstein.core.errors import PROBE_SECONDS, policy
+from bernstein.core.estimate import estimate
+from bernstein.core.expansion import expand
+from bernstein.core.fsm import is_final
+from bernstein.core.intents import (
+    CancelTasks,
+    CreateTasks,
+    PlanDecision,
+    PlanIntent,
+    PlanSnapshot,
+    RunBegin,
+)
+from bernstein.core.plan_validation import validate_plan
+from bernstein.core.pods import Diagnosis
+from bernstein.core.pricing import add, money
+from bernstein.core.progress import busy, ended, note, stalled
+from bernstein.core.sanitise import text as sanitise
+
+_RUNNING = (TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED)
+_VERIFYING = (TaskState.DONE, TaskState.PENDING_APPROVAL)
+_MOVING = frozenset({"MaxAgents", "FileOverlap", "BatchWaits", "PlanStarting", "MergeQueue"})
+
+
+def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
+    """The Plan's next step."""
+    plan = snapshot.plan
+    fresh = plan.status.observed_generation != plan.metadata.generation
+    status = _tally(snapshot, plan.status).model_copy(
+        update={
+            "observed_generation": plan.metadata.generation,
+            "started_at": plan.status.started_at or now,
+        }
+    )
+    if plan.status.ended_at is not None or plan.metadata.deletion_timestamp is not None:
+        return PlanDecision(status)
+    if plan.spec.cancel is not None:
+        return _cancel(snapshot, status, now)
+    if snapshot.project is None:
+        text = snapshot.project_problem or "there is no Project"
+        remedy = policy("ProjectNotFound").remedy
+        status = _phase(status, "Pending")
+        return PlanDecision(stalled(status, "ProjectNotFound", f"{text}. Remedy: {remedy}", now))
+    status = status.model_copy(update={"project": snapshot.project.metadata.name})
+    if fresh or not conditions.is_true(status.conditions, "Validated"):
+        status = _validate(snapshot, status, now)
+        if not conditions.is_true(status.conditions, "Validated"):
+            return PlanDecision(status)
+    return _go_on(snapshot, status, now)
+
+
+def _phase(status: PlanStatus, phase: str) -> PlanStatus:
+    return status.model_copy(update={"phase": phase})
+
+
+def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    assert snapshot.project is not None
+    problems = validate_plan(snapshot.plan.spec, snapshot.project.spec, ROLES)
+    if problems and not status.expanded:
+        text = "\n".join(p.located for p in problems)[:4000]
+        invalid = note(_phase(status, "Invalid"), "Validated", False, "PlanInvalid", text, now)
+        return stalled(invalid, "PlanInvalid", text, now)
+    guess = estimate(snapshot.plan.spec, snapshot.project.spec)
+    status = note(status, "Validated", True, "Valid", "", now)
+    return status.model_copy(update={"estimate": guess})
+
+
+def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    intents: list[PlanIntent] = []
+    if not status.expanded:
+        assert snapshot.project is not None
+        objects = expand(snapshot.plan, snapshot.project.metadata.name)
+        missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
+        intents.append(CreateTasks(missing))
+        status = status.model_copy(update={"expanded": True})
+    if status.integration is None:
+        begun = _begin(snapshot, status, now)
+        return PlanDecision(begun.status, (*intents, *begun.intents), begun.requeue_after)
+    if snapshot.plan.spec.suspend:
+        status = note(_phase(status, "Suspended"), "Suspended", True, "BySpec", "", now)
+        status = _with(status, conditions.drop(status.conditions, "Reconciling"))
+        return PlanDecision(status, tuple(intents))
+    status = _with(status, conditions.drop(status.conditions, "Suspended"))
+    if status.counts.total and status.counts.closed == status.counts.total and not intents:
+        return plan_delivery.deliver(snapshot, _phase(status, "Delivering"), now)
+    return PlanDecision(_watch(snapshot, status, now), tuple(intents))
+
+
+def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
+    return status.model_copy(update={"conditions": new})
+
+
+def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    project, plan = snapshot.project, snapshot.plan
+    assert project is not None
+    hold = status.hold
+    if hold is not None and now < hold.retry_at and hold.generation == project.metadata.generation:
+        return PlanDecision(status, (), (hold.retry_at - now).total_seconds())
+    number = status.jobs if hold is None else status.jobs + 1
+    name = names.check_job(plan.metadata.name, "begin", number)
+    integration = names.integration_ref(plan.metadata.uid)
+    target = names.branch_ref(project.spec.repository.branch)
+    status = _phase(status.model_copy(update={"jobs": number, "hold": None}), "Starting")
+    job = snapshot.jobs.get(name)
+    if job is None:
+        status = busy(status, "Starting", "the integration ref is being made", now)
+        return PlanDecision(status, (RunBegin(name, target, integration),))
+    end = delivery.end_of(job, "begin", now)
+    if end is None:
+        return PlanDecision(status, (), 5)
+    try:
+        problem = end if isinstance(end, Diagnosis) else None
+        result = load(BeginResult, end) if isinstance(end, str) else None
+    except ValueError as error:
+        problem, result = Diagnosis("InfrastructureError", str(error)), None
+    if problem is not None or result is None:
+        return PlanDecision(_cannot_begin(status, problem, project.metadata.generation, now))
+    begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
+    status = status.model_copy(update={"integration": begun, "hold": None})
+    return PlanDecision(busy(_phase(status, "Running"), "Running", "Tasks are running", now))
+
+
+def _cannot_begin(
+    status: PlanStatus, problem: Diagnosis | None, generation: int, now: datetime
+) -> PlanStatus:
+    assert problem is not None
+    text = sanitise(problem.message, 1500)
+    hold = Hold(
+        reason=problem.reason,
+        message=text,
+        retry_at=now + timedelta(seconds=PROBE_SECONDS),
+        generation=generation,
+    )
+    status = status.model_copy(update={"hold": hold})
+    remedy = policy(problem.reason).remedy
+    return stalled(status, problem.reason, f"{text}. Remedy: {remedy}", now)
+
+
+def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
+    """Counts, stage and spend, from the Tasks and from what is known of deleted ones."""
+    known = {t.name: t for t in status.tasks}
+    for task in snapshot.tasks.values():
+        known[task.metadata.name] = PlanTask(
+            name=task.metadata.name,
+            stage=task.spec.stage or "",
+            uid=task.metadata.uid,
+            state=task.status.state or TaskState.OPEN,
+            attempts=task.status.attempt,
+            spend_usd=task.status.spend_usd,
+        )
+    rows = tuple(known.values())
+    open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
+    stages = (stage.name for stage in snapshot.plan.spec.stages)
+    usage = status.usage.model_copy(update=dict.fromkeys(type(status.usage).model_fields, 0))
+    for task in snapshot.tasks.values():
+        usage = add(usage, task.status.usage)
+    return status.model_copy(
+        update={
+            "tasks": rows,
+            "counts": _counts(snapshot, rows),
+            "current_stage": next((s for s in stages if s in open_stages), None),
+            "usage": usage,
+            "spend_usd": money(sum((Decimal(r.spend_usd) for r in rows), Decimal(0))),
+        }
+    )
+
+
+def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:
+    def number(of: Callable[[str], bool]) -> int:
+        return sum(of(row.state) for row in rows)
+
+    failed = sum(_failed_for_good(t) for t in snapshot.tasks.values())
+    counts = Counts(
+        total=len(rows),
+        running=number(lambda s: s in _RUNNING),
+        verifying=number(lambda s: s in _VERIFYING),
+        closed=number(lambda s: s == TaskState.CLOSED),
+        failed=failed,
+        cancelled=number(lambda s: s == TaskState.CANCELLED),
+    )
+    rest = counts.running + counts.verifying + counts.closed + counts.failed + counts.cancelled
+    return counts.model_copy(update={"open": counts.total - rest})
+
+
+def _failed_for_good(task: Task) -> bool:
+    return task.status.state is TaskState.FAILED and is_final(task.status, task.spec.max_retries)
+
+
+def _watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    if any(_moves(task) for task in snapshot.tasks.values()):
+        return busy(_phase(status, "Running"), "Running", "Tasks are running", now)
+    reason, text = _what_stops(snapshot)
+    remedy = policy(reason).remedy
+    status = _phase(status, "Failed" if reason == "TaskFailed" else "Stalled")
+    return stalled(status, reason, f"{text} Remedy: {remedy}" if remedy else text, now)
+
+
+def _moves(task: Task) -> bool:
+    """Whether the Task gets further without a person."""
+    status = task.status
+    if status.state in (TaskState.CLOSED, TaskState.CANCELLED) or _failed_for_good(task):
+        return False
+    if conditions.is_true(status.conditions, "Stalled"):
+        return False
+    if status.state is TaskState.OPEN and status.queue is not None:
+        return status.queue.reason in _MOVING
+    return True
+
+
+def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str]:
+    tasks = list(snapshot.tasks.values())
+    failed = [t for t in tasks if _failed_for_good(t) or t.status.state is TaskState.CANCELLED]
+    if failed:
+        which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
+        return "TaskFailed", f"{len(failed)} Tasks ended without result: {which}."
+    for task in tasks:
+        why = conditions.find(task.status.conditions, "Stalled")
+        if why is not None and why.reason != "DependencyFailed":
+            return why.reason, f"Task '{task.metadata.name}': {why.message}"
+    gone = [r.name for r in snapshot.plan.status.tasks if r.name not in snapshot.tasks]
+    text = f"Tasks were deleted and are not made again: {', '.join(gone[:5])}."
+    return "TaskFailed", text if gone else "nothing is left that could run."
+
+
+def _reason(task: Task) -> str:
+    return task.status.history[-1].reason if task.status.history else str(task.status.state)
+
+
+def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    assert snapshot.plan.spec.cancel is not None
+    reason = snapshot.plan.spec.cancel.reason
+    if plan_delivery.has_started(status):
+        status = note(
+            status, "CancelRefused", True, "MergeInProgress", "the merge has started", now
+        )
+        return plan_delivery.deliver(snapshot, status, now)
+    left = [t for t in snapshot.tasks.values() if not is_final(t.status, t.spec.max_retries)]
+    if left:
+        to_tell = tuple(t.metadata.name for t in left if t.spec.cancel is None)
+        status = busy(_phase(status, "Cancelling"), "Cancelling", "Tasks are being ended", now)
+        intents: tuple[PlanIntent, ...] = (CancelTasks(to_tell, reason),) if to_tell else ()
+        return PlanDecision(status, intents)
+    status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
+    return PlanDecision(ended(status, False, "Cancelled", reason, now))

@@ -1,0 +1,253 @@
+"""Delivery of a Plan: the integration ref onto the target branch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bernstein.api.plan import Hold, PlanStatus, PlanVerification
+from bernstein.api.pod import LandResult, PrepareResult, load
+from bernstein.api.signals import Signal
+from bernstein.api.task import Delivery, Task
+from bernstein.core import checks, names
+from bernstein.core.checks import CheckSpec, Subject
+from bernstein.core.delivery import end_of
+from bernstein.core.errors import PROBE_SECONDS, policy
+from bernstein.core.intents import PlanDecision, PlanSnapshot, RunLand, RunPrepare
+from bernstein.core.merge import may_merge
+from bernstein.core.pods import Diagnosis
+from bernstein.core.progress import busy, ended, stalled
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.verification import wanted_jobs
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def has_started(status: PlanStatus) -> bool:
+    """A land Job may be at work: too late to cancel."""
+    return status.delivery is not None and status.delivery.step == "Landing"
+
+
+def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step of a Plan whose Tasks are all Closed."""
+    hold = status.hold
+    project = snapshot.project
+    same = (
+        hold is not None and project is not None and hold.generation == project.metadata.generation
+    )
+    if hold is not None and same and now < hold.retry_at:
+        return PlanDecision(status, (), (hold.retry_at - now).total_seconds())
+    last = _last_landed(snapshot)
+    if last is None:
+        return PlanDecision(_succeeded(status, Delivery(state="NoChange", onto=_onto(status)), now))
+    if status.delivery is not None and status.delivery.step == "Preparing":
+        return _prepare(snapshot, status, last, now)
+    if status.verification is not None and status.verification.passed is not True:
+        return _verify(snapshot, status, now)
+    return _land(snapshot, status, last, now)
+
+
+def _last_landed(snapshot: PlanSnapshot) -> Task | None:
+    landed = [
+        t
+        for t in snapshot.tasks.values()
+        if t.status.delivery is not None and t.status.delivery.state == "Merged"
+    ]
+    return max(landed, key=_landed_at, default=None)
+
+
+def _landed_at(task: Task) -> datetime:
+    return (task.status.delivery and task.status.delivery.landed_at) or _NEVER
+
+
+def _onto(status: PlanStatus) -> str:
+    assert status.integration is not None
+    return status.integration.target
+
+
+def _step(status: PlanStatus, step: str, now: datetime) -> tuple[PlanStatus, Delivery]:
+    old = status.delivery or Delivery(state="Pending", onto=_onto(status))
+    if old.step == step:
+        return status, old
+    number = status.jobs + 1
+    new = old.model_copy(update={"state": "Pending", "step": step, "round": number})
+    text = "the result is being merged" if step == "Landing" else "a candidate is being made"
+    status = status.model_copy(update={"delivery": new, "jobs": number, "hold": None})
+    return busy(status, step, text, now), new
+
+
+def _land(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime) -> PlanDecision:
+    """Asks may_merge about the tree: the last Task's verification is of exactly this tree."""
+    candidate = status.verification
+    landed = last.status.delivery
+    assert landed is not None
+    assert status.integration is not None
+    if candidate is not None:
+        judged, sha, tree = candidate, candidate.sha, candidate.tree
+        expect, ref = candidate.base, candidate.ref
+        may = may_merge(judged, sha=sha, tree=tree, expected=_names(_specs(snapshot, judged)))
+    else:
+        sha, tree = landed.sha or "", landed.tree or ""
+        expect, ref = status.integration.target_sha, status.integration.ref
+        may = may_merge(last.status.verification, sha=sha, tree=tree, expected=())
+    if not may:
+        text = "the tree on the integration ref is not the one that was verified"
+        return PlanDecision(stalled(status, "VerificationMissing", text, now))
+    status, step = _step(status, "Landing", now)
+    name = names.check_job(snapshot.plan.metadata.name, "land", step.round)
+    job = snapshot.jobs.get(name)
+    if job is None:
+        wanted = RunLand(name, ref, sha, tree, _onto(status), expect)
+        return PlanDecision(status, (wanted,))
+    end = end_of(job, "land", now)
+    if end is None:
+        return PlanDecision(status, (), 5)
+    if isinstance(end, Diagnosis):
+        return PlanDecision(_failed(snapshot, status, step, end, now))
+    try:
+        result = load(LandResult, end)
+    except ValueError as error:
+        problem = Diagnosis("InfrastructureError", f"land left no result: {error}")
+        return PlanDecision(_failed(snapshot, status, step, problem, now))
+    if result.state == "Landed":
+        merged = step.model_copy(
+            update={
+                "state": "Merged",
+                "step": None,
+                "sha": sha,
+                "tree": tree,
+                "tip": result.tip,
+                "landed_at": now,
+            }
+        )
+        return PlanDecision(_succeeded(status, merged, now))
+    moved = step.model_copy(update={"tip": result.tip, "step": "Queued"})
+    status, _ = _step(status.model_copy(update={"delivery": moved}), "Preparing", now)
+    return PlanDecision(status)
+
+
+def _prepare(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime) -> PlanDecision:
+    assert status.delivery is not None
+    assert status.integration is not None
+    step, meta = status.delivery, snapshot.plan.metadata
+    name = names.check_job(meta.name, "prepare", step.round)
+    candidate = f"refs/bernstein/{meta.uid[:8]}/candidate"
+    job = snapshot.jobs.get(name)
+    if job is None:
+        sha = (last.status.delivery and last.status.delivery.sha) or ""
+        title = sanitise(snapshot.plan.spec.name, 200)
+        message = f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n"
+        wanted = RunPrepare(
+            name, status.integration.ref, sha, _onto(status), candidate, message, merge=True
+        )
+        return PlanDecision(status, (wanted,))
+    end = end_of(job, "prepare", now)
+    if end is None:
+        return PlanDecision(status, (), 5)
+    if isinstance(end, Diagnosis):
+        return PlanDecision(_failed(snapshot, status, step, end, now))
+    try:
+        result = load(PrepareResult, end)
+    except ValueError as error:
+        problem = Diagnosis("InfrastructureError", f"prepare left no result: {error}")
+        return PlanDecision(_failed(snapshot, status, step, problem, now))
+    if result.conflicts:
+        files = ", ".join(sanitise(p, 200) for p in result.conflicts)
+        return PlanDecision(_conflict(status, step, files, now))
+    round_ = status.verification.round + 1 if status.verification else 0
+    judged = PlanVerification(
+        round=round_, base=result.base, sha=result.sha, tree=result.tree, ref=candidate
+    )
+    done = step.model_copy(update={"step": "Queued", "tip": result.base})
+    status = status.model_copy(update={"verification": judged, "delivery": done})
+    return PlanDecision(busy(status, "Verifying", "the merge is verified", now))
+
+
+def _conflict(status: PlanStatus, step: Delivery, files: str, now: datetime) -> PlanStatus:
+    text = f"the target moved, and the Plan's work conflicts with it in: {files}"
+    conflict = step.model_copy(
+        update={"state": "Conflict", "reason": "MergeConflict", "message": text[:2000]}
+    )
+    status = status.model_copy(update={"delivery": conflict, "phase": "Stalled"})
+    return stalled(status, "MergeConflict", f"{text}. {policy('MergeConflict').remedy}", now)
+
+
+def _specs(snapshot: PlanSnapshot, judged: PlanVerification) -> tuple[CheckSpec, ...]:
+    """Every gate, and every signal of every Task, once each."""
+    del judged
+    assert snapshot.project is not None
+    signals: dict[str, Signal] = {}
+    for task in snapshot.tasks.values():
+        for signal in task.spec.completion_signals:
+            signals.setdefault(signal.model_dump_json(), signal)
+    everything = Subject(
+        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+    )
+    return checks.plan_checks(signals.values(), snapshot.project.spec, everything)
+
+
+def _names(specs: tuple[CheckSpec, ...]) -> list[str]:
+    return [spec.name for spec in specs]
+
+
+def _verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    judged = status.verification
+    assert judged is not None
+    assert status.integration is not None
+    if judged.passed is False:
+        return PlanDecision(status)
+    specs = _specs(snapshot, judged)
+    wanted = wanted_jobs(
+        snapshot.plan.metadata.name,
+        judged,
+        specs,
+        pinned_sha=status.integration.target_sha,
+        onto=_onto(status),
+    )
+    jobs = {c: snapshot.jobs[i.job] for c, i in wanted.items() if i.job in snapshot.jobs}
+    results = checks.verdicts(specs, jobs)
+    if results is None:
+        missing = tuple(i for c, i in wanted.items() if c not in jobs)
+        return PlanDecision(status, missing, 5 if jobs else None)
+    passed = checks.passed(results)
+    seen = judged.model_copy(update={"checks": results, "passed": passed})
+    status = status.model_copy(update={"verification": seen})
+    if passed:
+        return PlanDecision(busy(status, "Verified", "the merge passed its checks", now))
+    bad = [r for r in results if r.required and r.verdict not in ("Passed", "Skipped", "Bypassed")]
+    which = ", ".join(f"{r.title} ({r.verdict})" for r in bad)
+    text = f"the target moved, and the merge with it does not pass: {which}"
+    status = status.model_copy(update={"phase": "Stalled"})
+    return PlanDecision(stalled(status, "GateFailed", text, now))
+
+
+def _failed(
+    snapshot: PlanSnapshot, status: PlanStatus, step: Delivery, problem: Diagnosis, now: datetime
+) -> PlanStatus:
+    """Tried again after a while under a new number; the work stays where it is."""
+    row = policy(problem.reason)
+    text = sanitise(problem.message, 1500)
+    refused = problem.reason in ("CredentialRefused", "BranchProtected")
+    again = step.model_copy(
+        update={
+            "state": "CredentialRefused" if refused else "Pending",
+            "step": "Queued",
+            "reason": problem.reason,
+            "message": text,
+        }
+    )
+    project = snapshot.project
+    hold = Hold(
+        reason=problem.reason,
+        message=text,
+        retry_at=now + timedelta(seconds=PROBE_SECONDS),
+        generation=project.metadata.generation if project else 0,
+    )
+    status = status.model_copy(update={"delivery": again, "hold": hold, "phase": "Stalled"})
+    return stalled(status, problem.reason, f"{text}. Remedy: {row.remedy}", now)
+
+
+def _succeeded(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:
+    status = status.model_copy(
+        update={"delivery": delivered, "phase": "Succeeded", "ended_at": now, "hold": None}
+    )
+    return ended(status, True, "Delivered", "verified and merged", now)

@@ -1,0 +1,419 @@
+"""All that can be wrong with a plan, in the words that the documentation promises.
+
+The same checks serve a plan file before it becomes an object and a Plan in the cluster; there they
+also know its Project. Nothing here raises, whatever the YAML contains.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
+
+from bernstein.api.plan import PlanSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.signals import COMPLEXITIES, EFFORTS, ROLES, SCOPES, SIGNAL_TYPES
+from bernstein.core import stages
+from bernstein.core.plan_spec import EFFORT_SYNONYMS, plan_spec
+from bernstein.core.problems import Findings, Problem, Report, invalid_choice, quoted
+
+Check = Callable[[str, object], object]
+Table = Mapping[str, Check]
+
+UNSUPPORTED_SIGNALS = ("api_responds", "llm_judge", "llm_review")
+_SIGNAL_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "path_exists": (("path",), ()),
+    "glob_exists": (("value",), ()),
+    "file_contains": (("path", "contains"), ("regex",)),
+    "test_passes": (("command",), ("timeout_seconds",)),
+}
+"""For each type of signal the fields that it needs and those that it may have besides."""
+
+_AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+_ROLE = re.compile(r"[a-z][-a-z0-9]{0,62}\Z")
+_LONGEST_TIMEOUT = 86400
+_LONGEST_STEP = 10080
+_MOST_AGENTS = 1000
+
+
+def validate_file(data: object) -> Report:
+    """Judges what a plan file contains, without a cluster: an unknown role is only a warning."""
+    if not isinstance(data, dict):
+        return Report(errors=(Problem("", "Plan file must be a YAML mapping"),))
+    if other := _other_format(data):
+        return Report(errors=(other,))
+    walk = _Walk(roles=ROLES, project=None, in_cluster=False)
+    walk.plan(data)
+    walk.remaining(data)
+    return Report(tuple(walk.found.errors), tuple(walk.found.warnings))
+
+
+def validate_plan(
+    spec: PlanSpec, project: ProjectSpec | None, roles: Collection[str]
+) -> tuple[Problem, ...]:
+    """Judges a Plan in the cluster; the paths are those of the file form.
+
+    `roles` are the names of all roles there; `project` is None while it is not known.
+    """
+    walk = _Walk(roles=tuple(sorted(roles)), project=project, in_cluster=True)
+    walk.plan(_file_form(spec))
+    return tuple(walk.found.errors)
+
+
+def _file_form(spec: PlanSpec) -> dict[str, Any]:
+    ours = {"project_ref", "suspend", "cancel"}
+    data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
+    return data
+
+
+def _other_format(data: Mapping[object, object]) -> Problem | None:
+    if "apiVersion" in data and "kind" in data:
+        message = "This is a Kubernetes object and no plan file: apply it with kubectl apply -f"
+        return Problem("", message)
+    if "nodes" in data and "stages" not in data:
+        return Problem("nodes", "nodes: workflow files are not supported yet, write 'stages'")
+    return None
+
+
+class _Walk:
+    """Goes through a plan from top to bottom and collects every problem on the way."""
+
+    def __init__(
+        self, *, roles: Collection[str], project: ProjectSpec | None, in_cluster: bool
+    ) -> None:
+        self.found = Findings()
+        self._roles = roles
+        self._project = project
+        self._in_cluster = in_cluster
+        self._tables()
+
+    def _tables(self) -> None:
+        found = self.found
+        self._plan_fields: Table = {
+            "name": found.line,
+            "description": found.text,
+            "cli": self._agent,
+            "budget": found.sum_of_money,
+            "max_agents": self._max_agents,
+            "constraints": lambda path, value: found.items(path, value, found.text),
+            "context_files": self._paths,
+            "repos": self._repos,
+            "approval": self._unsupported,
+            "workflow": self._unsupported,
+            "stages": self._stages,
+        }
+        self._stage_fields: Table = {
+            "name": found.line,
+            "description": found.text,
+            "depends_on": lambda path, value: found.items(path, value, found.line),
+            "repo": self._unsupported_name,
+            "steps": self._steps,
+        }
+        self._step_fields: Table = {
+            "title": self._heading,
+            "goal": self._heading,
+            "description": found.text,
+            "role": self._role,
+            "priority": lambda path, value: found.rank(path, value, 1, 5),
+            "scope": lambda path, value: found.choice(path, value, SCOPES),
+            "complexity": lambda path, value: found.choice(path, value, COMPLEXITIES),
+            "model": found.line,
+            "effort": self._effort,
+            "estimated_minutes": lambda path, value: found.integer(path, value, 1, _LONGEST_STEP),
+            "mode": lambda path, value: found.choice(path, value, ("batch",)),
+            "cli": self._agent,
+            "repo": self._unsupported_name,
+            "depends_on_repo": self._unsupported_name,
+            "files": self._paths,
+            "completion_signals": self._signals,
+            "changes": lambda path, value: found.choice(path, value, ("none",)),
+        }
+        self._signal_fields: Table = {
+            "path": found.relative_path,
+            "value": found.relative_path,
+            "contains": found.text,
+            "regex": found.boolean,
+            "command": found.text,
+            "timeout_seconds": lambda path, value: found.integer(path, value, 1, _LONGEST_TIMEOUT),
+        }
+
+    def plan(self, data: Mapping[Any, Any]) -> None:
+        for name in ("name", "stages"):
+            if name not in data:
+                self.found.error(name, f"Missing required top-level field '{name}'")
+        for key, value in data.items():
+            if isinstance(key, str) and key in self._plan_fields:
+                self._plan_fields[key](key, value)
+            else:
+                hint = _near(key, self._plan_fields)
+                self.found.error(quoted(key), f"Unknown top-level field {quoted(key)}{hint}")
+        self._titles(data)
+        self._graph(data)
+
+    def remaining(self, data: Mapping[Any, Any]) -> None:
+        """What the object's own schema refuses besides, chiefly lengths."""
+        try:
+            PlanSpec.model_validate(plan_spec(data))
+        except ValidationError as error:
+            known = tuple(problem.path for problem in self.found.errors)
+            for detail in error.errors(include_url=False, include_input=False):
+                path = _path_of(detail["loc"])
+                # A list is also "too short" without its wrong items; empty ones are known by now.
+                if detail["type"] != "too_short" and not _covered(path, known):
+                    self.found.error_at(path, _plain_words(detail["type"], detail))
+
+    def _fields(self, path: str, data: Mapping[Any, Any], table: Table, hint: str = "") -> None:
+        for key, value in data.items():
+            if isinstance(key, str) and key in table:
+                table[key](f"{path}.{key}", value)
+            else:
+                why = hint if key == "depends_on" else _near(key, table)
+                self.found.error(f"{path}.{key}", f"{path}: unknown field {quoted(key)}{why}")
+
+    def _stages(self, path: str, value: object) -> None:
+        if not isinstance(value, list):
+            self.found.error(path, f"'{path}' must be an array")
+        elif not value:
+            self.found.error(path, f"'{path}' must contain at least one stage")
+        else:
+            for index, stage in enumerate(value):
+                self._stage(f"{path}[{index}]", stage)
+
+    def _stage(self, path: str, value: object) -> None:
+        if not isinstance(value, dict):
+            self.found.error_at(path, "stage must be a mapping")
+            return
+        for name in ("name", "steps"):
+            if name not in value:
+                message = f"{path}: missing required field '{name}'"
+                self.found.error(f"{path}.{name}", message)
+        self._fields(path, value, self._stage_fields)
+
+    def _steps(self, path: str, value: object) -> None:
+        self.found.items(path, value, self._step)
+        if value == []:
+            self.found.error_at(path, "must contain at least one step")
+
+    def _step(self, path: str, value: object) -> None:
+        if not isinstance(value, dict):
+            self.found.error_at(path, "step must be a mapping")
+            return
+        if not (value.get("title") or value.get("goal")):
+            message = f"{path}: step must have a 'title' or 'goal' field"
+            self.found.error(f"{path}.title", message)
+        elif value.get("title") and value.get("goal"):
+            self.found.warn_at(f"{path}.goal", "not used, because the step has a title")
+        hint = ""
+        if "depends_on" in value:
+            hint = ", a step depends on what its stage depends on"
+        self._fields(path, value, self._step_fields, hint)
+
+    def _heading(self, path: str, value: object) -> None:
+        # An empty one was reported as missing with its step.
+        if value not in ("", None):
+            self.found.line(path, value)
+
+    def _role(self, path: str, value: object) -> None:
+        if not self.found.is_string(value, path) or value in self._roles:
+            return
+        message = invalid_choice(value, self._roles)
+        if self._in_cluster or not _ROLE.match(value):
+            self.found.error_at(path, message)
+        else:
+            self.found.warn_at(path, message)
+
+    def _agent(self, path: str, value: object) -> None:
+        if not self.found.line(path, value) or not isinstance(value, str) or value == "auto":
+            return
+        if self._project is not None:
+            names = [agent.name for agent in self._project.agents]
+            self.found.choice(path, value, ("auto", *names))
+        elif not _AGENT.match(value):
+            self.found.error_at(
+                path, f"must be 'auto' or the name of an agent, got {quoted(value)}"
+            )
+
+    def _max_agents(self, path: str, value: object) -> None:
+        if not self.found.integer(path, value, 1, _MOST_AGENTS) or self._project is None:
+            return
+        limit = self._project.limits.max_agents
+        if isinstance(value, int) and value > limit:
+            self.found.error_at(path, f"must be <= {limit}, the limit of the Project, got {value}")
+
+    def _effort(self, path: str, value: object) -> None:
+        if not isinstance(value, str) or value not in EFFORT_SYNONYMS:
+            self.found.choice(path, value, EFFORTS)
+
+    def _paths(self, path: str, value: object) -> None:
+        self.found.items(path, value, self.found.relative_path)
+
+    def _repos(self, path: str, value: object) -> None:
+        self.found.items(path, value, self._repo)
+        if isinstance(value, list):
+            self._unsupported(path, value)
+
+    def _repo(self, path: str, value: object) -> None:
+        if not isinstance(value, dict):
+            self.found.error_at(path, "repository must be a mapping")
+            return
+        if "path" not in value:
+            self.found.error(f"{path}.path", f"{path}: missing required field 'path'")
+        found = self.found
+        self._fields(path, value, {"path": found.line, "branch": found.line, "name": found.line})
+
+    def _unsupported(self, path: str, value: object) -> None:
+        del value
+        self.found.error_at(path, "not supported yet, remove it; " + _INSTEAD[_last(path)])
+
+    def _unsupported_name(self, path: str, value: object) -> None:
+        if self.found.is_string(value, path):
+            self._unsupported(path, value)
+
+    def _signals(self, path: str, value: object) -> None:
+        self.found.items(path, value, self._signal)
+
+    def _signal(self, path: str, value: object) -> None:
+        if not isinstance(value, dict):
+            self.found.error_at(path, "signal must be a mapping")
+            return
+        if "type" not in value:
+            self.found.error(f"{path}.type", f"{path}: missing required field 'type'")
+            return
+        kind = value["type"]
+        if isinstance(kind, str) and kind in UNSUPPORTED_SIGNALS:
+            supported = list(SIGNAL_TYPES)
+            self.found.error_at(f"{path}.type", f"'{kind}' is not supported yet, use {supported}")
+        elif isinstance(kind, str) and kind in _SIGNAL_FIELDS:
+            self._signal_of(kind, path, value)
+        else:
+            self.found.choice(f"{path}.type", kind, SIGNAL_TYPES)
+
+    def _signal_of(self, kind: str, path: str, value: Mapping[Any, Any]) -> None:
+        needed, optional = _SIGNAL_FIELDS[kind]
+        for name in needed:
+            if value.get(name) in ("", None):
+                self.found.error(f"{path}.{name}", f"{path}: missing required field '{name}'")
+        given = {key: item for key, item in value.items() if key != "type" and item is not None}
+        for key, item in given.items():
+            if isinstance(key, str) and key in self._signal_fields and key not in needed + optional:
+                self.found.error_at(f"{path}.{key}", f"{kind} takes no '{key}'")
+            elif item != "":
+                self._fields(path, {key: item}, self._signal_fields)
+        if value.get("regex") is True:
+            self._regular_expression(f"{path}.contains", value.get("contains"))
+
+    def _regular_expression(self, path: str, value: object) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(value if isinstance(value, str) else "")
+        except (re.error, OverflowError, RecursionError) as error:
+            self.found.error_at(path, f"invalid regular expression: {error}")
+
+    def _titles(self, data: Mapping[Any, Any]) -> None:
+        seen: Counter[str] = Counter()
+        for path, step in _steps_of(data):
+            title = step.get("title") or step.get("goal")
+            if not isinstance(title, str) or not title.strip():
+                continue
+            seen[title.strip()] += 1
+            if seen[title.strip()] == 2:
+                self.found.error(path, f"Duplicate task title: {quoted(title.strip())}")
+
+    def _graph(self, data: Mapping[Any, Any]) -> None:
+        places: dict[str, str] = {}
+        declared: list[tuple[str, list[str] | None]] = []
+        for path, stage in _stages_of(data):
+            name = stage.get("name")
+            if not isinstance(name, str) or not name.strip():
+                continue
+            if name.strip() in places:
+                self.found.error(f"{path}.name", f"Duplicate stage name: {quoted(name.strip())}")
+                continue
+            places[name.strip()] = path
+            declared.append((name.strip(), _upstream(stage)))
+        for name, upstream in declared:
+            for other in dict.fromkeys(upstream or ()):
+                if other not in places:
+                    message = f"Stage {quoted(name)} depends on unknown stage {quoted(other)}"
+                    self.found.error(f"{places[name]}.depends_on", message)
+        for cycle in stages.cycles(stages.dependencies(declared)):
+            path = f"{places[cycle[0]]}.depends_on"
+            self.found.error(path, f"Cycle detected: {' -> '.join(cycle)}")
+
+
+_INSTEAD = {
+    "repos": "a plan works on the repository of its Project",
+    "repo": "every step works on the repository of the Project",
+    "depends_on_repo": "stages depend on stages with 'depends_on'",
+    "approval": "work that passes its checks is merged",
+    "workflow": "write 'stages'",
+}
+
+
+def _last(path: str) -> str:
+    return path.rsplit(".", 1)[-1]
+
+
+def _near(key: object, known: Iterable[str]) -> str:
+    if not isinstance(key, str):
+        return ""
+    close = difflib.get_close_matches(to_snake(key[:64]), known, n=1, cutoff=0.75)
+    return f", did you mean '{close[0]}'?" if close else ""
+
+
+def _stages_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    found = data.get("stages")
+    for index, stage in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(stage, dict):
+            yield f"stages[{index}]", stage
+
+
+def _steps_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    for path, stage in _stages_of(data):
+        steps = stage.get("steps")
+        for index, step in enumerate(steps if isinstance(steps, list) else ()):
+            if isinstance(step, dict):
+                yield f"{path}.steps[{index}]", step
+
+
+def _upstream(stage: Mapping[Any, Any]) -> list[str] | None:
+    declared = stage.get("depends_on")
+    if not isinstance(declared, list):
+        return None
+    return [name.strip() for name in declared if isinstance(name, str)]
+
+
+def _path_of(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{to_snake(part)}" if path else to_snake(part)
+    return path
+
+
+def _covered(path: str, known: Iterable[str]) -> bool:
+    return any(path == k or path.startswith((f"{k}.", f"{k}[")) for k in known)
+
+
+def _plain_words(kind: str, detail: Mapping[str, Any]) -> str:
+    limits = detail.get("ctx", {})
+    if kind == "string_too_long":
+        return f"must have at most {limits['max_length']} characters"
+    if kind == "too_long":
+        return f"must have at most {limits['max_length']} items"
+    if kind == "string_too_short":
+        return "must not be empty"
+    if kind == "string_pattern_mismatch":
+        return f"must match {limits['pattern']}"
+    if kind == "string_unicode":
+        return "must not contain half of a surrogate pair"
+    return str(detail.get("msg", kind))

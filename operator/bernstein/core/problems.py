@@ -1,0 +1,146 @@
+"""Problems of a plan, and the checks of single values that find them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeGuard, TypeVar
+
+from bernstein.core import money
+
+T = TypeVar("T")
+
+_SHOWN = 80
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`path` is the place, such as `stages[2].steps[0].role`; `message` is the whole line."""
+
+    path: str
+    message: str
+
+    @property
+    def located(self) -> str:
+        """The message, and the place where the message does not begin with it."""
+        said = self.message.partition(": ")[0]
+        if "[" not in self.path or self.path.startswith(said):
+            return self.message
+        return f"{self.message} (at {self.path})"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is wrong with a plan file, and what may be."""
+
+    errors: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def quoted(value: object) -> str:
+    """`value` in quotes, short; what is no string, number or boolean is only called by its type."""
+    if isinstance(value, str):
+        return f"'{_cut(value)}'"
+    return number(value) if isinstance(value, (bool, int, float)) else type(value).__name__
+
+
+def number(value: float) -> str:
+    # Python refuses to print integers of more than some thousand digits.
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return str(value)
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+
+
+class Findings:
+    """Collects problems; the checks of single values are its methods."""
+
+    def __init__(self) -> None:
+        self.errors: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def error(self, path: str, message: str) -> None:
+        """A problem whose message says by itself where it is."""
+        self.errors.append(Problem(path, message))
+
+    def error_at(self, path: str, message: str) -> None:
+        self.errors.append(Problem(path, f"{path}: {message}"))
+
+    def warn_at(self, path: str, message: str) -> None:
+        self.warnings.append(Problem(path, f"{path}: {message}"))
+
+    def is_of_type(self, value: object, kind: type[T], path: str, name: str) -> TypeGuard[T]:
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return True
+        self.error_at(path, f"expected type {name}, got {type(value).__name__}")
+        return False
+
+    def is_string(self, value: object, path: str) -> TypeGuard[str]:
+        return self.is_of_type(value, str, path, "string")
+
+    def text(self, path: str, value: object) -> None:
+        """A string of any number of lines."""
+        if self.is_string(value, path) and "\0" in value:
+            self.error_at(path, "must not contain the character NUL")
+
+    def line(self, path: str, value: object) -> bool:
+        """A string on one line; white space around it does not count."""
+        if not self.is_string(value, path):
+            return False
+        if not value.strip():
+            self.error_at(path, "must not be empty")
+        elif _CONTROL.search(value.strip()):
+            self.error_at(path, "must be a single line without control characters")
+        else:
+            return True
+        return False
+
+    def integer(self, path: str, value: object, minimum: int, maximum: int) -> bool:
+        if not self.is_of_type(value, int, path, "integer"):
+            return False
+        if value < minimum:
+            self.error_at(path, f"must be >= {minimum}")
+        elif value > maximum:
+            self.error_at(path, f"must be <= {maximum}")
+        return minimum <= value <= maximum
+
+    def rank(self, path: str, value: object, minimum: int, maximum: int) -> None:
+        """An integer on a short scale; the message names both ends."""
+        within = self.is_of_type(value, int, path, "integer") and minimum <= value <= maximum
+        if isinstance(value, int) and not isinstance(value, bool) and not within:
+            self.error_at(path, f"must be between {minimum} and {maximum}, got {number(value)}")
+
+    def boolean(self, path: str, value: object) -> None:
+        self.is_of_type(value, bool, path, "boolean")
+
+    def choice(self, path: str, value: object, allowed: Iterable[str]) -> None:
+        if self.is_string(value, path) and value not in allowed:
+            self.error_at(path, invalid_choice(value, allowed))
+
+    def items(self, path: str, value: object, check: Callable[[str, object], object]) -> None:
+        """An array whose items pass `check(path, item)`."""
+        if self.is_of_type(value, list, path, "array"):
+            for index, item in enumerate(value):
+                check(f"{path}[{index}]", item)
+
+    def relative_path(self, path: str, value: object) -> None:
+        """A path or glob below the root of the repository."""
+        if not self.line(path, value) or not isinstance(value, str):
+            return
+        if value.startswith("/") or ".." in value.split("/"):
+            self.error_at(path, "must be relative to the repository and may not leave it")
+
+    def sum_of_money(self, path: str, value: object) -> None:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            self.error_at(path, f"expected type string or number, got {type(value).__name__}")
+        elif money.parse(value) is None:
+            self.error_at(path, f'expected US dollars such as "$5" or 5.00, got {quoted(value)}')
+
+
+def invalid_choice(value: str, allowed: Iterable[str]) -> str:
+    return f"invalid value {quoted(value)}, must be one of {list(allowed)}"

@@ -1,0 +1,58 @@
+"""Which Project an object belongs to, and whether the Project is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bernstein.api.project import Project, ProjectStatus
+from bernstein.core import conditions
+
+DEFAULT = "default"
+
+
+def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
+    """The Project of that name; without a name the only one, or `default`. Else why there is none."""
+    by_name = {p.metadata.name: p for p in projects if p.metadata.deletion_timestamp is None}
+    if ref is not None:
+        return by_name.get(ref) or f"there is no Project '{ref}' in this namespace"
+    if len(by_name) == 1:
+        return next(iter(by_name.values()))
+    if DEFAULT in by_name:
+        return by_name[DEFAULT]
+    if not by_name:
+        return "there is no Project in this namespace"
+    return (
+        f"there are {len(by_name)} Projects and none is named '{DEFAULT}': name one in projectRef"
+    )
+
+
+def decide(project: Project, running: int, now: datetime) -> ProjectStatus:
+    """The Project's status."""
+    generation = project.metadata.generation
+    credentials = project.spec.repository.credentials
+    now_set = conditions.put(
+        project.status.conditions,
+        "Ready",
+        "True",
+        "Accepted",
+        "Plans of this namespace may use it",
+        generation=generation,
+        now=now,
+    )
+    if credentials.work.secret_name == credentials.deliver.secret_name:
+        now_set = conditions.put(
+            now_set,
+            "WorkCredentialTooStrong",
+            "True",
+            "SameSecret",
+            "work and deliver name the same Secret: the pusher beside every agent could deliver. "
+            "Give work an account that may push to refs/bernstein/ only.",
+            generation=generation,
+            now=now,
+        )
+    else:
+        now_set = conditions.drop(now_set, "WorkCredentialTooStrong")
+    return project.status.model_copy(
+        update={"observed_generation": generation, "conditions": now_set, "running": running}
+    )

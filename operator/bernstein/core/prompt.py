@@ -1,0 +1,54 @@
+"""What an agent is told."""
+
+from __future__ import annotations
+
+from bernstein.api.signals import Signal
+from bernstein.api.task import Task
+
+_RULES = """\
+Work in the current folder; it is a checkout of the repository.
+Leave your result in the files: they are committed for you, whatever you do with git.
+Your word is not taken for it. The result is checked as listed above, on the files you leave."""
+
+
+def prompt(task: Task, attempt: int) -> str:
+    """The prompt of one attempt, as Markdown text."""
+    spec = task.spec
+    parts = [
+        f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
+        + (f"\nGoal: {spec.goal}" if spec.goal else ""),
+        spec.description or "",
+        _listed("Files that are yours to change", spec.files),
+        _listed("Read these files first", spec.context_files),
+        _listed("Constraints", spec.constraints),
+        _listed("Done means", [_signal(s) for s in spec.completion_signals]),
+        "Nothing is expected to change: report what you found." if spec.changes == "none" else "",
+        _previous(task.status.feedback),
+        _RULES,
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _listed(heading: str, items: list[str] | tuple[str, ...]) -> str:
+    if not items:
+        return ""
+    return f"{heading}:\n" + "\n".join(f"- {item}" for item in items)
+
+
+def _signal(signal: Signal) -> str:
+    match signal.type:
+        case "path_exists":
+            return f"the path {signal.path} exists"
+        case "glob_exists":
+            return f"a file matches {signal.value}"
+        case "file_contains":
+            kind = "matches the regular expression" if signal.regex else "contains"
+            return f"{signal.path} {kind} {signal.contains!r}"
+        case "test_passes":
+            return f"the command `{signal.command}` succeeds"
+
+
+def _previous(feedback: str | None) -> str:
+    if not feedback:
+        return ""
+    return f"The attempt before this one was rejected. What was found:\n\n{feedback}"

@@ -1,0 +1,246 @@
+"""Why an Open Task waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from bernstein.api.project import Project
+from bernstein.api.states import TaskState
+from bernstein.api.task import QueueReason, Task, TaskStatus
+from bernstein.core import conditions, names, scheduling, spend
+from bernstein.core.errors import policy
+from bernstein.core.fsm import is_final
+from bernstein.core.intents import TaskSnapshot
+from bernstein.core.pricing import price_of
+from bernstein.core.progress import busy, note, stalled
+from bernstein.core.routing import Route, route
+from bernstein.core.scheduling import Capacity, Peer
+
+
+@dataclass(frozen=True)
+class Waits:
+    status: TaskStatus
+    requeue_after: float | None = None
+
+
+def session_name(task: Task, number: int) -> str:
+    return names.session(task.metadata.name, number)
+
+
+def route_of(snapshot: TaskSnapshot) -> Route:
+    """Model and effort of the Task's next session; project and agent are known to exist."""
+    assert snapshot.project is not None
+    agent = snapshot.project.spec.agent(snapshot.task.spec.cli)
+    assert agent is not None
+    return route(snapshot.task.spec, agent)
+
+
+def why_open_waits(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waits | None:
+    """The status of a Task that may not start, or None when it may."""
+    blocked = _needs_a_person(snapshot)
+    if blocked is not None:
+        return Waits(_stopped(status, *blocked, now))
+    dependency = _dependencies(snapshot)
+    if dependency is not None:
+        return Waits(_waits_for_others(status, *dependency, now))
+    status = met(snapshot, status, now)
+    waits = _plan_waits(snapshot) or _money_waits(snapshot)
+    if waits is not None:
+        return Waits(_queued(status, waits, now))
+    held = _held(snapshot, status, now)
+    if held is not None:
+        return held
+    peers = [peer_of(t, snapshot, now) for t in snapshot.peers]
+    me = next(p for p in peers if p.name == snapshot.task.metadata.name)
+    waits = scheduling.queue_reason(me, peers, _capacity(snapshot))
+    return Waits(_queued(status, waits, now)) if waits is not None else None
+
+
+def met(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """With DependenciesMet, and nothing that says it waits."""
+    if snapshot.task.spec.depends_on:
+        status = note(status, "DependenciesMet", True, "AllClosed", "", now)
+    return status.model_copy(update={"queue": None})
+
+
+def _needs_a_person(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+    if snapshot.project is None:
+        return "ProjectNotFound", snapshot.project_problem or "there is no Project"
+    if snapshot.project.spec.agent(snapshot.task.spec.cli) is None:
+        offered = ", ".join(a.name for a in snapshot.project.spec.agents)
+        wanted = snapshot.task.spec.cli
+        return "AgentNotFound", f"the Project has no agent '{wanted}', it has: {offered}"
+    return None
+
+
+def _stopped(status: TaskStatus, reason: str, message: str, now: datetime) -> TaskStatus:
+    remedy = policy(reason).remedy
+    queued = status.model_copy(update={"queue": QueueReason(reason=reason, message=message)})
+    return stalled(queued, reason, f"{message}. Remedy: {remedy}", now)
+
+
+def _queued(status: TaskStatus, waits: QueueReason, now: datetime) -> TaskStatus:
+    queued = status.model_copy(update={"queue": waits})
+    if conditions.is_true(status.conditions, "Stalled") and status.hold is not None:
+        return queued
+    if waits.reason in ("BudgetExceeded", "NoPricing"):
+        remedy = policy(waits.reason).remedy
+        return stalled(queued, waits.reason, f"{waits.message}. Remedy: {remedy}", now)
+    return busy(queued, "Queued", waits.message, now)
+
+
+def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
+    """(ended for good, message) of what is not Closed yet."""
+    waiting: list[str] = []
+    for name in snapshot.task.spec.depends_on:
+        other = snapshot.tasks.get(name)
+        if other is None:
+            return True, f"Task '{name}', which this one depends on, does not exist"
+        if other.status.state is TaskState.CLOSED:
+            continue
+        if is_final(other.status, other.spec.max_retries) or _dependency_failed(other):
+            return True, f"Task '{name}' ended as {other.status.state}"
+        waiting.append(name)
+    if not waiting:
+        return None
+    more = f" and {len(waiting) - 3} more" if len(waiting) > 3 else ""
+    return False, "waits for " + ", ".join(waiting[:3]) + more
+
+
+def _dependency_failed(task: Task) -> bool:
+    return task.status.queue is not None and task.status.queue.reason == "DependencyFailed"
+
+
+def _waits_for_others(
+    status: TaskStatus, for_good: bool, message: str, now: datetime
+) -> TaskStatus:
+    reason = "DependencyFailed" if for_good else "DependencyPending"
+    status = note(status, "DependenciesMet", False, reason, message, now)
+    if for_good:
+        return _stopped(status, reason, message, now)
+    queued = status.model_copy(update={"queue": QueueReason(reason=reason, message=message)})
+    return busy(queued, "Queued", message, now)
+
+
+def _plan_waits(snapshot: TaskSnapshot) -> QueueReason | None:
+    plan = snapshot.plan
+    if snapshot.plan_missing:
+        return QueueReason(reason="PlanGone", message="its Plan is being deleted")
+    if plan is None:
+        return None
+    if plan.spec.cancel is not None:
+        return QueueReason(reason="PlanCancelled", message="its Plan was cancelled")
+    if plan.spec.suspend:
+        return QueueReason(reason="PlanSuspended", message="its Plan is suspended")
+    if plan.status.integration is None:
+        return QueueReason(reason="PlanStarting", message="its Plan has not begun yet")
+    return None
+
+
+def _money_waits(snapshot: TaskSnapshot) -> QueueReason | None:
+    plan, project = snapshot.plan, snapshot.project
+    if plan is None or plan.spec.budget is None or project is None:
+        return None
+    spent = spend_of_plan(snapshot)
+    if spent >= Decimal(plan.spec.budget):
+        text = f"${spent:.2f} of the Plan's budget of ${Decimal(plan.spec.budget):.2f} is spent"
+        return QueueReason(reason="BudgetExceeded", message=text)
+    model = route_of(snapshot).model
+    if project.spec.budget.on_unpriced == "deny" and _unpriced(model, project):
+        text = f"the Plan has a budget, and model '{model}' has no price"
+        return QueueReason(reason="NoPricing", message=text)
+    return None
+
+
+def _unpriced(model: str, project: Project) -> bool:
+    return price_of(model, project.spec.budget.prices) is None
+
+
+def spend_of_plan(snapshot: TaskSnapshot) -> Decimal:
+    """US dollars that the Task's Plan has spent so far."""
+    assert snapshot.plan is not None
+    name = snapshot.plan.metadata.name
+    spends = {
+        t.metadata.name: spend.live_spend(
+            t, snapshot.sessions.get(t.status.session or ""), snapshot.project
+        )
+        for t in snapshot.tasks.values()
+        if t.metadata.labels.get(names.LABEL_PLAN) == name
+    }
+    return spend.plan_spend(snapshot.plan, spends)
+
+
+def _held(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waits | None:
+    hold = status.hold
+    if hold is None or not _still(snapshot, hold.generation, hold.retry_at, now):
+        return None
+    left = (hold.retry_at - now).total_seconds()
+    message = f"{hold.message} (tried again at {hold.retry_at:%H:%M:%S} UTC)"
+    queued = status.model_copy(
+        update={"queue": QueueReason(reason=hold.reason, message=message[:1024])}
+    )
+    return Waits(queued, left)
+
+
+def _still(snapshot: TaskSnapshot, generation: int, retry_at: datetime, now: datetime) -> bool:
+    assert snapshot.project is not None
+    return now < retry_at and snapshot.project.metadata.generation == generation
+
+
+def _capacity(snapshot: TaskSnapshot) -> Capacity:
+    assert snapshot.project is not None
+    limits = snapshot.project.spec.limits
+    plans: dict[str, int] = {}
+    if snapshot.plan is not None and snapshot.plan.spec.max_agents is not None:
+        plans[snapshot.plan.metadata.name] = snapshot.plan.spec.max_agents
+    return Capacity(limits.max_agents, plans, limits.undeclared_files_exclusive)
+
+
+def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime) -> Peer:
+    """The Task as scheduling sees it."""
+    meta = task.metadata
+    is_me = meta.name == snapshot.task.metadata.name
+    deps = [snapshot.tasks.get(name) for name in task.spec.depends_on]
+    closed = all(d is not None and d.status.state is TaskState.CLOSED for d in deps)
+    hold = task.status.hold
+    waits_in_queue = task.status.queue is None or task.status.queue.reason in _CAPACITY_REASONS
+    holding = hold is not None and _still(snapshot, hold.generation, hold.retry_at, now)
+    assert snapshot.project is not None
+    agent = snapshot.project.spec.agent(task.spec.cli)
+    return Peer(
+        name=meta.name,
+        plan=meta.labels.get(names.LABEL_PLAN),
+        state=task.status.state,
+        priority=task.spec.priority,
+        batch=task.spec.mode == "batch",
+        created=meta.creation_timestamp or now,
+        files=task.spec.files,
+        agent=agent.name if agent else "",
+        depends_on=task.spec.depends_on,
+        hold=hold,
+        ready=is_me
+        or (
+            task.status.state is TaskState.OPEN
+            and closed
+            and not holding
+            and waits_in_queue
+            and task.spec.cancel is None
+        ),
+        stalled=conditions.is_true(task.status.conditions, "Stalled"),
+    )
+
+
+_CAPACITY_REASONS = frozenset({"MaxAgents", "FileOverlap", "BatchWaits"})
+
+_DOUBLED = frozenset({"architect", "security", "manager"})
+
+
+def timeout_seconds(task: Task, project: Project) -> int:
+    """Seconds one session may take: the scope's limit, at least twice the estimate; some roles double."""
+    by_scope: int = getattr(project.spec.limits.timeout_seconds, task.spec.scope)
+    explicit = "estimated_minutes" in task.spec.model_fields_set
+    least = 2 * 60 * task.spec.estimated_minutes if explicit else 0
+    limit = max(by_scope, least)
+    return limit * 2 if task.spec.role in _DOUBLED else limit

@@ -1,0 +1,58 @@
+"""Makes text of an agent or a repository safe to show in a terminal, a pull request or an Event."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ELLIPSIS = "…"
+
+_ESCAPE_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|\Z)?"  # OSC, DCS
+    r"|\x1b[ -/]*[0-~]"  # two-character sequences
+)
+_MENTION = re.compile(r"(?<![\w@＠])@(?=\w)")  # noqa: RUF001
+_FULLWIDTH_AT = "\uff20"
+"""Looks like an @ to a reader; no forge notifies anybody for it."""
+_BLANK_LINES = re.compile(r"\n{3,}")
+_SPACES_AT_END = re.compile(r" +$", re.MULTILINE)
+_URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
+
+_UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
+"""Categories: control, format (bidi, zero width), private, surrogate, unassigned, separators."""
+
+
+def text(value: str, limit: int) -> str:
+    """`value` with its line breaks, at most `limit` characters, cut with an ellipsis.
+
+    Terminal sequences, control, bidirectional and invisible characters are dropped; blank lines
+    collapse; `@name` no longer mentions anybody; credentials in URLs are removed. Idempotent.
+    """
+    bounded = value[: limit * 4 + 4096]  # what is shown never needs more, whatever is dropped
+    plain = _ESCAPE_SEQUENCE.sub("", bounded).replace("\r\n", "\n").replace("\r", "\n")
+    shown = "".join(_visible(c) for c in plain.replace("\t", "    "))
+    shown = _SPACES_AT_END.sub("", shown)
+    shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")
+    shown = _MENTION.sub(_FULLWIDTH_AT, _URL_USER.sub("", shown))
+    return _cut(shown, limit)
+
+
+def line(value: str, limit: int) -> str:
+    """Like `text`, on one line: every run of white space becomes one space."""
+    return _cut(" ".join(text(value, limit * 4).split()), limit)
+
+
+def _visible(character: str) -> str:
+    if character == "\n" or character.isascii():
+        return character if character >= " " or character == "\n" else ""
+    category = unicodedata.category(character)
+    if category in _UNSEEN:
+        return ""
+    return " " if category == "Zs" else character
+
+
+def _cut(value: str, limit: int) -> str:
+    if len(value) <= limit:
+        return value
+    return value[: max(limit - 1, 0)].rstrip() + ELLIPSIS[:limit]

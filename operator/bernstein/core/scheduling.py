@@ -1,0 +1,145 @@
+"""Which Open Task may start a session now, and why the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from wcmatch import glob
+
+from bernstein.api.states import TaskState
+from bernstein.api.task import Hold, QueueReason
+
+ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
+_REPOSITORY_WIDE = frozenset({"RepositoryUnreachable", "RepositoryAuthFailed", "RefNotFound"})
+_GLOB = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A Task of the same Project, as far as scheduling looks at it."""
+
+    name: str
+    plan: str | None
+    state: TaskState | None
+    priority: int
+    batch: bool
+    created: datetime
+    files: tuple[str, ...]
+    agent: str
+    depends_on: tuple[str, ...]
+    hold: Hold | None
+    ready: bool
+    """Open, with nothing but capacity, files and the holds of others between it and a session."""
+    stalled: bool = False
+
+    @property
+    def order(self) -> tuple[bool, int, datetime, str]:
+        return (self.batch, self.priority, self.created, self.name)
+
+    @property
+    def holds_files(self) -> bool:
+        """From the claim until its work has landed (or waits for a person)."""
+        if self.state in ACTIVE:
+            return True
+        return self.state in (TaskState.DONE, TaskState.PENDING_APPROVAL) and not self.stalled
+
+
+@dataclass(frozen=True)
+class Capacity:
+    project: int
+    plans: dict[str, int]
+    """maxAgents by Plan, where a Plan sets one."""
+    exclusive_undeclared: bool = False
+
+
+def queue_reason(me: Peer, peers: Sequence[Peer], capacity: Capacity) -> QueueReason | None:
+    """Why this ready Task may not start now; None = it may."""
+    held = held_by_peer(me, peers)
+    if held is not None:
+        return held
+    active = [p for p in peers if p.state in ACTIVE]
+    holding = [p for p in peers if p.holds_files and p.name != me.name]
+    ready = sorted((p for p in peers if p.ready), key=lambda p: p.order)
+    for peer in ready:
+        why = _obstacle(peer, active, holding, ready, capacity)
+        if peer.name == me.name:
+            return why
+        if why is None and held_by_peer(peer, peers) is None:
+            active.append(peer)
+            holding.append(peer)
+    return None
+
+
+def _obstacle(
+    peer: Peer,
+    active: list[Peer],
+    holding: list[Peer],
+    ready: list[Peer],
+    capacity: Capacity,
+) -> QueueReason | None:
+    if peer.batch and any(not other.batch for other in ready):
+        return QueueReason(reason="BatchWaits", message="waits until no other Task is ready")
+    if len(active) >= capacity.project:
+        text = f"all {capacity.project} agents of the Project are at work"
+        return QueueReason(reason="MaxAgents", message=text)
+    limit = capacity.plans.get(peer.plan) if peer.plan is not None else None
+    if limit is not None and sum(a.plan == peer.plan for a in active) >= limit:
+        return QueueReason(
+            reason="MaxAgents", message=f"all {limit} agents of the Plan are at work"
+        )
+    for other in holding:
+        if other.name != peer.name and _clash(peer, other, capacity.exclusive_undeclared):
+            return QueueReason(
+                reason="FileOverlap", message=f"its files overlap with those of '{other.name}'"
+            )
+    return None
+
+
+def _clash(left: Peer, right: Peer, exclusive_undeclared: bool) -> bool:
+    if exclusive_undeclared and not (left.files and right.files):
+        return True
+    return overlap(left.files, right.files)
+
+
+def held_by_peer(me: Peer, peers: Iterable[Peer]) -> QueueReason | None:
+    """One Task probes what is broken outside; the others wait for it."""
+    for other in sorted(peers, key=lambda p: p.order):
+        if other.hold is None or other.state is not TaskState.OPEN:
+            continue
+        if other.name == me.name:
+            return None
+        if other.hold.reason in _REPOSITORY_WIDE or other.agent == me.agent:
+            text = f"'{other.name}' cannot start: {other.hold.message}"
+            return QueueReason(reason=other.hold.reason, message=text[:1024])
+    return None
+
+
+def overlap(left: Iterable[str], right: Iterable[str]) -> bool:
+    """True when two lists of paths and globs may name the same file; unsure counts as yes."""
+    right = tuple(right)
+    return any(_same(a, b) for a in left for b in right)
+
+
+def _same(a: str, b: str) -> bool:
+    a, b = a.rstrip("/"), b.rstrip("/")
+    a_glob, b_glob = glob.is_magic(a, flags=_GLOB), glob.is_magic(b, flags=_GLOB)
+    if not a_glob and not b_glob:
+        return a == b or a.startswith(b + "/") or b.startswith(a + "/")
+    if a_glob and b_glob:
+        fixed_a, fixed_b = _fixed_folder(a), _fixed_folder(b)
+        return fixed_a.startswith(fixed_b) or fixed_b.startswith(fixed_a)
+    pattern, path = (a, b) if a_glob else (b, a)
+    fixed = _fixed_folder(pattern)
+    return glob.globmatch(path, pattern, flags=_GLOB) or fixed.startswith(path + "/")
+
+
+def _fixed_folder(pattern: str) -> str:
+    """The folder that every match of the pattern lies in, with its slash; empty for the root."""
+    fixed = []
+    for part in pattern.split("/")[:-1]:
+        if glob.is_magic(part, flags=_GLOB):
+            break
+        fixed.append(part)
+    return "".join(part + "/" for part in fixed)

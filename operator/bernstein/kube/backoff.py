@@ -1,0 +1,31 @@
+"""Exponential back-off with jitter for connections that are set up again."""
+
+import random
+from collections.abc import Callable
+
+_SYSTEM = random.SystemRandom()
+
+
+class Backoff:
+    """Delays ``base``·2ⁿ up to ``cap`` seconds, each multiplied by 0.5 to 1 at random."""
+
+    def __init__(
+        self,
+        *,
+        base: float = 0.2,
+        cap: float = 30.0,
+        draw: Callable[[], float] = _SYSTEM.random,
+    ) -> None:
+        self._base = base
+        self._cap = cap
+        self._draw = draw
+        self._failures = 0
+
+    def next(self) -> float:
+        # The exponent is bounded: 2.0**1024 overflows after enough failures.
+        delay = min(self._base * 2.0 ** min(self._failures, 64), self._cap)
+        self._failures += 1
+        return delay * (0.5 + self._draw() / 2)
+
+    def reset(self) -> None:
+        self._failures = 0

@@ -1,0 +1,107 @@
+"""The local copy of one resource's objects, with indexes, kept by an informer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
+
+IndexFunction: TypeAlias = Callable[[Object], Iterable[str]]
+Handler: TypeAlias = Callable[[Object | None, Object | None], None]
+
+
+def by_owner_uid(obj: Object) -> Iterable[str]:
+    """Indexes dependants by the uid of each of their owners."""
+    return [owner["uid"] for owner in obj["metadata"].get("ownerReferences", ())]
+
+
+def by_label(label: str) -> IndexFunction:
+    """Indexes objects by the value of a label; those without it are in no entry."""
+
+    def values(obj: Object) -> Iterable[str]:
+        value = obj["metadata"].get("labels", {}).get(label)
+        return () if value is None else (value,)
+
+    return values
+
+
+class Cache:
+    """Objects by key. ``changed(old, new)`` is called once for every difference.
+
+    An object that was deleted and made again under the same name counts as both, in that order.
+    """
+
+    def __init__(self, indexes: Mapping[str, IndexFunction], changed: Handler) -> None:
+        self._objects: dict[Key, Object] = {}
+        self._functions = dict(indexes)
+        self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in indexes}
+        self._changed = changed
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, key: Key) -> Object | None:
+        return self._objects.get(key)
+
+    def objects(self, namespace: str | None = None) -> list[Object]:
+        if namespace is None:
+            return list(self._objects.values())
+        return [obj for key, obj in self._objects.items() if key.namespace == namespace]
+
+    def by_index(self, index: str, value: str) -> list[Object]:
+        return [self._objects[key] for key in self._indexes[index].get(value, ())]
+
+    def replace(self, objects: Iterable[Object], namespace: str | None) -> None:
+        """Makes the cache equal to a complete list (of one namespace, or of all)."""
+        listed = {key_of(obj): obj for obj in objects}
+        for key in list(self._objects):
+            if key not in listed and namespace in (None, key.namespace):
+                self._set(key, None)
+        for key, obj in listed.items():
+            self._put(key, obj)
+
+    def update(self, obj: Object) -> None:
+        """An object was added or modified; older states than the cached one are ignored."""
+        key = key_of(obj)
+        old = self._objects.get(key)
+        if (
+            old is not None
+            and uid_of(old) == uid_of(obj)
+            and resource_version_of(old) >= resource_version_of(obj)
+        ):
+            return
+        self._put(key, obj)
+
+    def delete(self, obj: Object) -> None:
+        """An object was deleted; ``obj`` is its last state, which handlers get as the old one."""
+        key = key_of(obj)
+        old = self._objects.get(key)
+        if old is not None and uid_of(old) == uid_of(obj):
+            self._set(key, None, last=obj)
+
+    def _put(self, key: Key, obj: Object) -> None:
+        old = self._objects.get(key)
+        if old is not None:
+            if uid_of(old) != uid_of(obj):
+                self._set(key, None)
+            elif resource_version_of(old) == resource_version_of(obj):
+                return
+        obj["metadata"].pop("managedFields", None)
+        self._set(key, obj)
+
+    def _set(self, key: Key, new: Object | None, *, last: Object | None = None) -> None:
+        old = self._objects.get(key)
+        for name, function in self._functions.items():
+            before = set(function(old)) if old is not None else set()
+            after = set(function(new)) if new is not None else set()
+            index = self._indexes[name]
+            for value in before - after:
+                del index[value][key]
+                if not index[value]:
+                    del index[value]
+            for value in after - before:
+                index.setdefault(value, {})[key] = None
+        if new is None:
+            del self._objects[key]
+        else:
+            self._objects[key] = new
+        self._changed(last or old, new)

@@ -1,0 +1,411 @@
+"""An asynchronous client of the Kubernetes API: raw dicts, typed errors, per-call timeouts."""
+
+import copy
+import time
+from builtins import list as List  # noqa: N812 - the method of that name hides the type below
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import aiohttp
+import orjson
+
+from bernstein.kube.config import ConnectionInfo, StaticToken
+from bernstein.kube.errors import ConfigError, Gone, KubeError, TransportError, api_error
+from bernstein.kube.observer import NullObserver, Observer
+from bernstein.kube.resource import Object, Resource, key_of
+
+MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+class ObjectList(NamedTuple):
+    """All items of a list and the revision at which they were read (to watch from)."""
+
+    items: list[Object]
+    resource_version: str
+
+
+class WatchEvent(NamedTuple):
+    """``type`` is ADDED, MODIFIED, DELETED or BOOKMARK (whose object has only its revision)."""
+
+    type: str
+    object: Object
+
+
+class Client:
+    """One connection pool to one API server. Use ``async with``.
+
+    Every call raises ApiError (what the server answered) or TransportError (no answer within
+    ``timeout`` seconds: a write may or may not have happened).
+    """
+
+    def __init__(
+        self,
+        connection: ConnectionInfo,
+        *,
+        observer: Observer | None = None,
+        timeout: float = 30.0,
+        field_manager: str = "bernstein",
+    ) -> None:
+        self.connection = connection
+        self._observer: Observer = observer or NullObserver()
+        self._timeout = timeout
+        self._field_manager = field_manager
+        self._token = connection.token
+        self._http: aiohttp.ClientSession | None = None
+
+    @property
+    def namespace(self) -> str:
+        return self.connection.namespace
+
+    async def __aenter__(self) -> Self:
+        connection = self.connection
+        tls = connection.ssl_context() if connection.server.startswith("https:") else False
+        self._http = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=tls, limit=200, ttl_dns_cache=10),
+            headers={"Accept": "application/json", "User-Agent": "bernstein"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None),
+        )
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    def with_token(self, token: str) -> "Client":
+        """The same connections with another caller's bearer token; do not close the result.
+
+        Refused when this client authenticates by certificate: the caller would inherit it.
+        """
+        if self.connection.cert_file:
+            raise ConfigError(
+                "a client certificate would override the caller's token; "
+                "configure this process with a token instead"
+            )
+        other = copy.copy(self)
+        other._token = StaticToken(token)  # noqa: SLF001 - a copy of this very object
+        return other
+
+    def with_timeout(self, seconds: float) -> "Client":
+        """The same connections with another limit per request; do not close the result."""
+        other = copy.copy(self)
+        other._timeout = seconds  # noqa: SLF001 - a copy of this very object
+        return other
+
+    async def get(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str | None = None,
+    ) -> Object:
+        return await self._json("GET", resource, resource.path(namespace, name))
+
+    async def list(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        limit: int = 500,
+    ) -> ObjectList:
+        """Reads all pages; ``limit`` is the page size. ``namespace=None`` means all namespaces."""
+        params = _selectors(label_selector, field_selector) | {"limit": str(limit)}
+        path = resource.path(namespace)
+        items: List[Object] = []
+        while True:
+            try:
+                page = await self._json("GET", resource, path, params=params)
+            except Gone:
+                # The snapshot behind the continue token was compacted: read it all in one answer.
+                if "continue" not in params:
+                    raise
+                items.clear()
+                params = _selectors(label_selector, field_selector)
+                continue
+            for item in page.get("items") or ():
+                item.setdefault("apiVersion", resource.api_version)
+                item.setdefault("kind", resource.kind)
+                items.append(item)
+            token = page["metadata"].get("continue")
+            if not token:
+                return ObjectList(items, page["metadata"]["resourceVersion"])
+            params["continue"] = token
+
+    async def create(
+        self,
+        resource: Resource,
+        obj: Object,
+        *,
+        namespace: str | None = None,
+    ) -> Object:
+        """POST; the namespace defaults to the object's. Raises AlreadyExists."""
+        path = resource.path(namespace or obj.get("metadata", {}).get("namespace"))
+        params = {"fieldManager": self._field_manager}
+        return await self._json("POST", resource, path, params=params, body=obj)
+
+    async def patch(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str | None,
+        body: Mapping[str, Any] | List[dict[str, Any]],
+        *,
+        subresource: str | None = None,
+    ) -> Object:
+        """A mapping is sent as a JSON merge patch, a list as a JSON patch."""
+        return await self._json(
+            "PATCH",
+            resource,
+            resource.path(namespace, name, subresource),
+            params={"fieldManager": self._field_manager},
+            body=body,
+            content_type=JSON_PATCH if isinstance(body, List) else MERGE_PATCH,
+        )
+
+    async def apply(
+        self,
+        resource: Resource,
+        obj: Object,
+        *,
+        field_manager: str | None = None,
+        force: bool = False,
+        subresource: str | None = None,
+    ) -> Object:
+        """Server-side apply of the fields in ``obj``. Raises Conflict when another owns one."""
+        key = key_of(obj)
+        return await self._json(
+            "PATCH",
+            resource,
+            resource.path(key.namespace, key.name, subresource),
+            params={
+                "fieldManager": field_manager or self._field_manager,
+                "force": "true" if force else "false",
+            },
+            body={"apiVersion": resource.api_version, "kind": resource.kind} | obj,
+            content_type=APPLY_PATCH,
+        )
+
+    async def delete(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str | None = None,
+        *,
+        propagation: str = "Foreground",
+        uid: str | None = None,
+        resource_version: str | None = None,
+        grace_seconds: int | None = None,
+    ) -> None:
+        """Foreground by default: a Job deleted otherwise leaves its pods.
+
+        Raises NotFound, and Conflict when ``uid`` or ``resource_version`` is not the live one.
+        """
+        options: dict[str, Any] = {"propagationPolicy": propagation}
+        preconditions = {"uid": uid, "resourceVersion": resource_version}
+        if chosen := {name: value for name, value in preconditions.items() if value}:
+            options["preconditions"] = chosen
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        path = resource.path(namespace, name)
+        await self._json("DELETE", resource, path, body=options)
+
+    async def logs(
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str | None = None,
+        tail_lines: int | None = None,
+        limit_bytes: int | None = None,
+        previous: bool = False,
+    ) -> bytes:
+        """A container's log, as written. Raises ApiError 400 while it has not started."""
+        params: dict[str, str] = {}
+        if container:
+            params["container"] = container
+        if tail_lines is not None:
+            params["tailLines"] = str(tail_lines)
+        if limit_bytes is not None:
+            params["limitBytes"] = str(limit_bytes)
+        if previous:
+            params["previous"] = "true"
+        path = Resource("", "v1", "pods", "Pod").path(namespace, pod, "log")
+        return await self._send("GET", "pods/log", path, params=params)
+
+    async def get_raw(self, path: str, params: Mapping[str, str] | None = None) -> bytes:
+        """Any GET, such as ``/version`` or ``/readyz``."""
+        return await self._send("GET", path, path, params=params)
+
+    async def watch(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        timeout_seconds: int = 300,
+        inactivity: float = 70.0,
+    ) -> AsyncGenerator[WatchEvent, None]:
+        """Events after ``resource_version`` until the server ends the stream.
+
+        Close it with ``contextlib.aclosing``. Raises Gone when that revision is too old, other
+        ApiErrors as the server reports them, and TransportError when the stream breaks or is
+        silent for ``inactivity`` seconds (bookmarks come about once a minute).
+        """
+        params = _selectors(label_selector, field_selector) | {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(timeout_seconds),
+        }
+        limits = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=inactivity)
+        path = resource.path(namespace)
+        started = time.monotonic()
+        try:
+            async with await self._open("GET", path, params=params, limits=limits) as response:
+                self._observed("WATCH", resource.plural, response.status, started)
+                if response.status >= 300:
+                    raise await _refusal(response)
+                async for line in _lines(response):
+                    yield _event(line)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise TransportError(f"watch of {resource.plural} broke: {_cause(error)}") from error
+
+    async def _json(
+        self,
+        verb: str,
+        resource: Resource,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = "application/json",
+    ) -> Object:
+        data = None if body is None else orjson.dumps(body)
+        payload = await self._send(
+            verb,
+            resource.plural,
+            path,
+            params=params,
+            data=data,
+            content_type=content_type,
+        )
+        try:
+            decoded: Object = orjson.loads(payload)
+        except orjson.JSONDecodeError as error:
+            raise TransportError(f"{verb} {path}: the answer is not JSON") from error
+        return decoded
+
+    async def _send(
+        self,
+        verb: str,
+        label: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
+        limits = aiohttp.ClientTimeout(total=self._timeout)
+        started = time.monotonic()
+        status = 0
+        try:
+            async with await self._open(
+                verb, path, params=params, data=data, content_type=content_type, limits=limits
+            ) as response:
+                payload = await response.read()
+                status = response.status
+                if status >= 300:
+                    raise await _refusal(response)
+                return payload
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise TransportError(f"{verb} {path}: no answer: {_cause(error)}") from error
+        finally:
+            self._observed(verb, label, status, started)
+
+    async def _open(
+        self,
+        verb: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+        content_type: str = "application/json",
+        limits: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
+        """Sends a request; a 401 is tried once more with a renewed token."""
+        if self._http is None:
+            raise RuntimeError("the client is not open: use 'async with Client(...)'")
+        headers = {"Content-Type": content_type} if data is not None else {}
+        for attempt in (0, 1):
+            if self._token is not None:
+                token = await self._token.token(renew=attempt > 0)
+                headers["Authorization"] = f"Bearer {token}"
+            response = await self._http.request(
+                verb,
+                self.connection.server + path,
+                params=params,
+                data=data,
+                headers=headers,
+                timeout=limits,
+                proxy=self.connection.proxy,
+                server_hostname=self.connection.tls_server_name,
+                allow_redirects=False,
+            )
+            renewable = self._token is not None and not isinstance(self._token, StaticToken)
+            if response.status != 401 or attempt or not renewable:
+                break
+            response.release()
+        return response
+
+    def _observed(self, verb: str, label: str, status: int, started: float) -> None:
+        self._observer.request(verb, label, status, time.monotonic() - started)
+
+
+def _selectors(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
+    given = {"labelSelector": label_selector, "fieldSelector": field_selector}
+    return {name: value for name, value in given.items() if value}
+
+
+def _cause(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+async def _refusal(response: aiohttp.ClientResponse) -> KubeError:
+    payload = await response.read()
+    try:
+        body = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        body = {"message": payload[:500].decode(errors="replace")}
+    return api_error(response.status, body, retry_after=response.headers.get("Retry-After"))
+
+
+async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """Complete lines of any length (aiohttp's own reader limits them)."""
+    rest = bytearray()
+    async for chunk in response.content.iter_any():
+        if b"\n" not in chunk:
+            rest += chunk
+            continue
+        lines = chunk.split(b"\n")
+        lines[0] = bytes(rest) + lines[0]
+        rest = bytearray(lines.pop())
+        for line in lines:
+            if line:
+                yield line
+
+
+def _event(line: bytes) -> WatchEvent:
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise TransportError("watch: the server sent a line that is not JSON") from error
+    if event["type"] == "ERROR":
+        status = event["object"]
+        raise api_error(int(status.get("code") or 500), status)
+    return WatchEvent(event["type"], event["object"])

@@ -1,0 +1,171 @@
+"""Where the API server is and how to authenticate: in-cluster or from a kubeconfig."""
+
+import asyncio
+import os
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from bernstein.kube.errors import ConfigError
+
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+class TokenSource(Protocol):
+    """Gives the bearer token for the next request."""
+
+    async def token(self, *, renew: bool = False) -> str:
+        """``renew``: the last one was refused, look for a newer one."""
+
+
+class StaticToken:
+    """A token that never changes."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    async def token(self, *, renew: bool = False) -> str:
+        del renew
+        return self._token
+
+
+class FileToken:
+    """A token in a file that the kubelet rotates; read again every minute and when refused."""
+
+    def __init__(
+        self, path: Path, *, max_age: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._path = path
+        self._max_age = max_age
+        self._clock = clock
+        self._token = ""
+        self._read_at = float("-inf")
+
+    async def token(self, *, renew: bool = False) -> str:
+        if renew or self._clock() - self._read_at >= self._max_age:
+            try:
+                self._token = self._path.read_text().strip()
+            except OSError as error:
+                raise ConfigError(
+                    f"cannot read the service account token {self._path}: {error.strerror}; "
+                    "is the token volume mounted?"
+                ) from error
+            self._read_at = self._clock()
+        return self._token
+
+
+class KubeconfigToken:
+    """A token of a kubeconfig user, renewed by its exec plugin or auth provider."""
+
+    def __init__(self, load: Callable[[], Any], configuration: Any) -> None:
+        self._load = load
+        self._configuration = configuration
+
+    async def token(self, *, renew: bool = False) -> str:
+        # Both paths may run a plugin as a subprocess.
+        if renew:
+            self._configuration = await asyncio.to_thread(self._load)
+        elif self._configuration.refresh_api_key_hook is not None:
+            await asyncio.to_thread(self._configuration.refresh_api_key_hook, self._configuration)
+        return bearer_of(self._configuration)
+
+
+def bearer_of(configuration: Any) -> str:
+    """The bearer token in a ``kubernetes`` Configuration, or "" (its key differs by release)."""
+    keys = configuration.api_key
+    value: str = keys.get("BearerToken") or keys.get("authorization") or ""
+    return value.removeprefix("Bearer ").strip()
+
+
+@dataclass(frozen=True)
+class ConnectionInfo:
+    """Address of the API server and credentials; files are PEM."""
+
+    server: str
+    namespace: str = "default"
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    token: TokenSource | None = None
+    verify: bool = True
+    tls_server_name: str | None = None
+    proxy: str | None = None
+
+    def ssl_context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self.ca_file)
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if self.cert_file:
+            context.load_cert_chain(self.cert_file, self.key_file)
+        return context
+
+    @classmethod
+    def load(cls, kubeconfig: str | None = None, context: str | None = None) -> "ConnectionInfo":
+        """An explicit file or context, else the pod's own account, else KUBECONFIG or ~/.kube."""
+        explicit = kubeconfig or context or os.environ.get("KUBECONFIG")
+        if not explicit and os.environ.get("KUBERNETES_SERVICE_HOST"):
+            return cls.in_cluster()
+        return cls.from_kubeconfig(kubeconfig, context)
+
+    @classmethod
+    def in_cluster(cls, mount: Path = SERVICE_ACCOUNT) -> "ConnectionInfo":
+        """The service account of the pod this runs in. Raises ConfigError outside of one."""
+        host = os.environ.get("KUBERNETES_SERVICE_HOST")
+        port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+        if not host:
+            raise ConfigError(
+                "KUBERNETES_SERVICE_HOST is not set: this is no pod; use a kubeconfig"
+            )
+        try:
+            namespace = (mount / "namespace").read_text().strip()
+        except OSError as error:
+            raise ConfigError(
+                f"no service account is mounted at {mount}; "
+                "set automountServiceAccountToken: true on this pod"
+            ) from error
+        return cls(
+            server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+            namespace=namespace,
+            ca_file=str(mount / "ca.crt"),
+            token=FileToken(mount / "token"),
+        )
+
+    @classmethod
+    def from_kubeconfig(
+        cls, path: str | None = None, context: str | None = None
+    ) -> "ConnectionInfo":
+        """A context of a kubeconfig (default: the current one), exec plugins included."""
+        # Imported late: it costs half a second, and a pod's own account does not need it.
+        from kubernetes import config as untyped
+        from kubernetes.client import Configuration
+
+        library: Any = untyped
+
+        def load() -> Any:
+            configuration = Configuration()
+            library.load_kube_config(path, context, client_configuration=configuration)
+            return configuration
+
+        try:
+            loaded = load()
+            contexts, active = library.list_kube_config_contexts(path)
+        except library.ConfigException as error:
+            raise ConfigError(
+                f"cannot use the kubeconfig: {error}; check --kubeconfig, --context or KUBECONFIG"
+            ) from error
+        chosen = next((c for c in contexts if c["name"] == context), active)
+        return cls(
+            server=loaded.host.rstrip("/"),
+            namespace=chosen["context"].get("namespace") or "default",
+            ca_file=loaded.ssl_ca_cert,
+            cert_file=loaded.cert_file,
+            key_file=loaded.key_file,
+            token=KubeconfigToken(load, loaded) if bearer_of(loaded) else None,
+            verify=loaded.verify_ssl,
+            tls_server_name=loaded.tls_server_name,
+            proxy=loaded.proxy,
+        )

@@ -1,0 +1,232 @@
+"""Leader election on a Lease, and the fence that keeps a former leader from writing."""
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+import structlog
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import AlreadyExists, Conflict, KubeError, LostLeadership, NotFound
+from bernstein.kube.observer import NullObserver, Observer
+from bernstein.kube.resource import LEASES, Object
+
+log = structlog.get_logger(__name__)
+
+
+class Fence(Protocol):
+    """Asked before every write."""
+
+    def check(self) -> float:
+        """Seconds until another may lead, at most. Raises LostLeadership when not leading."""
+
+
+class Unfenced:
+    """For programs of which any number may write at once."""
+
+    def check(self) -> float:
+        return float("inf")
+
+
+class Elector:
+    """Holds a Lease while a coroutine works.
+
+    Only local monotonic time counts: a foreign Lease has expired when it has not changed for its
+    duration since it was first seen. A holder that could not renew for ``renew_deadline`` stops;
+    nobody else can take over before ``duration``, and the difference is the time to stop in.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        name: str,
+        identity: str | None = None,
+        duration: float = 15.0,
+        renew_deadline: float = 10.0,
+        retry_period: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+        observer: Observer | None = None,
+    ) -> None:
+        if not retry_period < renew_deadline < duration:
+            raise ValueError("retry_period < renew_deadline < duration must hold")
+        self.identity = identity or f"{os.uname().nodename}_{uuid.uuid4()}"
+        self._client = client
+        self._namespace = namespace
+        self._name = name
+        self._duration = duration
+        self._renew_deadline = renew_deadline
+        self._retry_period = retry_period
+        self._clock = clock
+        self._observer: Observer = observer or NullObserver()
+        self._renewed_at = float("-inf")
+        self._seen_version = ""
+        self._seen_at = 0.0
+
+    @property
+    def leading(self) -> bool:
+        return self._clock() < self._renewed_at + self._renew_deadline
+
+    def check(self) -> float:
+        """The Elector is the Fence of what it runs."""
+        if not self.leading:
+            raise LostLeadership(f"{self.identity} does not hold the Lease {self._name}")
+        return self._renewed_at + self._duration - self._clock()
+
+    async def run(
+        self, lead: Callable[[Fence], Awaitable[None]], *, stop: asyncio.Event | None = None
+    ) -> None:
+        """Acquires the Lease and runs ``lead(fence)`` while renewing it.
+
+        ``stop`` set or ``lead`` over: the work ends first, then the Lease is given back. Lease
+        lost: the fence closes, the work is cancelled, and LostLeadership is raised; call again
+        with fresh state or exit. What ``lead`` raises is raised.
+        """
+        stop = stop or asyncio.Event()
+        if not await self._acquire(stop):
+            return
+        log.info("leading", lease=self._name, identity=self.identity)
+        self._observer.leading(self._name, True)
+        working = asyncio.ensure_future(lead(self))
+        renewing = asyncio.create_task(self._renew())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({working, renewing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            working.cancel()
+            stopping.cancel()
+            await self._end(working, renewing)
+        if not working.cancelled():
+            working.result()
+
+    async def _end(self, working: asyncio.Future[None], renewing: asyncio.Task[None]) -> None:
+        """Waits for the cancelled work while the Lease is kept, then gives it back."""
+        await asyncio.wait({working, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        held = not renewing.done()
+        if not held:
+            await asyncio.wait({working}, timeout=self._duration - self._renew_deadline)
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        self._renewed_at = float("-inf")
+        self._observer.leading(self._name, False)
+        if not held:
+            log.error("lost the lease", lease=self._name, identity=self.identity)
+            raise LostLeadership(f"the Lease {self._name} could not be renewed in time")
+        await self._release()
+
+    async def _acquire(self, stop: asyncio.Event) -> bool:
+        """Tries until the Lease is held (True) or ``stop`` is set (False)."""
+        while not stop.is_set():
+            try:
+                if await self._claim(self._renew_deadline / 2):
+                    return True
+            except KubeError as error:
+                log.warning("cannot acquire the lease", reason=error.reason, message=str(error))
+            try:
+                await asyncio.wait_for(stop.wait(), self._retry_period)
+            except TimeoutError:
+                continue
+        return False
+
+    async def _renew(self) -> None:
+        """Renews until that has failed for the renew deadline, or another holds the Lease."""
+        while True:
+            left = self._renewed_at + self._renew_deadline - self._clock()
+            if left <= 0:
+                return
+            await asyncio.sleep(min(self._retry_period, left))
+            left = self._renewed_at + self._renew_deadline - self._clock()
+            if left <= 0:
+                return
+            try:
+                if not await self._claim(min(left, self._renew_deadline / 2)):
+                    self._renewed_at = float("-inf")
+            except KubeError as error:
+                log.warning("cannot renew the lease", reason=error.reason, message=str(error))
+
+    async def _claim(self, timeout: float) -> bool:  # noqa: ASYNC109 - per request
+        """One attempt to hold the Lease; False when another holds it."""
+        client = self._client.with_timeout(timeout)
+        try:
+            lease = await client.get(LEASES, self._name, self._namespace)
+        except NotFound:
+            return await self._create(client)
+        spec = lease.get("spec") or {}
+        holder = spec.get("holderIdentity") or ""
+        mine = holder == self.identity
+        if holder and not mine and not self._expired(lease):
+            return False
+        now = _now()
+        changes = {
+            "holderIdentity": self.identity,
+            "leaseDurationSeconds": max(1, round(self._duration)),
+            "renewTime": now,
+        }
+        if not mine:
+            changes["acquireTime"] = now
+            changes["leaseTransitions"] = spec.get("leaseTransitions", 0) + 1
+        # Taken before the request: the server cannot have renewed earlier than this.
+        sent = self._clock()
+        try:
+            await self._patch(client, lease, changes)
+        except Conflict:
+            # Another claimed it, or an unanswered renewal of ours came through: look again.
+            if mine:
+                raise
+            return False
+        self._renewed_at = sent
+        return True
+
+    async def _create(self, client: Client) -> bool:
+        now = _now()
+        lease = {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"name": self._name, "namespace": self._namespace},
+            "spec": {
+                "holderIdentity": self.identity,
+                "leaseDurationSeconds": max(1, round(self._duration)),
+                "acquireTime": now,
+                "renewTime": now,
+                "leaseTransitions": 0,
+            },
+        }
+        sent = self._clock()
+        try:
+            await client.create(LEASES, lease)
+        except AlreadyExists:
+            return False
+        self._renewed_at = sent
+        return True
+
+    def _expired(self, lease: Object) -> bool:
+        version = lease["metadata"]["resourceVersion"]
+        if version != self._seen_version:
+            self._seen_version = version
+            self._seen_at = self._clock()
+        duration = lease["spec"].get("leaseDurationSeconds") or self._duration
+        return self._clock() >= self._seen_at + duration
+
+    async def _release(self) -> None:
+        """Best effort: without it the next leader waits for ``duration``."""
+        client = self._client.with_timeout(self._renew_deadline / 2)
+        try:
+            lease = await client.get(LEASES, self._name, self._namespace)
+            if lease["spec"].get("holderIdentity") == self.identity:
+                await self._patch(client, lease, {"holderIdentity": None, "renewTime": _now()})
+        except KubeError as error:
+            log.warning("cannot release the lease", reason=error.reason, message=str(error))
+
+    async def _patch(self, client: Client, lease: Object, spec: dict[str, object]) -> None:
+        version = lease["metadata"]["resourceVersion"]
+        body = {"metadata": {"resourceVersion": version}, "spec": spec}
+        await client.patch(LEASES, self._name, self._namespace, body)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

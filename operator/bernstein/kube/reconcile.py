@@ -1,0 +1,197 @@
+"""The controller loop: events become keys, keys are reconciled by workers, errors back off."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import structlog
+
+from bernstein.kube.errors import Conflict, KubeError, Requeue, TooManyRequests
+from bernstein.kube.guard import Guard
+from bernstein.kube.informer import Informer
+from bernstein.kube.observer import NullObserver, Observer, ReconcileResult
+from bernstein.kube.queue import Priority, QueueClosed, WorkQueue
+from bernstein.kube.resource import Key, Object, is_deleting, key_of
+
+log = structlog.get_logger(__name__)
+
+Mapper: TypeAlias = Callable[[Object], Iterable[Key]]
+PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
+
+_SYSTEM = random.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A reconcile that went well; ``requeue_after`` seconds later the key comes again."""
+
+    requeue_after: float | None = None
+
+
+def own_key(obj: Object) -> Iterable[Key]:
+    return (key_of(obj),)
+
+
+def controller_key(kind: str, group: str) -> Mapper:
+    """Maps a dependant to its owner of that kind and group that has ``controller: true``."""
+
+    def mapper(obj: Object) -> Iterable[Key]:
+        metadata = obj["metadata"]
+        return [
+            Key(metadata.get("namespace", ""), owner["name"])
+            for owner in metadata.get("ownerReferences", ())
+            if owner.get("controller")
+            and owner["kind"] == kind
+            and owner["apiVersion"].rpartition("/")[0] == group
+        ]
+
+    return mapper
+
+
+def label_key(label: str) -> Mapper:
+    """Maps an object to the key whose name a label holds, in the same namespace."""
+
+    def mapper(obj: Object) -> Iterable[Key]:
+        metadata = obj["metadata"]
+        name = metadata.get("labels", {}).get(label)
+        return (Key(metadata.get("namespace", ""), name),) if name else ()
+
+    return mapper
+
+
+def deletion_first(old: Object | None, new: Object | None) -> Priority:
+    """The default priority: what is gone or being deleted comes first."""
+    del old
+    return Priority.HIGH if new is None or is_deleting(new) else Priority.NORMAL
+
+
+class Controller:
+    """Reconciles the keys of one resource with ``workers`` at a time, each key alone.
+
+    ``reconcile`` reads caches, writes, and returns a Result; what it raises is retried with
+    back-off, except Requeue, which says itself when to come again. All keys of ``primary`` are
+    added at the lowest priority about every ``resync`` seconds. A Controller runs once.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        reconcile: Callable[[Key], Awaitable[Result]],
+        *,
+        primary: Informer,
+        guard: Guard | None = None,
+        workers: int = 2,
+        resync: float = 600.0,
+        drain: float = 5.0,
+        observer: Observer | None = None,
+    ) -> None:
+        self.name = name
+        self._reconcile = reconcile
+        self._primary = primary
+        self._guard = guard
+        self._workers = workers
+        self._resync = resync
+        self._drain = drain
+        self._observer: Observer = observer or NullObserver()
+        self._informers: list[Informer] = []
+        self.queue: WorkQueue[Key] = WorkQueue(name, observer=self._observer)
+        self.watch(primary, own_key)
+
+    def enqueue(
+        self, key: Key, *, priority: Priority = Priority.NORMAL, after: float = 0.0
+    ) -> None:
+        self.queue.add_after(key, after, priority)
+
+    def watch(
+        self, informer: Informer, mapper: Mapper, *, priority: PriorityFunction = deletion_first
+    ) -> None:
+        """Every event of the informer adds the keys that the old and the new object map to."""
+
+        def handler(old: Object | None, new: Object | None) -> None:
+            rank = priority(old, new)
+            for obj in (old, new):
+                if obj is not None:
+                    for key in mapper(obj):
+                        self.queue.add(key, rank)
+
+        self._informers.append(informer)
+        informer.add_handler(handler)
+
+    async def run(self) -> None:
+        """Waits for the caches, then works until cancelled; then running reconciles get ``drain``
+        seconds to end by themselves."""
+        for informer in self._informers:
+            await informer.synced()
+        workers = [asyncio.create_task(self._work()) for _ in range(self._workers)]
+        resync = asyncio.create_task(self._resync_forever())
+        try:
+            # They end only by a defect of the loop itself, which must not go unseen.
+            ended, _ = await asyncio.wait([*workers, resync], return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                task.result()
+        finally:
+            self.queue.close()
+            resync.cancel()
+            _, late = await asyncio.wait(workers, timeout=self._drain)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*workers, resync, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                key = await self.queue.get()
+            except QueueClosed:
+                return
+            try:
+                with structlog.contextvars.bound_contextvars(
+                    controller=self.name, namespace=key.namespace, name=key.name
+                ):
+                    await self._process(key)
+            finally:
+                self.queue.done(key)
+
+    async def _process(self, key: Key) -> None:
+        started = time.monotonic()
+        try:
+            if self._guard is not None and (wait := await self._guard.settle(key)):
+                self.queue.add_after(key, wait)
+                return
+            outcome = await self._reconcile(key)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the key is tried again
+            result = self._failed(key, error)
+        else:
+            self.queue.forget(key)
+            result = "success"
+            if outcome.requeue_after is not None:
+                result = "requeue_after"
+                self.queue.add_after(key, outcome.requeue_after)
+        self._observer.reconciled(self.name, result, time.monotonic() - started)
+
+    def _failed(self, key: Key, error: Exception) -> ReconcileResult:
+        if isinstance(error, Requeue):
+            self.queue.add_after(key, error.after)
+            return "requeue"
+        at_least = error.retry_after if isinstance(error, TooManyRequests) else 0.0
+        delay = self.queue.retry(key, at_least)
+        if isinstance(error, Conflict):
+            # Someone else wrote first: ordinary, and the fresh state is on its way.
+            log.debug("reconcile conflict", message=str(error), retry_seconds=delay)
+            return "requeue"
+        if isinstance(error, KubeError):
+            log.warning(
+                "reconcile failed", reason=error.reason, message=str(error), retry_seconds=delay
+            )
+        else:
+            log.error("reconcile failed", exc_info=error, retry_seconds=delay)
+        return "error"
+
+    async def _resync_forever(self) -> None:
+        while True:
+            # Jitter keeps the controllers of one process from resyncing at the same moment.
+            await asyncio.sleep(self._resync * (0.9 + 0.2 * _SYSTEM.random()))
+            for obj in self._primary.objects():
+                self.queue.add(key_of(obj), Priority.LOW)

@@ -1,0 +1,1 @@
+"""What the processes tell about themselves: metrics, logs and probes."""

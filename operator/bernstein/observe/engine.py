@@ -1,0 +1,57 @@
+"""Counts what the Kubernetes engine does, under the names that controller-runtime made common."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry
+
+from bernstein.observe import series
+from bernstein.observe.registry import OTHER, counter, gauge, histogram, word
+
+
+class EngineMetrics:
+    """Has the shape of the engine's Observer; durations in seconds."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._requests = counter(series.REQUESTS, registry)
+        self._request_seconds = histogram(series.REQUEST_SECONDS, registry)
+        self._depth = gauge(series.QUEUE_DEPTH, registry)
+        self._adds = counter(series.QUEUE_ADDS, registry)
+        self._waited = histogram(series.QUEUE_WAIT, registry)
+        self._worked = histogram(series.QUEUE_WORK, registry)
+        self._retries = counter(series.QUEUE_RETRIES, registry)
+        self._reconciles = counter(series.RECONCILES, registry)
+        self._reconcile_seconds = histogram(series.RECONCILE_SECONDS, registry)
+        self._leader = gauge(series.LEADER, registry)
+        self._relists = counter(series.RELISTS, registry)
+
+    def request(self, verb: str, resource: str, status: int, seconds: float) -> None:
+        # Raw paths such as /version are no resource; pods/log is one.
+        target = OTHER if resource.startswith("/") else resource
+        code = str(status) if status else "<error>"
+        self._requests.labels(verb, target, code).inc()
+        self._request_seconds.labels(verb, target).observe(seconds)
+
+    def queue_added(self, queue: str) -> None:
+        self._adds.labels(queue).inc()
+
+    def queue_depth(self, queue: str, depth: int) -> None:
+        self._depth.labels(queue).set(depth)
+
+    def queue_started(self, queue: str, waited: float) -> None:
+        self._waited.labels(queue).observe(waited)
+
+    def queue_finished(self, queue: str, worked: float) -> None:
+        self._worked.labels(queue).observe(worked)
+
+    def queue_retried(self, queue: str) -> None:
+        self._retries.labels(queue).inc()
+
+    def reconciled(self, controller: str, result: str, seconds: float) -> None:
+        self._reconciles.labels(controller, word(result)).inc()
+        self._reconcile_seconds.labels(controller).observe(seconds)
+
+    def relisted(self, resource: str, reason: str) -> None:
+        self._relists.labels(resource, word(reason)).inc()
+
+    def leading(self, lease: str, leading: bool) -> None:
+        self._leader.labels(lease).set(1 if leading else 0)

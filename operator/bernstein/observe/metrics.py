@@ -1,0 +1,120 @@
+"""The metrics of the operator and of the server; each object has a registry of its own."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bernstein.api.states import SessionState, TaskState
+from bernstein.observe import series
+from bernstein.observe.engine import EngineMetrics
+from bernstein.observe.population import Objects, Population
+from bernstein.observe.registry import counter, histogram, new_registry, word
+
+
+class Metrics(EngineMetrics):
+    """The operator's. Count a fact once, after the write that records it has succeeded.
+
+    Nothing here raises or blocks; amounts are increments, and those that are not positive are
+    ignored.
+    """
+
+    def __init__(self, *, process: bool = True) -> None:
+        self.registry = new_registry(process=process)
+        super().__init__(self.registry)
+        self._task_moves = counter(series.TASK_MOVES, self.registry)
+        self._task_closed = histogram(series.TASK_CLOSED_SECONDS, self.registry)
+        self._started = counter(series.SESSIONS_STARTED, self.registry)
+        self._ended = counter(series.SESSIONS_ENDED, self.registry)
+        self._jobs = histogram(series.JOB_SECONDS, self.registry)
+        self._signals = counter(series.SIGNAL_VERDICTS, self.registry)
+        self._gates = counter(series.GATE_VERDICTS, self.registry)
+        self._verifications = counter(series.VERIFICATIONS, self.registry)
+        self._merges = counter(series.MERGES, self.registry)
+        self._cost = counter(series.COST, self.registry)
+        self._tokens = counter(series.TOKENS, self.registry)
+
+    def watch_population(self, *, tasks: Objects, sessions: Objects, plans: Objects) -> None:
+        """From now on every scrape counts these; call once."""
+        register = self.registry.register
+        register(Population(series.TASKS, tasks, field="state", known=TaskState))
+        register(Population(series.SESSIONS, sessions, field="state", known=SessionState))
+        register(Population(series.PLANS, plans, field="phase"))
+
+    def task_moved(self, namespace: str, state: str) -> None:
+        self._task_moves.labels(namespace, word(state)).inc()
+
+    def task_closed(self, namespace: str, seconds: float) -> None:
+        """`seconds` since the Task was created."""
+        self._task_closed.labels(namespace).observe(max(seconds, 0.0))
+
+    def session_started(self, namespace: str, adapter: str) -> None:
+        self._started.labels(namespace, word(adapter)).inc()
+
+    def session_ended(self, namespace: str, adapter: str, reason: str) -> None:
+        self._ended.labels(namespace, word(adapter), word(reason)).inc()
+
+    def job_finished(self, kind: str, result: str, seconds: float) -> None:
+        """`kind`: agent, check, inspect, begin, prepare, land. `result`: succeeded, failed."""
+        self._jobs.labels(word(kind), word(result)).observe(max(seconds, 0.0))
+
+    def signal_verdict(self, type_: str, verdict: str) -> None:
+        self._signals.labels(word(type_), word(verdict)).inc()
+
+    def gate_verdict(self, gate: str, verdict: str) -> None:
+        self._gates.labels(word(gate), word(verdict)).inc()
+
+    def verified(self, namespace: str, *, first: bool, passed: bool) -> None:
+        """The verification of an attempt ended; `first` = the Task's first counted attempt."""
+        attempt = "first" if first else "later"
+        result = "passed" if passed else "rejected"
+        self._verifications.labels(namespace, attempt, result).inc()
+
+    def merge_finished(self, namespace: str, result: str) -> None:
+        self._merges.labels(namespace, word(result)).inc()
+
+    def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
+        if usd > 0:
+            self._cost.labels(namespace, word(adapter)).inc(float(usd))
+
+    def tokens(
+        self,
+        namespace: str,
+        adapter: str,
+        *,
+        input: int = 0,  # noqa: A002 - the name of that kind of tokens everywhere
+        output: int = 0,
+        cache_read: int = 0,
+        cache_write: int = 0,
+    ) -> None:
+        amounts = {
+            "input": input,
+            "output": output,
+            "cache_read": cache_read,
+            "cache_write": cache_write,
+        }
+        for kind, amount in amounts.items():
+            if amount > 0:
+                self._tokens.labels(namespace, word(adapter), kind).inc(amount)
+
+
+class ServerMetrics(EngineMetrics):
+    """The server's."""
+
+    def __init__(self, *, process: bool = True) -> None:
+        self.registry = new_registry(process=process)
+        super().__init__(self.registry)
+        self._http = counter(series.HTTP_REQUESTS, self.registry)
+        self._http_seconds = histogram(series.HTTP_SECONDS, self.registry)
+        self._callbacks = counter(series.CALLBACKS, self.registry)
+        self._reviews = counter(series.TOKEN_REVIEWS, self.registry)
+
+    def http_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """`route` is the pattern of the path, never the path itself."""
+        self._http.labels(method, route, str(status)).inc()
+        self._http_seconds.labels(route).observe(seconds)
+
+    def callback(self, kind: str, result: str) -> None:
+        self._callbacks.labels(word(kind), word(result)).inc()
+
+    def token_reviewed(self, result: str) -> None:
+        self._reviews.labels(word(result)).inc()

@@ -1,0 +1,56 @@
+"""Gauges of what exists, counted at scrape time from whoever holds the objects."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from bernstein.observe.registry import word
+from bernstein.observe.series import Series
+
+Objects = Callable[[], Iterable[Mapping[str, Any]]]
+"""Gives raw objects of one kind, as an informer's cache holds them; called at every scrape."""
+
+NEW = "New"
+"""An object without status: nobody has looked at it yet."""
+
+
+class Population(Collector):
+    """Counts objects by namespace and by one field of their status.
+
+    `known` values are always shown for a namespace that has objects, so that a graph falls to zero
+    instead of ending.
+    """
+
+    def __init__(
+        self, series: Series, objects: Objects, *, field: str, known: Iterable[str] = ()
+    ) -> None:
+        self._series = series
+        self._objects = objects
+        self._field = field
+        self._known = tuple(known)
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        return (self._family(),)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        tally: Tally[tuple[str, str]] = Tally()
+        for obj in self._objects():
+            value = (obj.get("status") or {}).get(self._field) or NEW
+            tally[(obj["metadata"].get("namespace", ""), word(value))] += 1
+        for namespace in {namespace for namespace, _ in tally}:
+            for value in self._known:
+                tally.setdefault((namespace, value), 0)
+        family = self._family()
+        for labels, count in sorted(tally.items()):
+            family.add_metric(labels, count)
+        return (family,)
+
+    def _family(self) -> GaugeMetricFamily:
+        return GaugeMetricFamily(
+            self._series.name, self._series.meaning, labels=self._series.labels
+        )

@@ -1,0 +1,29 @@
+"""Takes secrets out of what is logged: by the name of their key, and by how they look."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "[redacted]"
+
+_SECRET_KEY = re.compile(
+    r"(?:^|[_.-])(?:token|password|passwd|authorization|api[_-]?key|secret|credentials?|cookie|"
+    r"private[_-]?key|bearer)$",
+    re.IGNORECASE,
+)
+_AUTHORIZATION = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
+_WEB_TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
+_URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
+
+
+def is_secret(key: str) -> bool:
+    """Whether a value under this key is never shown (`token` is; `input_tokens` is a number)."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def without_secrets(text: str) -> str:
+    """`text` with bearer and basic credentials, JSON Web Tokens and users in URLs replaced."""
+    if "://" in text:
+        text = _URL_USER.sub(f"{HIDDEN}@", text)
+    text = _WEB_TOKEN.sub(HIDDEN, text)
+    return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)

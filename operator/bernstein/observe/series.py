@@ -1,0 +1,232 @@
+"""Every metric by name, with labels and meaning; `docs/reference/metrics.md` follows this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+QUEUE_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
+REQUEST_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+RECONCILE_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
+JOB_BUCKETS = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 10800.0, 21600.0)
+LIFE_BUCKETS = (60.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One metric. A counter's name ends in `_total`; durations are seconds, money is US dollars."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    meaning: str
+    buckets: tuple[float, ...] = ()
+
+
+BUILD_INFO = Series(
+    "bernstein_build_info", "gauge", ("version",), "1, labelled with the running version."
+)
+
+TASKS = Series(
+    "bernstein_tasks", "gauge", ("namespace", "state"), "Tasks that exist now, by state."
+)
+SESSIONS = Series(
+    "bernstein_sessions", "gauge", ("namespace", "state"), "AgentSessions that exist now, by state."
+)
+PLANS = Series(
+    "bernstein_plans", "gauge", ("namespace", "phase"), "Plans that exist now, by phase."
+)
+TASK_MOVES = Series(
+    "bernstein_task_moves_total",
+    "counter",
+    ("namespace", "state"),
+    "Times a Task entered this state.",
+)
+TASK_CLOSED_SECONDS = Series(
+    "bernstein_task_closed_seconds",
+    "histogram",
+    ("namespace",),
+    "Time from the creation of a Task until it was Closed.",
+    LIFE_BUCKETS,
+)
+SESSIONS_STARTED = Series(
+    "bernstein_sessions_started_total",
+    "counter",
+    ("namespace", "adapter"),
+    "AgentSessions that were started.",
+)
+SESSIONS_ENDED = Series(
+    "bernstein_sessions_ended_total",
+    "counter",
+    ("namespace", "adapter", "reason"),
+    "AgentSessions that ended, by the reason of their outcome (`Succeeded` or a failure's name).",
+)
+JOB_SECONDS = Series(
+    "bernstein_job_duration_seconds",
+    "histogram",
+    ("kind", "result"),
+    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `begin`, `prepare`, `land`) and "
+    "result (`succeeded`, `failed`).",
+    JOB_BUCKETS,
+)
+SIGNAL_VERDICTS = Series(
+    "bernstein_signal_verdicts_total",
+    "counter",
+    ("type", "verdict"),
+    "Verdicts of completion signals, by the signal's type.",
+)
+GATE_VERDICTS = Series(
+    "bernstein_gate_verdicts_total",
+    "counter",
+    ("gate", "verdict"),
+    "Verdicts of quality gates, by the gate's name.",
+)
+VERIFICATIONS = Series(
+    "bernstein_verifications_total",
+    "counter",
+    ("namespace", "attempt", "result"),
+    "Verifications that ended: `attempt` is `first` or `later`, `result` is `passed` or "
+    "`rejected`. The first-pass rate is `first` and `passed` over `first`.",
+)
+MERGES = Series(
+    "bernstein_merges_total",
+    "counter",
+    ("namespace", "result"),
+    "Deliveries that ended, by state (`Merged`, `Conflict`, `CredentialRefused`, ...).",
+)
+COST = Series(
+    "bernstein_cost_usd_total",
+    "counter",
+    ("namespace", "adapter"),
+    "Spend in US dollars, as tokens times the price table.",
+)
+TOKENS = Series(
+    "bernstein_tokens_total",
+    "counter",
+    ("namespace", "adapter", "kind"),
+    "Tokens by kind: `input` (uncached), `output`, `cache_read`, `cache_write`.",
+)
+
+QUEUE_DEPTH = Series(
+    "workqueue_depth", "gauge", ("name",), "Keys that wait in a work queue, delayed ones aside."
+)
+QUEUE_ADDS = Series("workqueue_adds_total", "counter", ("name",), "Keys added to a work queue.")
+QUEUE_WAIT = Series(
+    "workqueue_queue_duration_seconds",
+    "histogram",
+    ("name",),
+    "Time that a key waited in the queue before it was worked on.",
+    QUEUE_BUCKETS,
+)
+QUEUE_WORK = Series(
+    "workqueue_work_duration_seconds",
+    "histogram",
+    ("name",),
+    "Time that working on a key took.",
+    QUEUE_BUCKETS,
+)
+QUEUE_RETRIES = Series(
+    "workqueue_retries_total", "counter", ("name",), "Keys put back with back-off after an error."
+)
+RECONCILES = Series(
+    "controller_runtime_reconcile_total",
+    "counter",
+    ("controller", "result"),
+    "Reconciles by result: `success`, `requeue_after`, `requeue`, `error`.",
+)
+RECONCILE_SECONDS = Series(
+    "controller_runtime_reconcile_time_seconds",
+    "histogram",
+    ("controller",),
+    "Time of one reconcile.",
+    RECONCILE_BUCKETS,
+)
+REQUESTS = Series(
+    "rest_client_requests_total",
+    "counter",
+    ("method", "resource", "code"),
+    "Requests to the Kubernetes API by HTTP method (`WATCH` for watches), resource and status; "
+    "code `<error>` = no answer.",
+)
+REQUEST_SECONDS = Series(
+    "rest_client_request_duration_seconds",
+    "histogram",
+    ("verb", "resource"),
+    "Time until the Kubernetes API answered; for watches until they were open.",
+    REQUEST_BUCKETS,
+)
+LEADER = Series(
+    "leader_election_master_status",
+    "gauge",
+    ("name",),
+    "1 while this process holds the Lease of that name, else 0.",
+)
+RELISTS = Series(
+    "bernstein_informer_relists_total",
+    "counter",
+    ("resource", "reason"),
+    "Times an informer listed everything: `Started`, `Expired` (its revision was too old), "
+    "`Failed`.",
+)
+
+HTTP_REQUESTS = Series(
+    "bernstein_http_requests_total",
+    "counter",
+    ("method", "route", "code"),
+    "HTTP requests that the server answered, by route pattern (`unmatched` for unknown paths).",
+)
+HTTP_SECONDS = Series(
+    "bernstein_http_request_duration_seconds",
+    "histogram",
+    ("route",),
+    "Time until the server's answer was complete.",
+    REQUEST_BUCKETS,
+)
+CALLBACKS = Series(
+    "bernstein_callbacks_total",
+    "counter",
+    ("kind", "result"),
+    "Callbacks of recorders (`heartbeat`, `result`): `written`, `unchanged`, `repeated`, or the "
+    "reason for which they were refused.",
+)
+TOKEN_REVIEWS = Series(
+    "bernstein_token_reviews_total",
+    "counter",
+    ("result",),
+    "Callback tokens looked at: `cached`, `accepted`, `refused`, `malformed`, `limited`, "
+    "`unavailable`.",
+)
+
+ENGINE = (
+    QUEUE_DEPTH,
+    QUEUE_ADDS,
+    QUEUE_WAIT,
+    QUEUE_WORK,
+    QUEUE_RETRIES,
+    RECONCILES,
+    RECONCILE_SECONDS,
+    REQUESTS,
+    REQUEST_SECONDS,
+    LEADER,
+    RELISTS,
+)
+OPERATOR = (
+    TASKS,
+    SESSIONS,
+    PLANS,
+    TASK_MOVES,
+    TASK_CLOSED_SECONDS,
+    SESSIONS_STARTED,
+    SESSIONS_ENDED,
+    JOB_SECONDS,
+    SIGNAL_VERDICTS,
+    GATE_VERDICTS,
+    VERIFICATIONS,
+    MERGES,
+    COST,
+    TOKENS,
+)
+SERVER = (HTTP_REQUESTS, HTTP_SECONDS, CALLBACKS, TOKEN_REVIEWS)
+ALL = (BUILD_INFO, *OPERATOR, *SERVER, *ENGINE)

@@ -1,0 +1,15 @@
+"""Why a program of ours in a pod could not do its work."""
+
+from __future__ import annotations
+
+
+class PodError(Exception):
+    """An expected failure; it becomes the `Failure` in the termination message.
+
+    `reason` is stable and CamelCase, `message` is plain words with a remedy.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = reason
+        self.message = message

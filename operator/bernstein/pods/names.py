@@ -1,0 +1,45 @@
+"""File names that git refuses, because some file system takes them for git's own.
+
+A push to a server that checks objects (`receive.fsckObjects`) fails for the whole commit when one
+of them is in it. The rules are those of git's `verify_path` and `fsck`, on the side of refusing.
+"""
+
+from __future__ import annotations
+
+import re
+
+_IGNORED_BY_HFS = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
+"""Code points that HFS+ leaves out when it compares names."""
+
+_NTFS_GIT = re.compile(rb"(\.git|git~1)[ .]*(:.*)?\Z", re.IGNORECASE | re.DOTALL)
+_NTFS_GITMODULES = re.compile(
+    rb"(\.gitmodules|gitmod~[1-9]|(g|gi|gi7|gi7e|gi7eb|gi7eba)?~[1-9][0-9]*)[ .]*(:.*)?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_git_directory(name: bytes) -> bool:
+    """Whether the name is `.git` in any case: a nested repository's own data."""
+    return name.lower() == b".git"
+
+
+def is_refused(name: bytes, symlink: bool) -> bool:
+    """Whether git refuses a tree that holds this name (of a symlink, if `symlink`)."""
+    parts = name.split(b"\\")  # a path separator where NTFS is
+    if any(_NTFS_GIT.match(part) for part in parts) or _as_hfs_sees(name) == ".git":
+        return True
+    if not symlink:
+        return False
+    return any(map(_NTFS_GITMODULES.match, parts)) or _as_hfs_sees(name) == ".gitmodules"
+
+
+def _as_hfs_sees(name: bytes) -> str:
+    """Lower case, without ignored code points, up to the first bytes that are no UTF-8."""
+    try:
+        text = name.decode()
+    except UnicodeDecodeError as error:
+        text = name[: error.start].decode()
+    text = re.split("[\ufffe\uffff]", text, maxsplit=1)[0]
+    return text.translate(_IGNORED_BY_HFS).lower()

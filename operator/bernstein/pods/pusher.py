@@ -1,0 +1,246 @@
+"""Program `pusher`: brings the recorder's commits to the session's ref, by compare-and-swap.
+
+It sees neither the agent's tree nor its stream. What it takes is a pack of bounded size that git's
+strict check accepts, and in it exactly one commit on the base. Whether a push got through is
+answered by the remote, never guessed: neither a lost connection nor a killed container makes two
+commits of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import threading
+import time
+from pathlib import Path
+
+from bernstein.api.pod import PusherConfig, PusherResult
+from bernstein.pods import git, log, packs
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import Git, GitError
+from bernstein.pods.packs import Record
+
+CONFIG = PusherConfig
+
+_POLL_SECONDS = 0.5
+_FINAL_WAIT_SECONDS = 30.0
+"""How long the final record may take to come after SIGTERM."""
+_FINAL_PUSH_SECONDS = 60.0
+"""How long the last push is repeated when the repository cannot be reached."""
+_LONGEST_PAUSE_SECONDS = 60.0
+_UNREACHABLE = "RepositoryUnreachable"
+_UNCERTAIN = {_UNREACHABLE, "RefMoved", "InternalError"}
+"""After these the remote has to say whether the push happened."""
+
+
+def run(config: PusherConfig) -> PusherResult:
+    """Push until the final state is out. Raises PodError (CredentialRefused, InvalidPack, ...)."""
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    return Pusher(config).run(ended)
+
+
+class Pusher:
+    """Takes the newest record again and again until one is the last."""
+
+    def __init__(
+        self,
+        config: PusherConfig,
+        final_wait: float = _FINAL_WAIT_SECONDS,
+        final_push: float = _FINAL_PUSH_SECONDS,
+    ) -> None:
+        self._folder = Path(config.packs)
+        self._intake = Intake(config)
+        self._ref = SessionRef(config)
+        self._final_wait = final_wait
+        self._final_push = final_push
+        self._pushed: Record | None = None
+        self._done = 0
+        self._tried = 0
+        self._error: PodError | None = None
+        self._failures = 0
+        self._next_try = 0.0
+
+    def run(self, ended: threading.Event) -> PusherResult:
+        """Push records as they come; `ended` says that the last one is there or will be soon."""
+        closing: float | None = None
+        while True:
+            number, record = packs.latest(self._folder) or (0, None)
+            last = record is not None and (record.final or record.aborted)
+            if last or ended.is_set():
+                closing = closing or time.monotonic()
+            if record and number > self._done and self._is_due(number):
+                self._push(number, record)
+            if closing is not None:
+                if last and number == self._done:
+                    return self._result()
+                if self._is_over(time.monotonic() - closing, last=last):
+                    if self._error:
+                        raise self._error
+                    return self._result()
+            if not ended.wait(_POLL_SECONDS):
+                continue
+            time.sleep(_POLL_SECONDS / 5)
+
+    def _is_over(self, waited: float, *, last: bool) -> bool:
+        """Whether waiting longer is of no use, `waited` seconds after the agent's end."""
+        if self._error is None:
+            return waited > self._final_wait and not last
+        hopeless = self._error.reason != _UNREACHABLE
+        return waited > (self._final_push if last else self._final_wait) or (last and hopeless)
+
+    def _is_due(self, number: int) -> bool:
+        if number != self._tried:
+            self._tried, self._failures, self._next_try = number, 0, 0.0
+        return time.monotonic() >= self._next_try
+
+    def _push(self, number: int, record: Record) -> None:
+        try:
+            self._intake.take(number, record)
+            self._ref.move(record.sha)
+        except FileNotFoundError:
+            return  # dropped meanwhile, for a newer one
+        except PodError as error:
+            log.event("push-failed", number=number, reason=error.reason, message=error.message)
+            self._error = error
+            pause = min(2.0**self._failures, _LONGEST_PAUSE_SECONDS)
+            self._failures += 1
+            self._next_try = time.monotonic() + pause
+            return
+        log.event("pushed", number=number, sha=record.sha, final=record.final)
+        self._pushed, self._done = record, number
+        self._error = None
+
+    def _result(self) -> PusherResult:
+        state = self._pushed
+        if state is None:
+            base = self._intake
+            return PusherResult(base.base, base.base, base.base_tree, final=False)
+        return PusherResult(state.base, state.sha, state.tree, state.final)
+
+
+class Intake:
+    """The pusher's own repository, into which only what passes every check gets."""
+
+    def __init__(self, config: PusherConfig) -> None:
+        base = Git(Path(config.base_git_dir))
+        self.base = base.text("rev-parse", "--verify", "HEAD^{commit}")
+        self.base_tree = base.text("rev-parse", "--verify", "HEAD^{tree}")
+        self._git = git.init_bare(Path(config.git_dir), [Path(config.base_git_dir)])
+        self._folder = Path(config.packs)
+        self._limit = config.pack_bytes
+        self._store = Path(config.git_dir) / "objects" / "pack"
+        self._store.mkdir(exist_ok=True)
+
+    def take(self, number: int, record: Record) -> None:
+        """Have the record's commit in the repository.
+
+        Raises PodError(InvalidPack) for what is not exactly one commit on the base, and
+        FileNotFoundError when the pack is gone.
+        """
+        if record.base != self.base:
+            raise PodError("InvalidPack", f"the record is for another base, {record.base[:64]}")
+        if record.sha == self.base:
+            if record.tree != self.base_tree:
+                raise PodError("InvalidPack", "the record names another tree for the base")
+            return
+        if record.pack is None or Path(record.pack).name != record.pack:
+            raise PodError("InvalidPack", "the record names no pack")
+        pack = self._copy(self._folder / record.pack, number)
+        try:
+            self._git.run("index-pack", "--strict", str(pack))
+            self._check_commit(record)
+        except GitError as error:
+            self._drop(pack)
+            raise PodError("InvalidPack", f"git refuses the pack: {error.message}") from error
+        except PodError:
+            self._drop(pack)
+            raise
+        for other in self._store.glob("incoming-*.pack"):
+            if other != pack:
+                self._drop(other)
+
+    def _copy(self, source: Path, number: int) -> Path:
+        target = self._store / f"incoming-{number}.pack"
+        self._drop(target)
+        fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as reader:
+            st = os.fstat(fd)
+            if not stat.S_ISREG(st.st_mode):
+                raise PodError("InvalidPack", f"{source.name} is no regular file")
+            if st.st_size > self._limit:
+                raise PodError(
+                    "SnapshotTooLarge",
+                    f"the pack takes {st.st_size} bytes of {self._limit}: leave large files out by "
+                    ".gitignore, or raise the limit",
+                )
+            with target.open("wb") as writer:
+                shutil.copyfileobj(reader, writer, 1 << 20)
+        return target
+
+    def _check_commit(self, record: Record) -> None:
+        if not git.is_sha(record.sha) or not git.is_sha(record.tree):
+            raise PodError("InvalidPack", "the record holds no full object ids")
+        head = self._git.run("cat-file", "commit", record.sha).partition(b"\n\n")[0].split(b"\n")
+        wanted = [f"tree {record.tree}".encode(), f"parent {self.base}".encode()]
+        if head[:2] != wanted or any(line.startswith(b"parent ") for line in head[2:]):
+            raise PodError("InvalidPack", f"{record.sha} is not one commit on {self.base}")
+
+    def _drop(self, pack: Path) -> None:
+        for suffix in (".pack", ".idx", ".rev"):
+            pack.with_suffix(suffix).unlink(missing_ok=True)
+
+
+class SessionRef:
+    """The ref on the remote, which nobody else moves."""
+
+    def __init__(self, config: PusherConfig) -> None:
+        self._git = Git(Path(config.git_dir), config.remote)
+        self._ref = config.ref
+        self._intent = Path(config.git_dir) / "push.json"
+        self._at: str | None = None
+        self._known = not self._intent.exists()
+
+    def move(self, sha: str) -> None:
+        """Set the ref to `sha`. Raises GitError; RefMoved when somebody else has moved it."""
+        if not self._known:
+            self._recover()
+        if self._at == sha:
+            return
+        self._write_intent(sha)
+        try:
+            self._git.push(self._ref, sha, self._at)
+        except GitError as error:
+            if error.reason not in _UNCERTAIN:
+                raise
+            self._settle(sha, error)
+        self._at = sha
+
+    def _settle(self, sha: str, error: GitError) -> None:
+        """Raise `error` unless the remote says that the push got through."""
+        current = self._git.read_ref(self._ref)
+        if current == sha:
+            return
+        if current != self._at:
+            raise GitError(
+                "RefMoved", f"{self._ref} is at {current}, where this session did not put it"
+            ) from error
+        raise error
+
+    def _recover(self) -> None:
+        """After a restart of the container: the ref is where it was, or where it was to go."""
+        intent = json.loads(self._intent.read_bytes())
+        current = self._git.read_ref(self._ref)
+        if current not in (intent["from"], intent["to"]):
+            raise GitError(
+                "RefMoved", f"{self._ref} is at {current}, where this session did not put it"
+            )
+        self._at, self._known = current, True
+
+    def _write_intent(self, sha: str) -> None:
+        temporary = self._intent.with_suffix(".tmp")
+        temporary.write_text(json.dumps({"from": self._at, "to": sha}))
+        temporary.replace(self._intent)

@@ -1,0 +1,333 @@
+"""Program `recorder`: watches an agent, reports on it, makes its tree one commit on the base.
+
+It runs beside the agent until the kubelet ends it (SIGTERM, after the agent's container has ended
+or when the pod is deleted). What the agent wrote, said or left behind is read with care and
+believed nowhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+from bernstein import agents
+from bernstein.agents import StreamParser
+from bernstein.api import pod
+from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
+from bernstein.core import sanitise
+from bernstein.pods import log, packs, stream, trees
+from bernstein.pods.callback import Beat, CallbackError, Client, Heart
+from bernstein.pods.errors import PodError
+from bernstein.pods.objects import Commit, Objects, RefusedContents
+from bernstein.pods.snapshot import Snapshot, Walker
+
+CONFIG = RecorderConfig
+
+STALLED = "Stalled"
+_POLL_SECONDS = 0.5
+_STDERR_TAIL = 8192
+_PROGRESS_LIMIT = 200
+_MODEL_LIMIT = 100
+_MESSAGE_LIMIT = 500
+_TEXT_LIMIT = 1500
+_LAST_CALL_SECONDS = 5.0
+_REFUSAL_ROUNDS = 20
+_TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
+
+
+def run(config: RecorderConfig) -> RecorderResult:
+    """Record until SIGTERM. Raises PodError: SnapshotTooLarge, InvalidPack, InvalidConfig, ..."""
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    try:
+        parser = agents.get(config.adapter).parser()
+    except KeyError:
+        raise PodError("InvalidConfig", f"there is no adapter '{config.adapter}'") from None
+    recorder = Recorder(config, parser)
+    try:
+        return recorder.run(ended)
+    finally:
+        recorder.close()
+
+
+class Work:
+    """The agent's tree as commits: what was handed to the pusher last, and how to make the next."""
+
+    def __init__(self, config: RecorderConfig) -> None:
+        self._config = config
+        self._packs = Path(config.packs)
+        self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
+        self._walker = Walker(config.worktree, self.objects.base_entries, config.limits)
+        self._number = max(packs.numbers(self._packs), default=0)
+        self._entries = self.objects.base_entries
+        self._skipped = 0
+        self.commit = self.objects.base
+        self.record: packs.Record | None = None
+        self.latest_change = 0
+
+    def close(self) -> None:
+        self._walker.close()
+
+    @property
+    def skipped(self) -> int:
+        return self._skipped
+
+    def checkpoint(self, *, final: bool) -> None:
+        """Look at the tree; if it changed, or this is the end, hand its commit over.
+
+        Raises PodError, SnapshotTooLarge among them; then the last checkpoint stands.
+        """
+        if self.objects.written_bytes > self._config.limits.total_bytes:
+            self.objects.reset()
+            self._walker.forget()
+        for _ in range(_REFUSAL_ROUNDS):
+            snapshot = self._look()
+            try:
+                pack = self._record(snapshot)
+            except RefusedContents as refused:
+                self._walker.refuse(refused.object_ids)
+                continue
+            if pack is not None or final:
+                self._publish(pack, final=final)
+            return
+        raise PodError("InvalidPack", "the snapshot holds too many files that git refuses")
+
+    def _look(self) -> Snapshot:
+        try:
+            snapshot = self._walker.snapshot(self.objects)
+        except PodError:
+            self.objects.discard()
+            raise
+        self.latest_change = max(self.latest_change, snapshot.latest_change)
+        self._skipped = snapshot.skipped
+        return snapshot
+
+    def _record(self, snapshot: Snapshot) -> Path | None:
+        """Make the commit; None when the tree is the one that was recorded last."""
+        if snapshot.entries == self._entries:
+            return None
+        text = _with_trailer(self._config.commit, snapshot.skipped)
+        commit = self.objects.commit(snapshot.entries, text, int(time.time()))
+        pack = None if commit == self.objects.base else self.objects.pack(commit)
+        self._entries, self.commit = snapshot.entries, commit
+        self.record = None
+        return pack
+
+    def _publish(self, pack: Path | None, *, final: bool) -> None:
+        base, commit = self.objects.base, self.commit
+        name = self.record.pack if self.record else None
+        self._hand_over(packs.Record(base.sha, commit.sha, commit.tree, final, name), pack)
+        log.event("recorded", sha=commit.sha, final=final, skipped=self._skipped)
+
+    def abort(self) -> None:
+        """Tell the pusher that no final state will come."""
+        base = self.objects.base
+        last = self.record or packs.Record(base.sha, base.sha, base.tree, final=False, pack=None)
+        self._hand_over(dataclasses.replace(last, final=False, aborted=True), None)
+
+    def _hand_over(self, record: packs.Record, pack: Path | None) -> None:
+        self._number += 1
+        self.record = packs.publish(self._packs, self._number, record, pack)
+
+
+class Recorder:
+    """One run beside one agent."""
+
+    def __init__(self, config: RecorderConfig, parser: StreamParser) -> None:
+        self._config = config
+        self._parser = parser
+        self._work = Work(config)
+        self._stdout = stream.Tail(config.stdout)
+        self._stderr = stream.AgentFile(config.stderr)
+        self._stderr_size = 0
+        self._stop_lock = threading.Lock()
+        self._stopped: str | None = None
+        self._active = time.monotonic()
+        self._client = self._make_client()
+        self._beat = Beat()
+        self._parser_failed = False
+
+    def close(self) -> None:
+        self._work.close()
+        self._stdout.close()
+        self._stderr.close()
+
+    def _make_client(self) -> Client | None:
+        callback = self._config.callback
+        return Client(callback, self._config.namespace, self._config.session) if callback else None
+
+    def run(self, ended: threading.Event) -> RecorderResult:
+        """Work until `ended` is set; then the last state, handed over and reported."""
+        heart = self._start_heart()
+        every = min(self._config.checkpoint_seconds, max(self._config.stall_seconds / 3, 1))
+        due = time.monotonic()
+        try:
+            while not ended.wait(_POLL_SECONDS):
+                self._read_stream()
+                if time.monotonic() >= due:
+                    self._checkpoint()
+                    due = time.monotonic() + every
+                self._notice_stall()
+                self._beat = self._describe()
+        finally:
+            if heart:
+                heart.end()
+        return self._finish()
+
+    # --- while the agent runs -------------------------------------------------------------------
+
+    def _start_heart(self) -> Heart | None:
+        if self._client is None or self._config.callback is None:
+            return None
+        seconds = self._config.callback.heartbeat_seconds
+        self._beat = self._describe()
+        heart = Heart(self._client, seconds, lambda: self._beat, self.stop_agent)
+        heart.start()
+        return heart
+
+    def _read_stream(self) -> None:
+        before = self._stdout.seen
+        for line in self._stdout.lines():
+            self._feed(line)
+        size = self._stderr.size()
+        if self._stdout.seen > before or size > self._stderr_size:
+            self._active = time.monotonic()
+        self._stderr_size = max(self._stderr_size, size)
+
+    def _feed(self, line: bytes) -> None:
+        try:
+            self._parser.feed(line)
+        except Exception as error:  # noqa: BLE001 - a fault of an adapter must not cost the work
+            if not self._parser_failed:
+                log.event("parser-failed", error=type(error).__name__)
+            self._parser_failed = True
+
+    def _checkpoint(self) -> None:
+        before = self._work.latest_change
+        try:
+            self._work.checkpoint(final=False)
+        except PodError as error:
+            log.event("checkpoint-failed", reason=error.reason, message=error.message)
+        if self._work.latest_change > before:
+            self._active = time.monotonic()
+
+    def _notice_stall(self) -> None:
+        if time.monotonic() - self._active >= self._config.stall_seconds:
+            self.stop_agent(STALLED)
+
+    def stop_agent(self, reason: str) -> None:
+        """Ask the launcher for a soft stop; the first reason is kept. Safe from any thread."""
+        with self._stop_lock:
+            if self._stopped is not None:
+                return
+            self._stopped = reason
+        file = os.open(self._config.stop_file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        os.close(file)
+        log.event("stop", reason=reason)
+
+    def _describe(self) -> Beat:
+        idle = time.monotonic() - self._active
+        commit = self._work.commit
+        return Beat(
+            usage=self._parser.usage,
+            model=self._model(),
+            progress=sanitise.line(self._parser.progress, _PROGRESS_LIMIT),
+            last_activity=round(time.time() - idle, 3),
+            checkpoint=commit.sha if commit != self._work.objects.base else None,
+        )
+
+    def _model(self) -> str | None:
+        model = self._parser.model
+        return sanitise.line(model, _MODEL_LIMIT) if model is not None else None
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _finish(self) -> RecorderResult:
+        for line in self._stdout.rest():
+            self._feed(line)
+        code = stream.exit_code(self._config.exit_record)
+        final = self._parser.finish(code, stream.tail_bytes(self._config.stderr, _STDERR_TAIL))
+        try:
+            self._work.checkpoint(final=True)
+        except BaseException:
+            self._work.abort()
+            self._report(None)
+            raise
+        result = self._result(final)
+        self._report(result)
+        return result
+
+    def _result(self, final: FinalRecord) -> RecorderResult:
+        base, commit = self._work.objects.base, self._work.commit
+        return fit(
+            RecorderResult(
+                base=base.sha,
+                sha=commit.sha,
+                tree=commit.tree,
+                changed=self._changed(base, commit),
+                usage=self._parser.usage,
+                final=_sanitised(final),
+                model=self._model(),
+                stopped=self._stopped,
+                skipped=self._work.skipped,
+            )
+        )
+
+    def _changed(self, base: Commit, commit: Commit) -> Changed:
+        if commit == base:
+            return Changed()
+        return trees.changed(self._work.objects.repository, base.sha, commit.sha)
+
+    def _report(self, result: RecorderResult | None) -> None:
+        """Hand the result (or, without one, the last usage) to the server: best effort, bounded."""
+        if self._client is None:
+            return
+        caller = threading.Thread(target=self._last_call, args=(self._client, result), daemon=True)
+        caller.start()
+        caller.join(_LAST_CALL_SECONDS)
+
+    def _last_call(self, client: Client, result: RecorderResult | None) -> None:
+        try:
+            if result is None:
+                client.heartbeat(self._describe(), int(time.time()) + 1, _LAST_CALL_SECONDS)
+            else:
+                client.result(result, _LAST_CALL_SECONDS)
+        except CallbackError as error:
+            log.event("result-not-reported", status=error.status, message=str(error))
+
+
+def _sanitised(final: FinalRecord) -> FinalRecord:
+    message = sanitise.line(final.message, _MESSAGE_LIMIT)
+    return dataclasses.replace(final, message=message, text=sanitise.text(final.text, _TEXT_LIMIT))
+
+
+def fit(result: RecorderResult) -> RecorderResult:
+    """The result with as much of the agent's words as the termination message has room for."""
+    over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+    for name in ("text", "message"):
+        while over > 0 and (words := getattr(result.final, name)):
+            # One character takes up to twelve bytes of JSON; cutting some more is no loss.
+            shorter = words[: max(len(words) - max(over // 12, 1), 0)]
+            final = dataclasses.replace(result.final, **{name: shorter})
+            result = dataclasses.replace(result, final=final)
+            over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+    return result
+
+
+def _with_trailer(text: pod.CommitText, skipped: int) -> pod.CommitText:
+    if skipped == 0:
+        return text
+    message = text.message.rstrip("\n")
+    last = message.rpartition("\n\n")[2].splitlines() if "\n\n" in message else []
+    trailers = bool(last) and all(_is_trailer(line) for line in last)
+    gap = "\n" if trailers else "\n\n"
+    return dataclasses.replace(text, message=f"{message}{gap}{_TRAILER_SKIPPED}: {skipped}\n")
+
+
+def _is_trailer(line: str) -> bool:
+    name, colon, _ = line.partition(": ")
+    return bool(colon) and name.replace("-", "").isalnum()

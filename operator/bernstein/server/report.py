@@ -1,0 +1,141 @@
+"""What a callback makes of a session's report: pure, bounded, and never going back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.session import Report
+from bernstein.core.sanitise import line
+from bernstein.server.refusal import Refusal
+
+MAX_TOKENS = 10**12
+"""Of one session and kind; more is no count but a mistake or a lie."""
+QUIET = timedelta(seconds=15)
+"""When nothing but the heartbeat changed it is not written more often than this."""
+
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
+Count = Annotated[StrictInt, Field(ge=0, le=MAX_TOKENS)]
+Outcome = Literal["written", "unchanged", "repeated"]
+
+
+class Body(BaseModel):
+    """Keys that a newer recorder adds are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class Usage(Body):
+    """Tokens so far."""
+
+    input: Count = 0
+    output: Count = 0
+    cache_read: Count = 0
+    cache_write: Count = 0
+
+
+class Heartbeat(Body):
+    """The recorder lives, and this is how far the agent is."""
+
+    seq: Annotated[StrictInt, Field(ge=0, le=2**53)]
+    """Grows with every heartbeat of a session."""
+    usage: Usage = Usage()
+    model: str | None = None
+    progress: str = ""
+    lastActivity: Annotated[float, Field(ge=0, le=1e11)]  # noqa: N815 - the wire's name
+    """Unix time, in seconds."""
+    checkpoint: Sha | None = None
+
+
+class Result(Body):
+    """The part of the recorder's result that the report takes over."""
+
+    base: Sha
+    sha: Sha
+    usage: Usage
+    model: str | None = None
+
+
+def parse(kind: type[Heartbeat] | type[Result], data: dict[str, Any]) -> Any:
+    """Raises Refusal 422 that names every wrong field."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found[:10])
+        raise Refusal(
+            422,
+            "InvalidBody",
+            line(wrong, 1000),
+            "Counts are whole numbers from 0 to 10^12, times are Unix seconds, commits are "
+            "hexadecimal ids.",
+        ) from error
+
+
+def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple[Outcome, Report]:
+    """The report after `beat` was heard at `now`; only `written` needs to be written."""
+    if old is not None and (old.finished or beat.seq <= old.seq):
+        return "repeated", old
+    before = old or Report()
+    heard = _not_before(before.heartbeat_time, now)
+    active = datetime.fromtimestamp(min(beat.lastActivity, now.timestamp()), UTC)
+    new = before.model_copy(
+        update={
+            "seq": beat.seq,
+            "heartbeat_time": heard,
+            "last_activity_time": _not_before(before.last_activity_time, active),
+            "usage": _at_least(before.usage, beat.usage),
+            "model": line(beat.model or "", 300) or before.model,
+            "progress": line(beat.progress, 200) or before.progress,
+            "checkpoint": beat.checkpoint or before.checkpoint,
+        }
+    )
+    if old is not None and _same_work(old, new) and _recent(old, heard):
+        return "unchanged", old
+    return "written", new
+
+
+def after_result(old: Report | None, result: Result, now: datetime) -> tuple[Outcome, Report]:
+    """The report after the recorder said that it is done."""
+    if old is not None and old.finished:
+        return "repeated", old
+    before = old or Report()
+    new = before.model_copy(
+        update={
+            "heartbeat_time": _not_before(before.heartbeat_time, now),
+            "usage": _at_least(before.usage, result.usage),
+            "model": line(result.model or "", 300) or before.model,
+            "checkpoint": result.sha if result.sha != result.base else before.checkpoint,
+            "finished": True,
+        }
+    )
+    return "written", new
+
+
+def _at_least(old: UsageCounts | None, new: Usage) -> UsageCounts:
+    known = old or UsageCounts()
+    return UsageCounts(
+        input=max(known.input, new.input),
+        output=max(known.output, new.output),
+        cache_read=max(known.cache_read, new.cache_read),
+        cache_write=max(known.cache_write, new.cache_write),
+    )
+
+
+def _not_before(old: datetime | None, new: datetime) -> datetime:
+    seconds = new.replace(microsecond=0)
+    return seconds if old is None else max(old, seconds)
+
+
+def _same_work(old: Report, new: Report) -> bool:
+    def work(report: Report) -> tuple[object, ...]:
+        return report.usage, report.model, report.progress, report.checkpoint
+
+    return work(old) == work(new)
+
+
+def _recent(old: Report, heard: datetime) -> bool:
+    return old.heartbeat_time is not None and heard - old.heartbeat_time < QUIET

@@ -1,0 +1,174 @@
+"""Kubernetes, etcd, CoreDNS, helm and pause, built from their Go modules and kept by content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster.errors import ClusterError
+from tests.cluster.lock import locked
+from tests.cluster.paths import GO_MODULE, binaries_root
+from tests.cluster.progress import say, step
+
+KUBERNETES_VERSION = "v1.34.4"
+HELM_VERSION = "v3.19.5"
+GO_MINIMUM = (1, 25)
+
+COMMANDS = ("./cmd/kube", "./cmd/coredns", "./cmd/pause", "helm.sh/helm/v3/cmd/helm")
+KUBE_NAMES = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-proxy",
+    "kube-scheduler",
+    "kubectl",
+    "kubelet",
+)
+TOOLS = ("kubectl", "helm")
+
+
+@dataclass(frozen=True)
+class Binaries:
+    """One finished build."""
+
+    folder: Path
+
+    @property
+    def tools(self) -> Path:
+        """Folder with only kubectl and helm, fit for a PATH."""
+        return self.folder / "tools"
+
+    def path(self, name: str) -> Path:
+        """Path of a component by the name under which it is known, such as kube-apiserver."""
+        return self.folder / name
+
+
+def build_flags() -> list[str]:
+    """Flags of `go build`. Without the version numbers the server reports v0.0.0 and clients
+    refuse it; -trimpath lets checkouts in different folders share Go's cache."""
+    major, minor = KUBERNETES_VERSION.removeprefix("v").split(".")[:2]
+    values = {
+        "k8s.io/component-base/version.gitVersion": KUBERNETES_VERSION,
+        "k8s.io/component-base/version.gitMajor": major,
+        "k8s.io/component-base/version.gitMinor": minor,
+        "helm.sh/helm/v3/internal/version.version": HELM_VERSION,
+        "helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor": major,
+        "helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor": minor,
+        "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor": major,
+        "helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor": minor,
+    }
+    linker = " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in values.items())])
+    return ["-buildvcs=false", "-trimpath", "-ldflags", linker]
+
+
+def build_key(module: Path, flags: list[str]) -> str:
+    """Sixteen hex digits over the module's files, the commands and the flags."""
+    digest = hashlib.sha256()
+    files = [module / "go.mod", module / "go.sum", *sorted(module.glob("cmd/**/*.go"))]
+    for file in files:
+        digest.update(str(file.relative_to(module)).encode() + b"\0" + file.read_bytes() + b"\0")
+    digest.update("\0".join([*flags, *COMMANDS]).encode())
+    return digest.hexdigest()[:16]
+
+
+def ensure_binaries() -> Binaries:
+    """Build what is not in the cache yet. Safe to call from several processes."""
+    flags = build_flags()
+    folder = binaries_root() / build_key(GO_MODULE, flags)
+    if not folder.is_dir():
+        with locked(binaries_root() / "build.lock", "the build of Kubernetes"):
+            if not folder.is_dir():
+                _build(folder, flags)
+    return Binaries(folder)
+
+
+def find_go() -> str:
+    """Path of a Go that is new enough; ClusterError GoMissing or GoTooOld."""
+    candidates = [shutil.which("go"), "/usr/local/go/bin/go"]
+    found = [path for path in candidates if path and os.access(path, os.X_OK)]
+    remedy = (
+        f"install Go {GO_MINIMUM[0]}.{GO_MINIMUM[1]} or later and put it on the PATH, "
+        "or use a machine where kind runs"
+    )
+    if not found:
+        raise ClusterError("GoMissing", "there is no Go to build Kubernetes with", remedy)
+    versions = {path: go_version(path) for path in found}
+    best = max(found, key=lambda path: versions[path])
+    if versions[best] < GO_MINIMUM:
+        version = ".".join(map(str, versions[best]))
+        raise ClusterError("GoTooOld", f"{best} is Go {version}", remedy)
+    return best
+
+
+def go_version(go: str) -> tuple[int, int]:
+    """Major and minor version of a Go tool chain; (0, 0) when it does not say."""
+    # GOTOOLCHAIN=local: ask what is installed, not what it would download.
+    output = subprocess.run(
+        [go, "env", "GOVERSION"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "GOTOOLCHAIN": "local"},
+    ).stdout
+    match = re.match(r"go(\d+)\.(\d+)", output)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _build(folder: Path, flags: list[str]) -> None:
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    log = binaries_root() / "build.log"
+    with step(f"building Kubernetes {KUBERNETES_VERSION}, etcd, CoreDNS and helm (log: {log})"):
+        command = [find_go(), "build", "-v", *flags, "-o", f"{partial}/", *COMMANDS]
+        # A build takes minutes: it must not make the rest of the machine slow.
+        if nice := shutil.which("nice"):
+            command = [nice, "-n", "5", *command]
+        if _run_build(command, log) != 0:
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+            raise ClusterError(
+                "BuildFailed",
+                f"go build failed:\n{tail}",
+                f"see {log}; modules that cannot be downloaded point to the network or to GOPROXY",
+            )
+    for name in KUBE_NAMES:
+        (partial / name).symlink_to("kube")
+    (partial / "tools").mkdir()
+    for name in TOOLS:
+        (partial / "tools" / name).symlink_to(Path("..") / name)
+    partial.rename(folder)
+
+
+def _run_build(command: list[str], log: Path) -> int:
+    """Run the build; count its output lines into a line of progress every ten seconds."""
+    downloaded = compiled = 0
+    said = time.monotonic()
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            command,
+            cwd=GO_MODULE,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as build,
+    ):
+        assert build.stdout is not None
+        for line in build.stdout:
+            file.write(line)
+            if line.startswith("go: downloading"):
+                downloaded += 1
+            else:
+                compiled += 1
+            if time.monotonic() - said >= 10:
+                said = time.monotonic()
+                say(f"  {downloaded} modules downloaded, {compiled} packages compiled")
+        return build.wait()

@@ -1,0 +1,248 @@
+"""Clusters by kind, where a Docker engine can pull images."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster import paths
+from tests.cluster.containerd import docker
+from tests.cluster.control_plane_parts import audit_policy
+from tests.cluster.errors import ClusterError
+from tests.cluster.interface import ComponentStatus, Status
+from tests.cluster.layout import checked_name, cluster_id
+from tests.cluster.lock import locked
+from tests.cluster.packages import find_program
+from tests.cluster.process import run
+from tests.cluster.progress import say, step
+
+NODE_IMAGE = "kindest/node:v1.34.0"
+START_TIMEOUT = 600.0
+STATIC_PODS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+COMPONENTS = (*STATIC_PODS, "containerd", "kubelet")
+AUDIT_FOLDER = "/var/log/kubernetes/audit"
+
+
+class KindCluster:
+    """One kind node. Its kubelet and systemd start killed components again by themselves."""
+
+    provider = "kind"
+
+    def __init__(self, name: str = "kind") -> None:
+        self.name = checked_name(name)
+        self._folder = paths.clusters_root() / name / "state"
+        self._logs = paths.clusters_root() / name / "logs"
+        # Two caches on one machine share the Docker engine.
+        self._kind_name = "bernstein-" + cluster_id(name, self._folder.parent)
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self._folder / "kubeconfig"
+
+    @property
+    def audit_log(self) -> Path:
+        return self._logs / "audit.jsonl"
+
+    @property
+    def node(self) -> str:
+        """Name of the node's container."""
+        return f"{self._kind_name}-control-plane"
+
+    def up(self) -> None:
+        with locked(self._lock_file(), f"cluster {self.name}"):
+            if self.status().ready:
+                say(f"cluster {self.name} is up already")
+                return
+            self._delete()
+            with step(f"starting the kind cluster {self.name}"):
+                self._write_configuration()
+                try:
+                    run(self.create_command(), timeout=START_TIMEOUT)
+                except ClusterError as error:
+                    self._delete()
+                    raise ClusterError(
+                        "KindFailed", error.message, "run the command by hand with -v 3"
+                    ) from error
+
+    def down(self) -> None:
+        with locked(self._lock_file(), f"cluster {self.name}"), step(f"removing {self.name}"):
+            self._delete()
+
+    def load_images(self, sources: Sequence[str]) -> None:
+        for source in sources:
+            with step(f"loading {source}"):
+                run(self.load_command(source), timeout=START_TIMEOUT)
+
+    def kill(self, component: str) -> None:
+        if component not in COMPONENTS:
+            raise ClusterError(
+                "NoSuchComponent",
+                f"the cluster has no component {component}",
+                f"use one of: {', '.join(COMPONENTS)}",
+            )
+        run(self.in_node("pkill", "--signal", "KILL", "--full", rf"(^|/){component}( |$)"))
+
+    def start(self, component: str) -> None:
+        wait = ["get", "--raw", "/readyz"]
+        deadline = ["--request-timeout=60s"]
+        if component not in STATIC_PODS:
+            run(self.in_node("systemctl", "start", component))
+        run([kubectl(), f"--kubeconfig={self.kubeconfig}", *deadline, *wait], timeout=90)
+
+    def kill_container(self, pod: str, container: str, namespace: str = "default") -> None:
+        found = run(
+            self.in_node(
+                *("crictl", "ps", "--quiet", "--state", "Running", "--name", f"^{container}$"),
+                *("--label", f"io.kubernetes.pod.name={pod}"),
+                *("--label", f"io.kubernetes.pod.namespace={namespace}"),
+            )
+        ).split()
+        if not found:
+            raise ClusterError(
+                "ContainerNotFound",
+                f"no running container {container} in pod {namespace}/{pod}",
+                "see its state with: kubectl get pod -o yaml",
+            )
+        for task in found:
+            kill = ("tasks", "kill", "--signal", "SIGKILL", task)
+            run(self.in_node("ctr", "--namespace", "k8s.io", *kill))
+
+    def status(self) -> Status:
+        listed = self._node_containers()
+        running = bool(listed) and self.kubeconfig.exists()
+        return Status(
+            self.name,
+            self.provider,
+            ready=running and self._api_ready(),
+            kubeconfig=str(self.kubeconfig),
+            audit_log=str(self.audit_log),
+            folder=str(self._folder),
+            components=[ComponentStatus(name, running=True) for name in listed],
+        )
+
+    # --- command lines
+
+    def create_command(self) -> list[str]:
+        """Create the cluster and wait for its node."""
+        return [
+            *(kind(), "create", "cluster", "--name", self._kind_name),
+            *("--image", NODE_IMAGE, "--config", str(self._folder / "kind.json")),
+            *("--kubeconfig", str(self.kubeconfig), "--wait", "180s"),
+        ]
+
+    def delete_command(self) -> list[str]:
+        """Delete the cluster, if there is one."""
+        kubeconfig = str(self.kubeconfig)
+        return [kind(), "delete", "cluster", "--name", self._kind_name, "--kubeconfig", kubeconfig]
+
+    def load_command(self, source: str) -> list[str]:
+        """Load an archive, or an image of the Docker engine."""
+        verb = "image-archive" if Path(source).is_file() else "docker-image"
+        return [kind(), "load", verb, source, "--name", self._kind_name]
+
+    def in_node(self, *command: str) -> list[str]:
+        """Run a command in the node's container."""
+        return [docker(), "exec", self.node, *command]
+
+    def configuration(self) -> dict[str, object]:
+        """kind's configuration: one node whose API server writes our audit log."""
+        policy = "/etc/kubernetes/audit-policy.json"
+        volumes = [
+            {"name": "policy", "hostPath": policy, "mountPath": policy, "readOnly": True},
+            {"name": "log", "hostPath": AUDIT_FOLDER, "mountPath": AUDIT_FOLDER},
+        ]
+        arguments = {
+            "audit-policy-file": policy,
+            "audit-log-path": f"{AUDIT_FOLDER}/audit.jsonl",
+        }
+        patch = {
+            "kind": "ClusterConfiguration",
+            "apiServer": {"extraArgs": arguments, "extraVolumes": volumes},
+            "controllerManager": {"extraArgs": {"kube-api-qps": "1000", "kube-api-burst": "2000"}},
+        }
+        node = {
+            "role": "control-plane",
+            "kubeadmConfigPatches": [json.dumps(patch)],
+            "extraMounts": [
+                {
+                    "hostPath": str(self._folder / "audit-policy.json"),
+                    "containerPath": policy,
+                    "readOnly": True,
+                },
+                {"hostPath": str(self._logs), "containerPath": AUDIT_FOLDER},
+            ],
+        }
+        return {"kind": "Cluster", "apiVersion": "kind.x-k8s.io/v1alpha4", "nodes": [node]}
+
+    # --- steps
+
+    def _write_configuration(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self._logs, ignore_errors=True)
+        self._logs.mkdir(parents=True)
+        (self._folder / "audit-policy.json").write_text(json.dumps(audit_policy()))
+        (self._folder / "kind.json").write_text(json.dumps(self.configuration(), indent=1))
+
+    def _delete(self) -> None:
+        if self._node_containers():
+            run(self.delete_command(), timeout=120)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _node_containers(self) -> list[str]:
+        label = f"label=io.x-k8s.kind.cluster={self._kind_name}"
+        listing = [docker(), "ps", "--all", "--filter", label, "--format", "{{.Names}}"]
+        return run(listing).split()
+
+    def _api_ready(self) -> bool:
+        try:
+            probe = ["--request-timeout=5s", "get", "--raw", "/readyz"]
+            run([kubectl(), f"--kubeconfig={self.kubeconfig}", *probe])
+        except ClusterError:
+            return False
+        return True
+
+    def _lock_file(self) -> Path:
+        return paths.clusters_root() / f"{self.name}.lock"
+
+
+def kind() -> str:
+    """Path of kind; ClusterError KindMissing."""
+    found = find_program("kind")
+    if found is None:
+        raise ClusterError(
+            "KindMissing", "kind is not installed", "install it from kind.sigs.k8s.io"
+        )
+    return found
+
+
+def kubectl() -> str:
+    """Path of kubectl on the PATH; ClusterError KubectlMissing."""
+    found = find_program("kubectl")
+    if found is None:
+        raise ClusterError("KubectlMissing", "kubectl is not installed", "install kubectl 1.34")
+    return found
+
+
+def usable() -> bool:
+    """Whether kind can run here: it exists, Docker's engine answers, and the node's image is
+    there or can be pulled."""
+    if find_program("kind") is None or find_program("docker") is None:
+        return False
+    client = docker()
+    if not _succeeds([client, "info"], timeout=10):
+        return False
+    if _succeeds([client, "image", "inspect", NODE_IMAGE], timeout=10):
+        return True
+    with step(f"pulling {NODE_IMAGE}"):
+        return _succeeds([client, "pull", "--quiet", NODE_IMAGE], timeout=600)
+
+
+def _succeeds(command: list[str], timeout: float) -> bool:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0

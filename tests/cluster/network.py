@@ -1,0 +1,165 @@
+"""Free ports and subnets, and the kernel's network objects of a node."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.errors import ClusterError
+from tests.cluster.layout import POD_NETWORK, SERVICE_NETWORK, SLOTS, Layout, subnet
+from tests.cluster.packages import find_program, program
+from tests.cluster.process import run
+
+# kube-proxy's nftables tables have fixed names: one node per machine.
+PROXY_TABLES = (("ip", "kube-proxy"), ("ip6", "kube-proxy"))
+
+# What kubelet and kube-proxy set on start, to be put back afterwards.
+SYSCTLS = (
+    "kernel.keys.root_maxbytes",
+    "kernel.keys.root_maxkeys",
+    "kernel.panic",
+    "kernel.panic_on_oops",
+    "net.ipv4.ip_forward",
+    "vm.overcommit_memory",
+    "vm.panic_on_oom",
+)
+
+
+def free_ports(names: Iterable[str], taken: Collection[int]) -> dict[str, int]:
+    """A free TCP port for each name, none of them in `taken`."""
+    ports: dict[str, int] = {}
+    sockets = []
+    try:
+        for name in names:
+            while True:
+                candidate = socket.socket()
+                sockets.append(candidate)  # kept open, so that no port is found twice
+                candidate.bind(("", 0))
+                port = candidate.getsockname()[1]
+                if port not in taken:
+                    break
+            ports[name] = port
+    finally:
+        for opened in sockets:
+            opened.close()
+    return ports
+
+
+def free_slot(taken: Collection[int], routes: Iterable[ipaddress.IPv4Network]) -> int:
+    """The first slot that no cluster has and whose subnets no route of the machine touches."""
+    routed = [route for route in routes if route.prefixlen > 0]
+    for slot in range(SLOTS):
+        mine = (subnet(POD_NETWORK, slot), subnet(SERVICE_NETWORK, slot))
+        if slot not in taken and not any(a.overlaps(b) for a in mine for b in routed):
+            return slot
+    raise ClusterError(
+        "NoFreeSubnet",
+        f"all subnets of {POD_NETWORK} and {SERVICE_NETWORK} are in use on this machine",
+        "take clusters down, or remove routes to these networks",
+    )
+
+
+def machine_routes() -> list[ipaddress.IPv4Network]:
+    """Networks that the machine routes; empty where there is no `ip` to ask."""
+    ip = find_program("ip")
+    if ip is None:
+        return []
+    found = []
+    for route in json.loads(run([ip, "-json", "-4", "route", "show", "table", "all"]) or "[]"):
+        destination = "0.0.0.0/0" if route["dst"] == "default" else route["dst"]
+        network = ipaddress.IPv4Network(destination, strict=False)
+        if network.prefixlen > 0 and not network.is_loopback:
+            found.append(network)
+    return found
+
+
+def read_sysctls() -> dict[str, str]:
+    """Present values of the settings that a node changes."""
+    values = {name: _sysctl(name) for name in SYSCTLS}
+    return {name: path.read_text().strip() for name, path in values.items() if path.exists()}
+
+
+def write_sysctls(values: dict[str, str]) -> None:
+    """Set values; those that already hold are not written."""
+    for name, value in values.items():
+        path = _sysctl(name)
+        if path.read_text().strip() != value:
+            path.write_text(value)
+
+
+def create_bridge(layout: Layout) -> None:
+    """Bridge with the node's address, a route for services and masquerading for pods.
+
+    The rules live in a table of our own, so that taking them away is one command. The bridge
+    plugin's own masquerading would leave iptables chains behind.
+    """
+    ip = program("ip")
+    bridge = layout.bridge
+    run([ip, "link", "add", bridge, "type", "bridge"])
+    run([ip, "addr", "add", f"{layout.node_address}/{layout.pods.prefixlen}", "dev", bridge])
+    run([ip, "link", "set", bridge, "up"])
+    # kube-proxy rewrites the destination before the packet leaves: the device does not matter,
+    # but without any route the kernel would refuse the connection.
+    run([ip, "route", "add", str(layout.services), "dev", bridge])
+    run([program("nft"), "-f", "-"], stdin=masquerade_rules(layout))
+    write_sysctls({"net.ipv4.ip_forward": "1"})
+
+
+def masquerade_rules(layout: Layout) -> str:
+    """Rules of nftables that let pods reach what lies outside the cluster."""
+    return f"""table ip {layout.network} {{
+  chain postrouting {{
+    type nat hook postrouting priority srcnat; policy accept;
+    ip saddr {layout.pods} oifname != "{layout.bridge}" ip daddr != {layout.pods} masquerade
+  }}
+}}
+"""
+
+
+def remove_network(layout: Layout, *, proxy: bool) -> None:
+    """Take away bridge, routes, rules and connection tracking entries, as far as there are any."""
+    ip, nft = program("ip"), program("nft")
+    if layout.bridge in links():
+        run([ip, "link", "delete", layout.bridge])
+    tables = nft_tables()
+    for family, name in [("ip", layout.network), *(PROXY_TABLES if proxy else ())]:
+        if (family, name) in tables:
+            run([nft, "delete", "table", family, name])
+    _forget_connections(layout)
+
+
+def links() -> set[str]:
+    """Names of the machine's network devices."""
+    return set(_names(json.loads(run([program("ip"), "-json", "link", "show"]) or "[]")))
+
+
+def nft_tables() -> set[tuple[str, str]]:
+    """Family and name of every nftables table."""
+    listing = json.loads(run([program("nft"), "--json", "list", "tables"]))
+    tables = [entry["table"] for entry in listing["nftables"] if "table" in entry]
+    return {(table["family"], table["name"]) for table in tables}
+
+
+def _names(entries: list[dict[str, Any]]) -> list[str]:
+    return [entry["ifname"] for entry in entries]
+
+
+def _forget_connections(layout: Layout) -> None:
+    # An old entry would send a new cluster's first packets to an address of the old one.
+    conntrack = find_program("conntrack")
+    if conntrack is None:
+        return
+    for network in (layout.services, layout.pods):
+        for option in ("--orig-src", "--orig-dst"):
+            try:
+                run([conntrack, "-D", option, str(network)])
+            except ClusterError:
+                continue  # it fails when there is nothing to delete
+
+
+def _sysctl(name: str) -> Path:
+    return Path("/proc/sys") / name.replace(".", "/")

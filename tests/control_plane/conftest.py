@@ -1,0 +1,226 @@
+"""A real control plane with the chart installed, and everyone who calls it.
+
+The cluster is brought up once per run, and stays if it was up before. BERNSTEIN_TEST_CLUSTER names
+another one, for runs side by side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo, StaticToken
+from bernstein.kube.errors import ApiError
+from bernstein.kube.resource import NAMESPACES
+from tests.cluster import Cluster, select
+from tests.cluster.binaries import ensure_binaries
+
+CHART = Path(__file__).parents[2] / "charts" / "bernstein"
+RELEASE_NAMESPACE = "bernstein-system"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """kubectl and helm, as the administrator of one cluster."""
+
+    folder: Path
+    kubeconfig: Path
+
+    def run(
+        self, program: str, *arguments: str, stdin: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Whatever its exit code is."""
+        return subprocess.run(
+            [str(self.folder / program), *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={**os.environ, "KUBECONFIG": str(self.kubeconfig)},
+        )
+
+    def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
+        return self._must("kubectl", *arguments, stdin=stdin)
+
+    def helm(self, *arguments: str) -> str:
+        return self._must("helm", *arguments)
+
+    def _must(self, program: str, *arguments: str, stdin: str | None = None) -> str:
+        done = self.run(program, *arguments, stdin=stdin)
+        assert done.returncode == 0, f"{program} {' '.join(arguments)}:\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    cluster = select("control-plane", os.environ.get("BERNSTEIN_TEST_CLUSTER"))
+    found = cluster.status().ready
+    cluster.up()
+    yield cluster
+    if not found:
+        cluster.down()
+
+
+@pytest.fixture(scope="session")
+def tools(cluster: Cluster) -> Tools:
+    return Tools(ensure_binaries().tools, cluster.kubeconfig)
+
+
+@pytest.fixture(scope="session")
+def chart(tools: Tools) -> None:
+    """The chart is installed: CRDs, accounts, roles and admission policies are there.
+
+    Its pods find no node; what they would do is done by tests with the accounts' tokens.
+    """
+    tools.helm(
+        *("upgrade", "--install", "bernstein", str(CHART)),
+        *("--namespace", RELEASE_NAMESPACE, "--create-namespace"),
+    )
+    tools.kubectl(
+        *("wait", "--for=condition=Established", "--timeout=60s", "crd"),
+        *("projects.bernstein.dev", "plans.bernstein.dev"),
+        *("tasks.bernstein.dev", "agentsessions.bernstein.dev"),
+    )
+    _await_policies(tools)
+
+
+def _await_policies(tools: Tools) -> None:
+    """Policies take effect some time after they are there: wait until each one denies."""
+    probes = {
+        "jobs": {"apiVersion": "batch/v1", "kind": "Job"},
+        "pods": {"apiVersion": "v1", "kind": "Pod"},
+    }
+    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
+    metadata = {
+        "name": "probe",
+        "namespace": "default",
+        "labels": {"app.kubernetes.io/managed-by": "bernstein"},
+    }
+    probes["jobs"] |= {"metadata": metadata, "spec": {"template": {"spec": pod}}}
+    probes["pods"] |= {"metadata": metadata, "spec": pod}
+    reference = {"name": "probe", "uid": "0"}
+    probes["sessions"] = {
+        "apiVersion": "bernstein.dev/v1alpha1",
+        "kind": "AgentSession",
+        "metadata": {"name": "probe", "namespace": "default"},
+        "spec": {
+            **{"taskRef": reference, "project": "p", "attempt": 1, "number": 1, "agent": "a"},
+            **{"adapter": "a", "model": "m", "effort": "low", "baseRef": "b", "workRef": "w"},
+            "timeoutSeconds": 1,
+        },
+    }
+    for policy, probe in probes.items():
+        _await_denial(tools, policy, probe)
+
+
+def _await_denial(tools: Tools, policy: str, probe: dict[str, object]) -> None:
+    for _ in range(100):
+        tried = tools.run("kubectl", "create", "--dry-run=server", "-f-", stdin=json.dumps(probe))
+        if f"bernstein-{policy}" in tried.stderr:
+            return
+    pytest.fail(f"the policy {policy} does not deny: {tried.stderr}{tried.stdout}")
+
+
+@pytest.fixture
+async def admin(cluster: Cluster, chart: None) -> AsyncIterator[Client]:
+    async with Client(ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))) as client:
+        yield client
+
+
+@pytest.fixture
+async def namespace(admin: Client) -> AsyncIterator[str]:
+    """A namespace of its own for every test, with its default service account."""
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    await admin.create(NAMESPACES, {"metadata": {"name": name}})
+    yield name
+    await admin.delete(NAMESPACES, name, propagation="Background")
+
+
+Account = Callable[[str, str], ConnectionInfo]
+
+
+@pytest.fixture(scope="session")
+def account(cluster: Cluster, tools: Tools) -> Account:
+    """(namespace, service account) -> connection with a fresh token of that account."""
+    administrator = ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))
+
+    def connect(namespace: str, name: str) -> ConnectionInfo:
+        token = tools.kubectl("create", "token", name, "-n", namespace, "--duration=2h").strip()
+        return ConnectionInfo(
+            administrator.server,
+            namespace=namespace,
+            ca_file=administrator.ca_file,
+            token=StaticToken(token),
+        )
+
+    return connect
+
+
+@pytest.fixture(scope="session")
+def operator_connection(chart: None, account: Account) -> ConnectionInfo:
+    """The operator's own account, with the rights that the chart gives it and no others."""
+    return account(RELEASE_NAMESPACE, "bernstein-operator")
+
+
+@pytest.fixture(scope="session")
+def server_connection(chart: None, account: Account) -> ConnectionInfo:
+    return account(RELEASE_NAMESPACE, "bernstein-server")
+
+
+@pytest.fixture
+async def operator(operator_connection: ConnectionInfo) -> AsyncIterator[Client]:
+    async with Client(operator_connection) as client:
+        yield client
+
+
+@pytest.fixture
+async def server(server_connection: ConnectionInfo) -> AsyncIterator[Client]:
+    async with Client(server_connection) as client:
+        yield client
+
+
+@pytest.fixture
+async def person(
+    tools: Tools, account: Account, namespace: str
+) -> AsyncIterator[Callable[[str], Client]]:
+    """Cluster role (view, edit, admin) -> Client of somebody with that role in the namespace."""
+    clients: list[Client] = []
+
+    def with_role(role: str) -> Client:
+        tools.kubectl("create", "serviceaccount", role, "-n", namespace)
+        tools.kubectl(
+            *("create", "rolebinding", role, "-n", namespace),
+            *(f"--clusterrole={role}", f"--serviceaccount={namespace}:{role}"),
+        )
+        client = Client(account(namespace, role))
+        clients.append(client)
+        return client
+
+    yield with_role
+    for client in clients:
+        await client.__aexit__()
+
+
+async def eventually(attempt: Callable[[], object], seconds: float = 20) -> None:
+    """Until the awaitable that `attempt` gives is true, or raises no ApiError."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while True:
+        try:
+            if await attempt():  # type: ignore[misc]
+                return
+            problem: object = "it stayed false"
+        except ApiError as error:
+            problem = error
+        if asyncio.get_running_loop().time() > deadline:
+            pytest.fail(f"not within {seconds} s: {problem}")
+        await asyncio.sleep(0.05)

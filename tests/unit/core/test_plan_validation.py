@@ -1,0 +1,501 @@
+"""Every message about a plan, in the words that are promised."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.plan import PlanSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.signals import ROLES
+from bernstein.core import plan_file
+from bernstein.core.plan_validation import validate_file, validate_plan
+from tests.unit.core.plans import RATE_LIMIT
+
+STEP: dict[str, Any] = {"title": "Do it"}
+
+
+def plan(**changes: Any) -> dict[str, Any]:
+    return {"name": "p", "stages": [{"name": "a", "steps": [dict(STEP)]}]} | changes
+
+
+def with_step(**fields: Any) -> dict[str, Any]:
+    return plan(stages=[{"name": "a", "steps": [STEP | fields]}])
+
+
+def with_signal(**fields: Any) -> dict[str, Any]:
+    return with_step(completion_signals=[fields])
+
+
+def stage(name: str, *, depends_on: object = None) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": name, "steps": [{"title": f"Work of {name}"}]}
+    return data if depends_on is None else data | {"depends_on": depends_on}
+
+
+def errors(data: object) -> list[str]:
+    return [problem.message for problem in validate_file(data).errors]
+
+
+S = "stages[0].steps[0]"
+C = f"{S}.completion_signals[0]"
+SUPPORTED = "['path_exists', 'glob_exists', 'file_contains', 'test_passes']"
+ROLE_LIST = (
+    "['analyst', 'architect', 'backend', 'ci-fixer', 'data', 'devops', 'docs', 'frontend', "
+    "'manager', 'ml-engineer', 'prompt-engineer', 'qa', 'resolver', 'retrieval', 'reviewer', "
+    "'security', 'visionary', 'vp']"
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (["no", "mapping"], "Plan file must be a YAML mapping"),
+        (None, "Plan file must be a YAML mapping"),
+        ({"stages": [stage("a")]}, "Missing required top-level field 'name'"),
+        ({"name": "p"}, "Missing required top-level field 'stages'"),
+        (plan(stages={}), "'stages' must be an array"),
+        (plan(stages=[]), "'stages' must contain at least one stage"),
+        (plan(stages=["x"]), "stages[0]: stage must be a mapping"),
+        (plan(stages=[{"steps": [STEP]}]), "stages[0]: missing required field 'name'"),
+        (plan(stages=[{"name": "a"}]), "stages[0]: missing required field 'steps'"),
+        (
+            plan(stages=[{"name": "a", "steps": []}]),
+            "stages[0].steps: must contain at least one step",
+        ),
+        (
+            plan(stages=[{"name": "a", "steps": "x"}]),
+            "stages[0].steps: expected type array, got str",
+        ),
+        (
+            plan(stages=[{"name": "a", "steps": [1]}]),
+            f"{S}: step must be a mapping",
+        ),
+        (
+            plan(stages=[{"name": "a", "steps": [{"role": "qa"}]}]),
+            f"{S}: step must have a 'title' or 'goal' field",
+        ),
+        (
+            plan(stages=[stage("a", depends_on="b")]),
+            "stages[0].depends_on: expected type array, got str",
+        ),
+        (with_step(role=1), f"{S}.role: expected type string, got int"),
+        (
+            with_step(role="Dev Sec"),
+            f"{S}.role: invalid value 'Dev Sec', must be one of {ROLE_LIST}",
+        ),
+        (with_step(priority=9), f"{S}.priority: must be between 1 and 5, got 9"),
+        (with_step(priority=0), f"{S}.priority: must be between 1 and 5, got 0"),
+        (with_step(priority="high"), f"{S}.priority: expected type integer, got str"),
+        (with_step(priority=True), f"{S}.priority: expected type integer, got bool"),
+        (
+            with_step(scope="huge"),
+            f"{S}.scope: invalid value 'huge', must be one of ['small', 'medium', 'large']",
+        ),
+        (
+            with_step(complexity="extreme"),
+            f"{S}.complexity: invalid value 'extreme', must be one of ['low', 'medium', 'high']",
+        ),
+        (
+            with_step(effort="lots"),
+            f"{S}.effort: invalid value 'lots', must be one of ['low', 'normal', 'high', 'max']",
+        ),
+        (with_step(mode="fast"), f"{S}.mode: invalid value 'fast', must be one of ['batch']"),
+        (with_step(changes="some"), f"{S}.changes: invalid value 'some', must be one of ['none']"),
+        (with_step(model=""), f"{S}.model: must not be empty"),
+        (with_step(estimated_minutes=0), f"{S}.estimated_minutes: must be >= 1"),
+        (with_step(estimated_minutes=10**5), f"{S}.estimated_minutes: must be <= 10080"),
+        (with_step(files="a.py"), f"{S}.files: expected type array, got str"),
+        (with_step(files=[1]), f"{S}.files[0]: expected type string, got int"),
+        (
+            with_step(files=["a.py", "../b.py"]),
+            f"{S}.files[1]: must be relative to the repository and may not leave it",
+        ),
+        (
+            with_step(title="two\nlines"),
+            f"{S}.title: must be a single line without control characters",
+        ),
+        (with_step(description="\0"), f"{S}.description: must not contain the character NUL"),
+        (
+            with_step(description="\ud800"),
+            f"{S}.description: must not contain half of a surrogate pair",
+        ),
+        (with_step(cli="a b"), f"{S}.cli: must be 'auto' or the name of an agent, got 'a b'"),
+        (with_step(titel="x"), f"{S}: unknown field 'titel', did you mean 'title'?"),
+        (
+            with_step(estimatedMinutes=3),
+            f"{S}: unknown field 'estimatedMinutes', did you mean 'estimated_minutes'?",
+        ),
+        (
+            with_step(depends_on=["x"]),
+            f"{S}: unknown field 'depends_on', a step depends on what its stage depends on",
+        ),
+        (with_step(**{"1": 2}), f"{S}: unknown field '1'"),
+        (
+            with_step(completion_signals={}),
+            f"{S}.completion_signals: expected type array, got dict",
+        ),
+        (with_step(completion_signals=["x"]), f"{C}: signal must be a mapping"),
+        (with_signal(path="a"), f"{C}: missing required field 'type'"),
+        (with_signal(type="guess"), f"{C}.type: invalid value 'guess', must be one of {SUPPORTED}"),
+        (with_signal(type=3), f"{C}.type: expected type string, got int"),
+        (with_signal(type="path_exists"), f"{C}: missing required field 'path'"),
+        (with_signal(type="glob_exists"), f"{C}: missing required field 'value'"),
+        (with_signal(type="test_passes", command=""), f"{C}: missing required field 'command'"),
+        (
+            with_signal(type="file_contains", path="a"),
+            f"{C}: missing required field 'contains'",
+        ),
+        (
+            with_signal(type="path_exists", path="a", command="x"),
+            f"{C}.command: path_exists takes no 'command'",
+        ),
+        (
+            with_signal(type="path_exists", path="/etc/passwd"),
+            f"{C}.path: must be relative to the repository and may not leave it",
+        ),
+        (
+            with_signal(type="file_contains", path="a", contains="(", regex=True),
+            f"{C}.contains: invalid regular expression: "
+            "missing ), unterminated subpattern at position 0",
+        ),
+        (
+            with_signal(type="test_passes", command="x", timeout_seconds=0),
+            f"{C}.timeout_seconds: must be >= 1",
+        ),
+        (plan(max_agents="4"), "max_agents: expected type integer, got str"),
+        (plan(max_agents=True), "max_agents: expected type integer, got bool"),
+        (plan(max_agents=0), "max_agents: must be >= 1"),
+        (plan(constraints="x"), "constraints: expected type array, got str"),
+        (
+            plan(context_files=["/x"]),
+            "context_files[0]: must be relative to the repository and may not leave it",
+        ),
+        (plan(name=3), "name: expected type string, got int"),
+        (plan(name=" "), "name: must not be empty"),
+        (plan(description=None), "description: expected type string, got NoneType"),
+        (plan(budget="lots"), "budget: expected US dollars such as \"$5\" or 5.00, got 'lots'"),
+        (plan(budget=-1), 'budget: expected US dollars such as "$5" or 5.00, got -1'),
+        (plan(budget=float("nan")), 'budget: expected US dollars such as "$5" or 5.00, got nan'),
+        (plan(budget=[]), "budget: expected type string or number, got list"),
+        (plan(budget=True), "budget: expected type string or number, got bool"),
+        (plan(maxagents=3), "Unknown top-level field 'maxagents', did you mean 'max_agents'?"),
+        (plan(repos=[{"branch": "x"}]), "repos[0]: missing required field 'path'"),
+        (plan(repos="x"), "repos: expected type array, got str"),
+        (plan(repos=["x"]), "repos[0]: repository must be a mapping"),
+        (
+            {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Plan", "spec": {}},
+            "This is a Kubernetes object and no plan file: apply it with kubectl apply -f",
+        ),
+        (
+            {"name": "ci", "phases": [], "nodes": {"a": {}}},
+            "nodes: workflow files are not supported yet, write 'stages'",
+        ),
+    ],
+)
+def test_one_problem_gives_one_message(data: object, message: str) -> None:
+    assert [m for m in errors(data) if "not supported yet, remove it" not in m] == [message]
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "unit"),
+    [
+        (with_step(files=["f"] * 1000), f"{S}.files", "items"),
+        (with_step(title="t" * 1000), f"{S}.title", "characters"),
+        (plan(constraints=["c" * 10_000]), "constraints[0]", "characters"),
+        (plan(stages=[stage(f"s{n}") for n in range(10_000)]), "stages", "items"),
+    ],
+)
+def test_what_is_too_long_for_the_object_is_told_before_the_cluster_refuses_it(
+    data: dict[str, Any], path: str, unit: str
+) -> None:
+    (problem,) = validate_file(data).errors
+
+    assert problem.path == path
+    assert re.fullmatch(rf"{re.escape(path)}: must have at most \d+ {unit}", problem.message)
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        (plan(repos=[{"path": "other"}]), "repos"),
+        (plan(approval="review"), "approval"),
+        (plan(workflow={}), "workflow"),
+        (plan(stages=[stage("a") | {"repo": "x"}]), "stages[0].repo"),
+        (with_step(repo="x"), f"{S}.repo"),
+        (with_step(depends_on_repo="x"), f"{S}.depends_on_repo"),
+    ],
+)
+def test_what_has_no_effect_yet_is_refused_and_not_ignored(data: dict[str, Any], path: str) -> None:
+    (problem,) = validate_file(data).errors
+
+    assert problem.path == path
+    assert problem.message.startswith(f"{path}: not supported yet, remove it; ")
+
+
+@pytest.mark.parametrize("kind", ["llm_review", "llm_judge", "api_responds"])
+def test_signals_that_come_later_are_refused_and_not_dropped(kind: str) -> None:
+    data = with_signal(type=kind, value="x", url="http://x")
+
+    assert errors(data) == [f"{C}.type: '{kind}' is not supported yet, use {SUPPORTED}"]
+
+
+def test_all_problems_are_told_at_once_in_the_order_of_the_file() -> None:
+    data = {
+        "name": "p",
+        "max_agents": "many",
+        "stages": [
+            {"name": "a", "steps": [{"title": "x", "priority": 7, "scope": "?"}]},
+            {"name": "b", "steps": []},
+            {"steps": [{"title": "t" * 301, "titel": ""}]},
+        ],
+    }
+
+    assert [problem.path for problem in validate_file(data).errors] == [
+        "max_agents",
+        "stages[0].steps[0].priority",
+        "stages[0].steps[0].scope",
+        "stages[1].steps",
+        "stages[2].name",
+        "stages[2].steps[0].titel",
+        "stages[2].steps[0].title",
+    ]
+
+
+def test_titles_are_unique_in_the_whole_plan() -> None:
+    same = [{"title": "Same"}, {"goal": " Same "}]
+    data = plan(stages=[{"name": "a", "steps": same}, {"name": "b", "steps": same}])
+
+    (problem,) = validate_file(data).errors
+
+    assert problem.message == "Duplicate task title: 'Same'"
+    assert problem.located == "Duplicate task title: 'Same' (at stages[0].steps[1])"
+
+
+def test_stage_names_are_unique() -> None:
+    first, second = stage("a"), stage("a") | {"steps": [{"title": "Other"}]}
+
+    assert errors(plan(stages=[first, second])) == ["Duplicate stage name: 'a'"]
+
+
+def test_a_stage_depends_on_stages_that_exist() -> None:
+    data = plan(stages=[stage("x", depends_on=["y"])])
+
+    assert errors(data) == ["Stage 'x' depends on unknown stage 'y'"]
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ([stage("a", depends_on=["b"]), stage("b", depends_on=["a"])], "a -> b -> a"),
+        ([stage("a", depends_on=["a"])], "a -> a"),
+        ([stage("a", depends_on=["b"]), stage("b")], "a -> b -> a"),
+        ([stage("a"), stage("b", depends_on=["c"]), stage("c")], "b -> c -> b"),
+    ],
+)
+def test_a_cycle_is_named_and_the_implicit_dependency_counts(
+    stages: list[dict[str, Any]], message: str
+) -> None:
+    assert errors(plan(stages=stages)) == [f"Cycle detected: {message}"]
+
+
+def test_an_empty_depends_on_is_no_dependency() -> None:
+    data = plan(stages=[stage("a", depends_on=["b"]), stage("b", depends_on=[])])
+
+    assert errors(data) == []
+
+
+def test_an_unknown_role_is_a_warning_without_a_cluster() -> None:
+    report = validate_file(with_step(role="devsecops"))
+
+    assert report.errors == ()
+    assert [w.message for w in report.warnings] == [
+        f"{S}.role: invalid value 'devsecops', must be one of {ROLE_LIST}"
+    ]
+
+
+def test_a_goal_beside_a_title_is_a_warning() -> None:
+    (warning,) = validate_file(with_step(goal="Other")).warnings
+
+    assert warning.message == f"{S}.goal: not used, because the step has a title"
+
+
+@pytest.mark.parametrize("effort", ["low", "normal", "medium", "high", "max"])
+def test_medium_effort_is_accepted_beside_the_four(effort: str) -> None:
+    assert errors(with_step(effort=effort)) == []
+
+
+@pytest.mark.parametrize("budget", ["$5", "5", "5.00", "$ 10", 5.0, 3, "0"])
+def test_budgets_as_people_write_them(budget: object) -> None:
+    assert errors(plan(budget=budget)) == []
+
+
+keys = st.sampled_from(
+    [
+        "name", "stages", "steps", "title", "goal", "role", "priority", "files", "type", "path",
+        "contains", "regex", "completion_signals", "depends_on", "budget", "max_agents", "repos",
+        "effort", "cli", "mode", "estimated_minutes", "command", "value", "description",
+    ]
+)  # fmt: skip
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=10**5000, max_value=10**5001)
+    | st.floats()
+    | st.text(max_size=20)
+    | st.dates()
+    | st.binary(max_size=5)
+    | st.sampled_from(["file_contains", "path_exists", "test_passes", "a", "(", "$5", "auto", "qa"])
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(keys, inner, max_size=6)
+        | st.dictionaries(st.none() | st.integers() | st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=30,
+)
+nearly_plans = st.fixed_dictionaries(
+    {
+        "name": st.text(max_size=5),
+        "stages": st.lists(
+            st.fixed_dictionaries(
+                {"name": st.sampled_from("abc"), "steps": st.lists(values, max_size=3)},
+                optional={"depends_on": st.lists(st.sampled_from("abcd"), max_size=3) | values},
+            ),
+            max_size=4,
+        ),
+    },
+    optional={"budget": values, "repos": values, "cli": values},
+)
+
+
+@given(values | nearly_plans)
+def test_nothing_that_yaml_can_say_breaks_the_validation(data: object) -> None:
+    report = validate_file(data)
+
+    assert all(problem.message for problem in report.errors + report.warnings)
+
+
+@given(nearly_plans)
+def test_a_file_without_errors_gives_a_spec_that_the_cluster_finds_valid_too(
+    data: dict[str, Any],
+) -> None:
+    report = validate_file(data)
+
+    if not report.errors:
+        spec = PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
+        roles = {step.role for stage in spec.stages for step in stage.steps}
+        assert validate_plan(spec, None, roles) == ()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.sets(st.sampled_from("abcde")))))
+def test_a_plan_has_a_cycle_error_exactly_when_its_stages_have_no_order(
+    shape: list[tuple[str, set[str] | None]],
+) -> None:
+    names = list(dict(shape))
+    stages = [
+        stage(name, depends_on=None if upstream is None else sorted(upstream & set(names)))
+        for name, upstream in dict(shape).items()
+    ]
+
+    found = [m for m in errors(plan(stages=stages)) if m.startswith("Cycle detected: ")]
+
+    assert bool(found) is not _can_be_ordered(dict(shape), names)
+
+
+def _can_be_ordered(shape: dict[str, set[str] | None], names: list[str]) -> bool:
+    waiting = {
+        name: ({names[index - 1]} if index else set()) if shape[name] is None else shape[name]
+        for index, name in enumerate(names)
+    }
+    done: set[str] = set()
+    while ready := [n for n, needs in waiting.items() if (needs or set()) & set(names) <= done]:
+        done |= set(ready)
+        waiting = {n: needs for n, needs in waiting.items() if n not in done}
+    return not waiting
+
+
+def spec_of(data: dict[str, Any]) -> PlanSpec:
+    return PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
+
+
+PROJECT = ProjectSpec.model_validate(
+    {
+        "repositories": [
+            {
+                "name": "main",
+                "url": "https://git.example.org/x.git",
+                "credentials": {
+                    "read": {"secretName": "r"},
+                    "work": {"secretName": "w"},
+                    "deliver": {"secretName": "d"},
+                },
+            }
+        ],
+        "agents": [
+            {"name": "codex", "adapter": "codex", "image": "codex"},
+            {"name": "demo", "adapter": "demo", "image": "demo"},
+        ],
+        "toolchain": {"image": "toolchain"},
+        "merge": {"strategy": "direct"},
+        "limits": {"maxAgents": 3},
+    }
+)
+
+
+def in_cluster(data: dict[str, Any], project: ProjectSpec | None = PROJECT) -> list[str]:
+    return [problem.message for problem in validate_plan(spec_of(data), project, ROLES)]
+
+
+def test_the_documented_example_is_valid_in_a_cluster() -> None:
+    data = plan_file.parse(RATE_LIMIT)
+    assert isinstance(data, dict)
+
+    assert in_cluster(data | {"max_agents": 3}) == []
+
+
+def test_an_unknown_role_is_an_error_in_the_cluster() -> None:
+    data = with_step(role="devsecops")
+
+    assert in_cluster(data) == [f"{S}.role: invalid value 'devsecops', must be one of {ROLE_LIST}"]
+    assert validate_plan(spec_of(data), PROJECT, {*ROLES, "devsecops"}) == ()
+
+
+def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:
+    data = with_step(cli="claude") | {"cli": "gemini"}
+
+    assert in_cluster(data) == [
+        "cli: invalid value 'gemini', must be one of ['auto', 'codex', 'demo']",
+        f"{S}.cli: invalid value 'claude', must be one of ['auto', 'codex', 'demo']",
+    ]
+    assert in_cluster(with_step(cli="demo") | {"cli": "auto"}) == []
+
+
+def test_more_agents_than_the_project_allows_is_an_error() -> None:
+    assert in_cluster(plan(max_agents=4)) == [
+        "max_agents: must be <= 3, the limit of the Project, got 4"
+    ]
+    assert in_cluster(plan(max_agents=4), project=None) == []
+
+
+def test_the_cluster_finds_what_spans_the_plan_in_the_same_words() -> None:
+    data = plan(
+        stages=[
+            stage("a", depends_on=["b"]),
+            stage("b"),
+            stage("c", depends_on=["z"]) | {"steps": [{"title": "Work of a"}]},
+        ]
+    )
+
+    assert in_cluster(data) == errors(data)
+    assert in_cluster(data) == [
+        "Duplicate task title: 'Work of a'",
+        "Stage 'c' depends on unknown stage 'z'",
+        "Cycle detected: a -> b -> a",
+    ]

@@ -1,0 +1,124 @@
+"""Secrets and personal data in added lines."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.gates import pii_scan
+from bernstein.gates.pii_scan import ChangedFile, added_lines, scan
+
+AWS = "AKIA" + "Q3EGRIHBAJ6XVK2P"
+GITHUB = "ghp_" + "a1B2" * 9
+CARD = "4111111111111111"
+SECRETS = {
+    "AWS Access Key": AWS,
+    "GitHub Token": GITHUB,
+    "Stripe Access Key": "sk_live_" + "a1B2c3" * 4,
+    "Slack Token": "xoxb-1234567890-abcdef",
+    "private key": "-----BEGIN " + "RSA PRIVATE KEY-----",
+    "payment card number": CARD,
+    "social security number": "219-09-9999",
+}
+
+
+def added(text: str, before: str = "") -> pii_scan.Verdict:
+    return scan([ChangedFile("app/settings.py", before.encode(), text.encode())])
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_planted_secret_fails_and_is_named_but_never_shown(kind: str) -> None:
+    verdict = added(f"a = 1\nb = '{SECRETS[kind]}'\n")
+    assert verdict.verdict == "Failed"
+    assert verdict.reason == "SecretFound"
+    assert f"app/settings.py:2 {kind}" in verdict.excerpt
+    assert SECRETS[kind] not in verdict.excerpt
+
+
+@pytest.mark.parametrize("prefix", pii_scan.ALLOWED_PREFIXES)
+@pytest.mark.parametrize("secret", [AWS, CARD, "-----BEGIN RSA PRIVATE KEY-----"])
+def test_made_up_values_begin_with_an_allowed_prefix(prefix: str, secret: str) -> None:
+    assert added(f"key = '{prefix}-{secret}'\n").verdict == "Passed"
+    assert added(f"key={prefix}_{secret}\n".replace("_---", "---")).verdict == "Passed"
+    assert added(f"{prefix} = '{secret}'\n").verdict == "Failed", "the value counts, not the name"
+    assert added(f"key = '{prefix.lower()}-{secret}'\n").verdict == "Failed"
+
+
+def test_only_added_lines_count() -> None:
+    old = f"first\nkey = '{AWS}'\nlast\n"
+    assert added(old + "more\n", before=old).verdict == "Passed"
+    assert added("last\nfirst\n" + old, before=old).verdict == "Passed"
+    assert added(old + f"key = '{AWS}'\n", before=old).verdict == "Failed", "once more than before"
+    assert added(old.replace("key", "token"), before=old).verdict == "Failed", "an edited line"
+
+
+def test_line_numbers_are_those_of_the_new_file() -> None:
+    lines = list(added_lines(b"a\nb\nc\n", b"new\na\nc\nb\nalso\n"))
+    assert lines == [(1, "new"), (5, "also")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_other_encodings_hide_nothing(encoding: str) -> None:
+    data = f"a = 1\nkey = '{AWS}'\n".encode(encoding)
+    assert scan([ChangedFile("a.txt", b"", data)]).verdict == "Failed"
+
+
+def test_nul_bytes_and_long_lines_hide_nothing() -> None:
+    assert added("\0".join(f"key = '{AWS}'")).verdict == "Failed"
+    for place in (3990, 4000, 7990, 100_000):
+        assert added("x " * (place // 2) + f"'{AWS}'" + " y" * 3000).verdict == "Failed"
+
+
+def test_a_secret_in_a_file_name_is_found_and_masked() -> None:
+    verdict = scan([ChangedFile(f"keys/{AWS}.txt", b"", b"1\n")])
+    assert verdict.verdict == "Failed"
+    assert "keys/***.txt (its name) AWS Access Key" in verdict.excerpt
+    assert AWS not in verdict.excerpt
+
+
+def test_weaker_findings_are_shown_and_do_not_block() -> None:
+    verdict = added("url = 'postgres://app:hunter2@db/app'\npassword = 'hunter2'\n")
+    assert verdict.verdict == "Passed"
+    assert "app/settings.py:1 Basic Auth Credentials (does not block)" in verdict.excerpt
+    assert "app/settings.py:2 Secret Keyword (does not block)" in verdict.excerpt
+    assert "hunter2" not in verdict.excerpt
+
+
+def test_an_inline_pragma_switches_nothing_off() -> None:
+    assert added(f"key = '{AWS}'  # pragma: allowlist secret\n").verdict == "Failed"
+
+
+def test_many_findings_are_counted() -> None:
+    verdict = added(f"'{AWS}'\n" * 50)
+    assert "and 30 more" in verdict.excerpt
+
+
+def test_more_text_than_can_be_scanned_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pii_scan, "ADDED_BYTES", 1000)
+    verdict = scan([ChangedFile("big", b"", b"x\n" * 2000)])
+    assert (verdict.verdict, verdict.reason) == ("Failed", "TooLarge")
+
+
+def test_ordinary_code_passes() -> None:
+    source = "\n".join(
+        f"def f_{i}(x: int) -> int:\n    return x * {i} + {i * 7919}" for i in range(99)
+    )
+    assert added(source).excerpt == ""
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", "password", "secret = ", "://a:", '"', "key=", "AKIA", "0-", "eyJ", "\\", "aws key '"],
+)
+def test_no_text_takes_long(unit: str) -> None:
+    start = time.process_time()
+    added(unit * (200_000 // len(unit)))
+    assert time.process_time() - start < 5
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_any_bytes_can_be_scanned(before: bytes, after: bytes) -> None:
+    assert scan([ChangedFile("any", before, after)]).verdict in {"Passed", "Failed"}

@@ -1,0 +1,254 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from bernstein.kube.client import Client, WatchEvent
+from bernstein.kube.config import ConnectionInfo, FileToken
+from bernstein.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    ConfigError,
+    Conflict,
+    Forbidden,
+    Gone,
+    Invalid,
+    KubeError,
+    NotFound,
+    TooManyRequests,
+    TransportError,
+    Unauthorized,
+)
+from bernstein.kube.observer import NullObserver
+from bernstein.kube.resource import JOBS, PODS
+from tests.unit.kube.apiserver import WIDGETS, ApiServer
+
+
+class Counting(NullObserver):
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, int]] = []
+
+    def request(self, verb: str, resource: str, status: int, seconds: float) -> None:
+        assert seconds >= 0
+        self.requests.append((verb, resource, status))
+
+
+def test_paths_name_collection_object_and_subresource() -> None:
+    assert PODS.path("ns") == "/api/v1/namespaces/ns/pods"
+    assert JOBS.path(None) == "/apis/batch/v1/jobs"
+    assert JOBS.path("ns", "j", "status") == "/apis/batch/v1/namespaces/ns/jobs/j/status"
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_a_name_that_would_address_something_else_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no object name"):
+        PODS.path("ns", name)
+
+
+def test_a_namespaced_object_without_namespace_is_refused() -> None:
+    with pytest.raises(ValueError, match="namespaced"):
+        PODS.path(None, "p")
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (401, Unauthorized),
+        (403, Forbidden),
+        (404, NotFound),
+        (409, Conflict),
+        (410, Gone),
+        (422, Invalid),
+        (429, TooManyRequests),
+        (500, ApiError),
+    ],
+)
+async def test_refusals_become_typed_errors(
+    api: ApiServer, client: Client, status: int, error: type[ApiError]
+) -> None:
+    api.fault = lambda _: status
+    with pytest.raises(error) as raised:
+        await client.get(WIDGETS, "w", "default")
+    assert raised.value.status == status
+    assert raised.value.reason
+
+
+async def test_too_many_requests_says_how_long_to_wait(api: ApiServer, client: Client) -> None:
+    api.fault = lambda _: 429
+    with pytest.raises(TooManyRequests) as raised:
+        await client.get(WIDGETS, "w", "default")
+    assert raised.value.retry_after == 3.0
+
+
+async def test_a_second_create_is_already_exists_and_no_conflict(client: Client) -> None:
+    widget = {"metadata": {"name": "w", "namespace": "default"}}
+    await client.create(WIDGETS, widget)
+    with pytest.raises(AlreadyExists):
+        await client.create(WIDGETS, widget)
+
+
+async def test_list_reads_every_page_and_names_the_kind(api: ApiServer, client: Client) -> None:
+    for number in range(7):
+        api.put(WIDGETS, f"w{number}")
+    listed = await client.list(WIDGETS, limit=3)
+    assert [item["metadata"]["name"] for item in listed.items] == [f"w{n}" for n in range(7)]
+    assert {item["kind"] for item in listed.items} == {"Widget"}
+    assert api.count("GET", "widgets") == 3
+
+
+async def test_list_starts_over_when_the_continue_token_expires(
+    api: ApiServer, client: Client
+) -> None:
+    for number in range(5):
+        api.put(WIDGETS, f"w{number}")
+
+    def compact_on_second_page(call: object) -> None:
+        if len(api.calls) == 2:
+            api.compact()
+
+    api.fault = compact_on_second_page
+    listed = await client.list(WIDGETS, limit=2)
+    assert len(listed.items) == 5
+
+
+async def test_delete_is_in_the_foreground_and_only_of_that_uid(
+    api: ApiServer, client: Client
+) -> None:
+    api.put(JOBS, "j")
+    with pytest.raises(Conflict):
+        await client.delete(JOBS, "j", "default", uid="another")
+    assert api.names(JOBS) == ["j"]
+    await client.delete(JOBS, "j", "default", uid=api.get(JOBS, "j")["metadata"]["uid"])
+    assert api.names(JOBS) == []
+    assert {call.body["propagationPolicy"] for call in api.writes()} == {"Foreground"}
+
+
+async def test_a_list_is_sent_as_json_patch_and_a_mapping_as_merge_patch(
+    api: ApiServer, client: Client
+) -> None:
+    api.put(WIDGETS, "w", spec={"a": 1, "b": 2})
+    merged = await client.patch(WIDGETS, "w", "default", {"spec": {"a": None}})
+    assert merged["spec"] == {"b": 2}
+    patched = await client.patch(WIDGETS, "w", "default", [{"op": "remove", "path": "/spec/b"}])
+    assert patched["spec"] == {}
+
+
+async def test_no_answer_in_time_is_a_transport_error(api: ApiServer, client: Client) -> None:
+    api.fault = lambda _: "hang"
+    with pytest.raises(TransportError):
+        await client.with_timeout(0.05).get(WIDGETS, "w", "default")
+
+
+async def test_a_dropped_connection_is_a_transport_error(api: ApiServer, client: Client) -> None:
+    api.fault = lambda _: "drop-before"
+    with pytest.raises(TransportError):
+        await client.create(WIDGETS, {"metadata": {"name": "w", "namespace": "default"}})
+
+
+async def test_nobody_listening_is_a_transport_error() -> None:
+    async with Client(ConnectionInfo(server="http://127.0.0.1:1")) as client:
+        with pytest.raises(TransportError):
+            await client.get_raw("/version")
+
+
+async def test_every_request_is_observed(api: ApiServer) -> None:
+    observer = Counting()
+    api.put(WIDGETS, "w")
+    async with api.client(observer=observer) as client:
+        await client.get(WIDGETS, "w", "default")
+        with pytest.raises(NotFound):
+            await client.get(WIDGETS, "none", "default")
+        api.fault = lambda _: "drop-before"
+        with pytest.raises(TransportError):
+            await client.create(WIDGETS, {"metadata": {"name": "w", "namespace": "default"}})
+    assert observer.requests == [
+        ("GET", "widgets", 200),
+        ("GET", "widgets", 404),
+        ("POST", "widgets", 0),
+    ]
+
+
+async def test_a_refused_token_file_is_read_again_once(api: ApiServer, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("old\n")
+    connection = ConnectionInfo(server=api.url, token=FileToken(file))
+    api.put(WIDGETS, "w")
+    async with Client(connection) as client:
+        await client.get(WIDGETS, "w", "default")
+        file.write_text("new\n")
+        api.fault = lambda call: 401 if call.authorization == "Bearer old" else None
+        await client.get(WIDGETS, "w", "default")
+        assert [call.authorization for call in api.calls] == [
+            "Bearer old",
+            "Bearer old",
+            "Bearer new",
+        ]
+        api.fault = lambda _: 401
+        with pytest.raises(Unauthorized):
+            await client.get(WIDGETS, "w", "default")
+        assert len(api.calls) == 5
+
+
+async def test_with_token_speaks_for_the_caller_only(api: ApiServer, client: Client) -> None:
+    api.put(WIDGETS, "w")
+    await client.with_token("callers").get(WIDGETS, "w", "default")
+    await client.get(WIDGETS, "w", "default")
+    assert [call.authorization for call in api.calls] == ["Bearer callers", ""]
+
+
+def test_with_token_is_refused_where_a_certificate_would_win() -> None:
+    client = Client(ConnectionInfo(server="https://host", cert_file="cert", key_file="key"))
+    with pytest.raises(ConfigError):
+        client.with_token("callers")
+
+
+async def test_watch_gives_events_and_bookmarks(api: ApiServer, client: Client) -> None:
+    start = (await client.list(WIDGETS)).resource_version
+    api.put(WIDGETS, "w", spec={"text": "x" * 2_000_000})
+    api.put(WIDGETS, "w", spec={"text": "short"})
+    api.remove(WIDGETS, "w")
+    events: list[WatchEvent] = []
+    async with aclosing(client.watch(WIDGETS, resource_version=start)) as stream:
+        async for event in stream:
+            events.append(event)
+            if event.type == "BOOKMARK":
+                break
+    assert [event.type for event in events] == ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+    assert len(events[0].object["spec"]["text"]) == 2_000_000
+
+
+async def drained(stream: AsyncIterator[WatchEvent]) -> None:
+    async for _ in stream:
+        pass
+
+
+async def watch_error(client: Client, *, inactivity: float = 70.0) -> KubeError:
+    stream = client.watch(WIDGETS, resource_version="100", inactivity=inactivity)
+    with pytest.raises(KubeError) as raised:
+        await drained(stream)
+    return raised.value
+
+
+async def test_watch_from_a_forgotten_revision_is_gone(api: ApiServer, client: Client) -> None:
+    api.put(WIDGETS, "w")
+    api.compact()
+    assert isinstance(await watch_error(client), Gone)
+    api.fault = lambda _: 410
+    assert isinstance(await watch_error(client), Gone)
+
+
+async def test_a_broken_watch_is_a_transport_error(api: ApiServer, client: Client) -> None:
+    asyncio.get_running_loop().call_later(0.05, api.break_watches)
+    assert isinstance(await watch_error(client), TransportError)
+
+
+async def test_a_silent_watch_is_a_transport_error(api: ApiServer, client: Client) -> None:
+    api.silent_watches = True
+    assert isinstance(await watch_error(client, inactivity=0.1), TransportError)
+
+
+async def test_a_closed_client_says_how_to_open_it() -> None:
+    with pytest.raises(RuntimeError, match="async with"):
+        await Client(ConnectionInfo(server="http://host")).get_raw("/version")

@@ -1,0 +1,141 @@
+import json
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bernstein.kube.config import ConnectionInfo, FileToken
+from bernstein.kube.errors import ConfigError
+
+
+def kubeconfig(folder: Path, user: dict[str, object], **context: str) -> str:
+    file = folder / "kubeconfig"
+    file.write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "c", "cluster": {"server": "https://host:6443/"}}],
+                "users": [{"name": "u", "user": user}],
+                "contexts": [
+                    {"name": "plain", "context": {"cluster": "c", "user": "u"}},
+                    {"name": "x", "context": {"cluster": "c", "user": "u"} | context},
+                ],
+                "current-context": "plain",
+            }
+        )
+    )
+    return str(file)
+
+
+async def token_of(connection: ConnectionInfo, *, renew: bool = False) -> str:
+    assert connection.token is not None
+    return await connection.token.token(renew=renew)
+
+
+async def test_a_context_gives_server_namespace_and_token(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path, {"token": "secret"}, namespace="team")
+    current = ConnectionInfo.from_kubeconfig(path)
+    assert (current.server, current.namespace) == ("https://host:6443", "default")
+    other = ConnectionInfo.from_kubeconfig(path, "x")
+    assert other.namespace == "team"
+    assert await token_of(other) == "secret"
+
+
+async def test_an_exec_plugin_is_run_again_when_its_token_is_refused(tmp_path: Path) -> None:
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": "TOKEN"},
+    }
+    plugin = tmp_path / "plugin"
+    plugin.write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/runs\n"
+        f"echo '{json.dumps(credential)}' | sed s/TOKEN/t$(wc -l < {tmp_path}/runs)/\n"
+    )
+    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
+    path = kubeconfig(
+        tmp_path,
+        {
+            "exec": {
+                "apiVersion": "client.authentication.k8s.io/v1",
+                "command": str(plugin),
+                "interactiveMode": "Never",
+            }
+        },
+    )
+    connection = ConnectionInfo.from_kubeconfig(path)
+    first = await token_of(connection)
+    assert first.startswith("t")
+    assert await token_of(connection) == first
+    assert await token_of(connection, renew=True) != first
+
+
+@pytest.mark.parametrize("context", [None, "absent"])
+def test_an_unusable_kubeconfig_says_what_to_check(tmp_path: Path, context: str | None) -> None:
+    path = str(tmp_path / "none") if context is None else kubeconfig(tmp_path, {})
+    with pytest.raises(ConfigError, match="check --kubeconfig"):
+        ConnectionInfo.from_kubeconfig(path, context)
+
+
+def mounted(folder: Path) -> Path:
+    (folder / "namespace").write_text("bernstein\n")
+    (folder / "token").write_text("first\n")
+    return folder
+
+
+async def test_a_pod_uses_its_service_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
+    connection = ConnectionInfo.in_cluster(mounted(tmp_path))
+    assert connection.server == "https://[fd00::1]:6443"
+    assert connection.namespace == "bernstein"
+    assert await token_of(connection) == "first"
+
+
+def test_outside_of_a_pod_in_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    with pytest.raises(ConfigError, match="no pod"):
+        ConnectionInfo.in_cluster()
+
+
+def test_a_pod_without_token_volume_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    with pytest.raises(ConfigError, match="automountServiceAccountToken"):
+        ConnectionInfo.in_cluster(tmp_path)
+
+
+def test_an_explicit_kubeconfig_wins_over_the_pod(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    path = kubeconfig(tmp_path, {})
+    assert ConnectionInfo.load(path).server == "https://host:6443"
+    with pytest.raises(ConfigError, match="service account"):
+        ConnectionInfo.load()
+
+
+async def test_a_rotated_token_file_is_read_after_its_age(tmp_path: Path) -> None:
+    now = 0.0
+    source = FileToken(mounted(tmp_path) / "token", max_age=60, clock=lambda: now)
+    assert await source.token() == "first"
+    (tmp_path / "token").write_text("second")
+    assert await source.token() == "first"
+    now = 60.0
+    assert await source.token() == "second"
+
+
+async def test_a_missing_token_file_is_a_config_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="mounted"):
+        await FileToken(tmp_path / "token").token()
+
+
+def test_certificates_are_checked_unless_told_otherwise() -> None:
+    assert ConnectionInfo(server="https://h").ssl_context().check_hostname
+    assert not ConnectionInfo(server="https://h", verify=False).ssl_context().check_hostname

@@ -1,0 +1,121 @@
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.resource import EVENTS, Object
+from tests.unit.kube.apiserver import WIDGETS, ApiServer
+from tests.unit.kube.conftest import Background, eventually
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def recorder(client: Client, clock: Clock) -> EventRecorder:
+    return EventRecorder(
+        client,
+        component="example.com/operator",
+        instance="pod-1",
+        sanitise=lambda text: text.replace("\x1b", ""),
+        capacity=3,
+        clock=clock,
+    )
+
+
+def moved(recorder: EventRecorder, obj: Object, message: str = "moved to Done") -> None:
+    recorder.record(obj, reason="Moved", message=message, action="Reconcile")
+
+
+def events(api: ApiServer) -> list[Object]:
+    return [api.get(EVENTS, name) for name in api.names(EVENTS)]
+
+
+async def test_an_event_names_its_object_and_is_sanitised_and_cut(
+    api: ApiServer, recorder: EventRecorder, background: Background
+) -> None:
+    background.start(recorder.run())
+    obj = api.put(WIDGETS, "w")
+    recorder.record(
+        obj,
+        reason="Failed",
+        message="\x1b[31m" + "ä" * 1000,
+        action="Verify",
+        warning=True,
+        related=obj,
+    )
+    await eventually(lambda: events(api))
+    (event,) = events(api)
+    assert event["type"] == "Warning"
+    assert event["regarding"]["uid"] == obj["metadata"]["uid"]
+    assert event["related"] == event["regarding"]
+    assert "\x1b" not in event["note"]
+    assert len(event["note"].encode()) <= 1024
+    assert event["note"].endswith("ä…")
+
+
+async def test_repetitions_count_up_one_event_and_seldom_write(
+    api: ApiServer, recorder: EventRecorder, background: Background, clock: Clock
+) -> None:
+    background.start(recorder.run())
+    obj = api.put(WIDGETS, "w")
+    for _ in range(100):
+        moved(recorder, obj)
+    moved(recorder, obj, "moved to Failed")
+    await eventually(lambda: len(events(api)) == 2)
+    assert len(api.writes()) == 2
+    clock.now = 61.0
+    moved(recorder, obj)
+    await eventually(lambda: len(api.writes()) == 3)
+    assert events(api)[0]["series"]["count"] == 101
+    clock.now = 1000.0
+    moved(recorder, obj)
+    await eventually(lambda: len(events(api)) == 3)
+
+
+async def test_an_expired_event_is_made_anew(
+    api: ApiServer, recorder: EventRecorder, background: Background, clock: Clock
+) -> None:
+    background.start(recorder.run())
+    obj = api.put(WIDGETS, "w")
+    moved(recorder, obj)
+    await eventually(lambda: events(api))
+    api.remove(EVENTS, api.names(EVENTS)[0])
+    clock.now = 61.0
+    moved(recorder, obj)
+    await eventually(lambda: len(api.writes()) == 2)
+    moved(recorder, obj)
+    await eventually(lambda: len(events(api)) == 1)
+
+
+async def test_failures_never_reach_the_caller_and_do_not_end_the_recorder(
+    api: ApiServer, recorder: EventRecorder, background: Background
+) -> None:
+    recorder.record({}, reason="Broken", message="no object", action="Reconcile")
+    obj = api.put(WIDGETS, "w")
+    for number in range(10):
+        moved(recorder, obj, f"more than fit {number}")
+    api.fault = lambda _: 403
+    background.start(recorder.run())
+    await eventually(lambda: len(api.writes()) == 3)
+    api.fault = lambda _: None
+    moved(recorder, obj, "after the failure")
+    await eventually(lambda: len(events(api)) == 1)
+
+
+async def test_the_event_of_a_cluster_scoped_object_lives_in_default(
+    api: ApiServer, recorder: EventRecorder, background: Background
+) -> None:
+    background.start(recorder.run())
+    moved(recorder, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "u"}})
+    await eventually(lambda: events(api))
+    assert events(api)[0]["metadata"]["namespace"] == "default"

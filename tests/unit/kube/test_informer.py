@@ -1,0 +1,224 @@
+import pytest
+
+from bernstein.kube.cache import by_label
+from bernstein.kube.client import Client
+from bernstein.kube.informer import Informer
+from bernstein.kube.observer import NullObserver
+from bernstein.kube.resource import Key, Object
+from tests.unit.kube.apiserver import WIDGETS, ApiServer
+from tests.unit.kube.conftest import Background, eventually
+
+
+class Seen:
+    """What a handler was told, as (change, name)."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[str, str]] = []
+
+    def __call__(self, old: Object | None, new: Object | None) -> None:
+        change = "added" if old is None else "deleted" if new is None else "modified"
+        obj = new or old
+        assert obj is not None
+        self.changes.append((change, obj["metadata"]["name"]))
+
+
+class Relists(NullObserver):
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+
+    def relisted(self, resource: str, reason: str) -> None:  # noqa: ARG002
+        self.reasons.append(reason)
+
+
+def key(name: str, namespace: str = "default") -> Key:
+    return Key(namespace, name)
+
+
+async def test_it_lists_and_follows(api: ApiServer, client: Client, background: Background) -> None:
+    for number in range(5):
+        api.put(WIDGETS, f"w{number}")
+    informer, seen = Informer(client, WIDGETS, page_size=2), Seen()
+    informer.add_handler(seen)
+    background.start(informer.run())
+    await informer.synced()
+    assert len(informer) == 5
+    api.put(WIDGETS, "w0", spec={"a": 1})
+    api.remove(WIDGETS, "w1")
+    api.put(WIDGETS, "new")
+    await eventually(lambda: len(seen.changes) == 8)
+    assert seen.changes[5:] == [("modified", "w0"), ("deleted", "w1"), ("added", "new")]
+    assert "managedFields" not in informer.objects()[0]["metadata"]
+
+
+async def test_a_late_handler_is_told_what_is_there(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    informer, seen = Informer(client, WIDGETS), Seen()
+    background.start(informer.run())
+    await informer.synced()
+    informer.add_handler(seen)
+    assert seen.changes == [("added", "w")]
+
+
+async def test_a_broken_watch_goes_on_where_it_was_without_a_list(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    relists = Relists()
+    informer, seen = Informer(client, WIDGETS, observer=relists), Seen()
+    informer.add_handler(seen)
+    background.start(informer.run())
+    await informer.synced()
+    for number in range(3):
+        api.put(WIDGETS, f"w{number}")
+        await eventually(lambda: len(informer) == 1)
+        api.break_watches()
+        api.remove(WIDGETS, f"w{number}")
+        await eventually(lambda: len(informer) == 0)
+    assert seen.changes.count(("deleted", "w1")) == 1
+    assert relists.reasons == ["Started"]
+
+
+async def test_a_silent_connection_is_replaced(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    api.silent_watches = True
+    informer = Informer(client, WIDGETS, inactivity=0.05)
+    background.start(informer.run())
+    await eventually(lambda: api.watches("widgets") >= 2)
+    assert api.count("GET", "widgets") == 1
+
+
+async def test_deletions_and_replacements_in_a_gap_are_seen(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    for name in ("stays", "goes", "changes", "again"):
+        api.put(WIDGETS, name)
+    relists, seen = Relists(), Seen()
+    informer = Informer(client, WIDGETS, observer=relists)
+    background.start(informer.run())
+    await informer.synced()
+    api.stall()
+    api.remove(WIDGETS, "goes")
+    api.put(WIDGETS, "changes", spec={"a": 1})
+    api.remove(WIDGETS, "again")
+    api.put(WIDGETS, "again")
+    api.put(WIDGETS, "comes")
+    api.compact()
+    informer.add_handler(seen)
+    seen.changes.clear()
+    api.break_watches()
+    await eventually(lambda: relists.reasons == ["Started", "Expired"])
+    assert sorted(seen.changes) == [
+        ("added", "again"),
+        ("added", "comes"),
+        ("deleted", "again"),
+        ("deleted", "goes"),
+        ("modified", "changes"),
+    ]
+
+
+async def test_it_keeps_trying_while_the_server_refuses_and_says_why(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    api.fault = lambda _: 403 if len(api.calls) < 3 else None
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await eventually(lambda: informer.last_error)
+    assert informer.last_error is not None
+    assert informer.last_error.reason == "Forbidden"
+    assert not informer.has_synced
+    await eventually(lambda: informer.has_synced)
+    assert informer.last_error is None
+
+
+async def test_selectors_and_namespaces_limit_what_is_kept(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    for namespace in ("a", "b", "c"):
+        api.put(WIDGETS, "ours", namespace, metadata={"labels": {"app": "x"}})
+        api.put(WIDGETS, "theirs", namespace)
+    informer, seen = (
+        Informer(client, WIDGETS, namespaces=["a", "b"], label_selector="app=x"),
+        Seen(),
+    )
+    background.start(informer.run())
+    await informer.synced()
+    assert [o["metadata"]["namespace"] for o in informer.objects()] == ["a", "b"]
+    informer.add_handler(seen)
+    api.put(WIDGETS, "ours", "b", metadata={"labels": {"app": "y"}})
+    await eventually(lambda: ("deleted", "ours") in seen.changes)
+    assert informer.objects("b") == []
+    assert len(informer.objects("a")) == 1
+
+
+async def test_indexes_find_by_label(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    informer = Informer(client, WIDGETS, indexes={"task": by_label("task")})
+    background.start(informer.run())
+    await informer.synced()
+    api.put(WIDGETS, "w1", metadata={"labels": {"task": "t"}})
+    api.put(WIDGETS, "w2", metadata={"labels": {"task": "u"}})
+    await eventually(lambda: len(informer) == 2)
+    assert [o["metadata"]["name"] for o in informer.by_index("task", "t")] == ["w1"]
+    api.put(WIDGETS, "w1", metadata={"labels": {"task": "u"}})
+    await eventually(lambda: len(informer.by_index("task", "u")) == 2)
+    assert informer.by_index("task", "t") == []
+
+
+async def test_a_failing_handler_hides_nothing_from_the_others(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    def failing(old: Object | None, new: Object | None) -> None:
+        raise RuntimeError("defect")
+
+    informer, seen = Informer(client, WIDGETS), Seen()
+    informer.add_handler(failing)
+    informer.add_handler(seen)
+    background.start(informer.run())
+    await informer.synced()
+    api.put(WIDGETS, "w1")
+    api.put(WIDGETS, "w2")
+    await eventually(lambda: seen.changes == [("added", "w1"), ("added", "w2")])
+
+
+async def test_refresh_reads_past_a_stalled_watch(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "gone")
+    informer, seen = Informer(client, WIDGETS), Seen()
+    background.start(informer.run())
+    await informer.synced()
+    informer.add_handler(seen)
+    seen.changes.clear()
+    api.stall()
+    api.put(WIDGETS, "w", spec={"a": 1})
+    api.remove(WIDGETS, "gone")
+    for name in ("w", "gone", "never"):
+        await informer.refresh(key(name))
+    assert seen.changes == [("modified", "w"), ("deleted", "gone")]
+    api.flow()
+    api.put(WIDGETS, "last")
+    await eventually(lambda: informer.get(key("last")))
+    assert seen.changes == [("modified", "w"), ("deleted", "gone"), ("added", "last")]
+
+
+@pytest.mark.parametrize("change", ["create", "delete"])
+async def test_it_knows_which_revisions_it_has_seen(
+    api: ApiServer, client: Client, background: Background, change: str
+) -> None:
+    api.put(WIDGETS, "w")
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await informer.synced()
+    api.stall()
+    revision = int(api.put(WIDGETS, "other")["metadata"]["resourceVersion"])
+    if change == "delete":
+        # Created and deleted again before any event arrives: seen, although never cached.
+        api.remove(WIDGETS, "other")
+    assert not informer.has_seen(key("other"), revision)
+    api.flow()
+    await eventually(lambda: informer.has_seen(key("other"), revision))

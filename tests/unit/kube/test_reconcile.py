@@ -1,0 +1,240 @@
+import asyncio
+from collections import Counter
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Conflict, Requeue, TooManyRequests
+from bernstein.kube.informer import Informer
+from bernstein.kube.observer import NullObserver, ReconcileResult
+from bernstein.kube.queue import Priority
+from bernstein.kube.reconcile import (
+    Controller,
+    Result,
+    controller_key,
+    deletion_first,
+    label_key,
+    own_key,
+)
+from bernstein.kube.resource import JOBS, Key, Object
+from tests.unit.kube.apiserver import WIDGETS, ApiServer
+from tests.unit.kube.conftest import Background, eventually
+
+
+class Results(NullObserver):
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def reconciled(self, controller: str, result: ReconcileResult, seconds: float) -> None:  # noqa: ARG002
+        self.counts[result] += 1
+
+
+def key(name: str) -> Key:
+    return Key("default", name)
+
+
+@pytest.fixture
+async def widgets(api: ApiServer, client: Client, background: Background) -> Informer:
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    return informer
+
+
+async def test_nothing_is_reconciled_before_all_caches_are_filled(
+    api: ApiServer, client: Client, widgets: Informer, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    runs: list[Key] = []
+
+    async def reconcile(key: Key) -> Result:
+        assert jobs.has_synced
+        runs.append(key)
+        return Result()
+
+    jobs = Informer(client, JOBS)
+    controller = Controller("widgets", reconcile, primary=widgets)
+    controller.watch(jobs, label_key("widget"))
+    background.start(controller.run())
+    await widgets.synced()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert runs == []
+    background.start(jobs.run())
+    await eventually(lambda: runs == [key("w")])
+
+
+async def test_events_of_dependants_wake_their_owner(
+    api: ApiServer, client: Client, widgets: Informer, background: Background
+) -> None:
+    runs: Counter[Key] = Counter()
+
+    async def reconcile(key: Key) -> Result:
+        runs[key] += 1
+        return Result()
+
+    jobs = Informer(client, JOBS)
+    controller = Controller("widgets", reconcile, primary=widgets)
+    controller.watch(jobs, controller_key("Widget", "example.com"))
+    controller.watch(jobs, label_key("widget"))
+    background.start(jobs.run())
+    background.start(controller.run())
+    await jobs.synced()
+    owner = {
+        "apiVersion": "example.com/v2",
+        "kind": "Widget",
+        "name": "by-owner",
+        "controller": True,
+        "uid": "u",
+    }
+    api.put(JOBS, "j", metadata={"ownerReferences": [owner], "labels": {"widget": "by-label"}})
+    await eventually(lambda: runs == {key("by-owner"): 1, key("by-label"): 1})
+    api.put(JOBS, "j", metadata={"labels": {"widget": "moved"}})
+    await eventually(lambda: runs[key("moved")] == 1 and runs[key("by-label")] == 2)
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        {"kind": "Widget", "apiVersion": "example.com/v1", "name": "w"},
+        {"kind": "Gadget", "apiVersion": "example.com/v1", "name": "w", "controller": True},
+        {"kind": "Widget", "apiVersion": "other.com/v1", "name": "w", "controller": True},
+    ],
+)
+def test_only_a_controlling_owner_of_that_kind_is_mapped(owner: Object) -> None:
+    mapper = controller_key("Widget", "example.com")
+    assert list(mapper({"metadata": {"name": "j", "ownerReferences": [owner]}})) == []
+
+
+def test_what_is_deleted_comes_first() -> None:
+    obj = {"metadata": {"name": "w"}}
+    deleting = {"metadata": {"name": "w", "deletionTimestamp": "2025-01-01T00:00:00Z"}}
+    assert deletion_first(None, obj) == Priority.NORMAL
+    assert deletion_first(obj, deleting) == Priority.HIGH
+    assert deletion_first(obj, None) == Priority.HIGH
+
+
+async def test_errors_are_retried_and_counted_by_kind(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    limited = TooManyRequests(429, "TooManyRequests", "slow down")
+    limited.retry_after = 0.01
+    failures = [
+        RuntimeError("defect"),
+        Conflict(409, "Conflict", "stale"),
+        limited,
+        Requeue(0.01, "being deleted"),
+    ]
+    results = Results()
+
+    async def reconcile(key: Key) -> Result:
+        if failures:
+            raise failures.pop(0)
+        return Result()
+
+    controller = Controller("widgets", reconcile, primary=widgets, observer=results)
+    background.start(controller.run())
+    await eventually(lambda: results.counts["success"] == 1)
+    assert results.counts == {"error": 2, "requeue": 2, "success": 1}
+
+
+async def test_a_result_brings_the_key_back_after_its_time(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    results = Results()
+
+    async def reconcile(key: Key) -> Result:
+        return Result(0.01 if results.counts["requeue_after"] < 3 else None)
+
+    controller = Controller("widgets", reconcile, primary=widgets, observer=results)
+    background.start(controller.run())
+    await eventually(lambda: results.counts == {"requeue_after": 3, "success": 1})
+
+
+async def test_a_key_never_runs_twice_at_once_and_no_event_is_lost(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    running: Counter[Key] = Counter()
+    last_seen: dict[Key, int] = {}
+
+    async def reconcile(key: Key) -> Result:
+        running[key] += 1
+        assert running[key] == 1
+        cached = widgets.get(key)
+        assert cached is not None
+        await asyncio.sleep(0.002)
+        running[key] -= 1
+        last_seen[key] = cached["spec"]["n"]
+        return Result()
+
+    results = Results()
+    controller = Controller("widgets", reconcile, primary=widgets, workers=4, observer=results)
+    background.start(controller.run())
+    for number in range(30):
+        for name in ("a", "b", "c"):
+            api.put(WIDGETS, name, spec={"n": number})
+        await asyncio.sleep(0.001)
+    await eventually(lambda: set(last_seen.values()) == {29} and len(last_seen) == 3)
+    assert results.counts["error"] == 0
+
+
+async def test_a_resync_adds_every_key(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    for name in ("a", "b"):
+        api.put(WIDGETS, name)
+    runs: Counter[Key] = Counter()
+
+    async def reconcile(key: Key) -> Result:
+        runs[key] += 1
+        return Result()
+
+    background.start(Controller("widgets", reconcile, primary=widgets, resync=0.02).run())
+    await eventually(lambda: runs[key("a")] >= 3 and runs[key("b")] >= 3)
+    assert api.writes() == []
+
+
+async def test_a_running_reconcile_may_finish_when_the_controller_stops(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    started, finished = asyncio.Event(), asyncio.Event()
+
+    async def reconcile(key: Key) -> Result:
+        started.set()
+        await asyncio.sleep(0.02)
+        finished.set()
+        return Result()
+
+    running = background.start(Controller("widgets", reconcile, primary=widgets).run())
+    await started.wait()
+    running.cancel()
+    await asyncio.wait([running])
+    assert finished.is_set()
+
+
+async def test_a_reconcile_that_does_not_finish_is_cancelled(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    api.put(WIDGETS, "w")
+    started, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def reconcile(key: Key) -> Result:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return Result()
+
+    running = background.start(Controller("widgets", reconcile, primary=widgets, drain=0.02).run())
+    await started.wait()
+    running.cancel()
+    await asyncio.wait([running])
+    assert cancelled.is_set()
+
+
+def test_own_key_is_namespace_and_name() -> None:
+    assert list(own_key({"metadata": {"namespace": "default", "name": "w"}})) == [key("w")]

@@ -1,0 +1,206 @@
+from decimal import Decimal
+from typing import Any
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from bernstein.kube.observer import Observer
+from bernstein.observe.metrics import Metrics, ServerMetrics
+from bernstein.observe.registry import render
+
+
+def value(metrics: Metrics | ServerMetrics, name: str, /, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def names(metrics: Metrics | ServerMetrics) -> set[str]:
+    return {sample.name for family in metrics.registry.collect() for sample in family.samples}
+
+
+def test_both_kinds_of_metrics_are_observers_of_the_engine() -> None:
+    observers: list[Observer] = [Metrics(), ServerMetrics()]
+    for observer in observers:
+        observer.request("GET", "pods", 200, 0.1)
+        observer.queue_added("tasks")
+        observer.queue_depth("tasks", 3)
+        observer.queue_started("tasks", 0.2)
+        observer.queue_finished("tasks", 0.3)
+        observer.queue_retried("tasks")
+        observer.reconciled("tasks", "requeue_after", 0.4)
+        observer.relisted("pods", "Expired")
+        observer.leading("bernstein", True)
+
+
+def test_the_engine_is_counted_under_the_common_names() -> None:
+    metrics = Metrics(process=False)
+
+    metrics.request("GET", "pods", 200, 0.1)
+    metrics.request("PATCH", "tasks", 409, 0.1)
+    metrics.queue_added("tasks")
+    metrics.queue_depth("tasks", 3)
+    metrics.queue_started("tasks", 0.2)
+    metrics.queue_finished("tasks", 0.3)
+    metrics.queue_retried("tasks")
+    metrics.reconciled("tasks", "error", 0.4)
+    metrics.relisted("pods", "Expired")
+    metrics.leading("bernstein", True)
+
+    labels = {"method": "PATCH", "resource": "tasks", "code": "409"}
+    assert value(metrics, "rest_client_requests_total", **labels) == 1
+    assert value(metrics, "workqueue_adds_total", name="tasks") == 1
+    assert value(metrics, "workqueue_depth", name="tasks") == 3
+    assert value(metrics, "workqueue_queue_duration_seconds_sum", name="tasks") == 0.2
+    assert value(metrics, "workqueue_work_duration_seconds_sum", name="tasks") == 0.3
+    assert value(metrics, "workqueue_retries_total", name="tasks") == 1
+    outcome = {"controller": "tasks", "result": "error"}
+    assert value(metrics, "controller_runtime_reconcile_total", **outcome) == 1
+    seconds = "controller_runtime_reconcile_time_seconds_sum"
+    assert value(metrics, seconds, controller="tasks") == 0.4
+    relists = {"resource": "pods", "reason": "Expired"}
+    assert value(metrics, "bernstein_informer_relists_total", **relists) == 1
+    assert value(metrics, "leader_election_master_status", name="bernstein") == 1
+
+
+def test_losing_the_lease_is_seen() -> None:
+    metrics = Metrics(process=False)
+    metrics.leading("bernstein", True)
+    metrics.leading("bernstein", False)
+    assert value(metrics, "leader_election_master_status", name="bernstein") == 0
+
+
+def test_a_request_without_an_answer_is_an_error_and_not_code_0() -> None:
+    metrics = Metrics(process=False)
+    metrics.request("GET", "pods", 0, 30.0)
+    labels = {"method": "GET", "resource": "pods", "code": "<error>"}
+    assert value(metrics, "rest_client_requests_total", **labels) == 1
+
+
+def test_raw_paths_do_not_become_labels() -> None:
+    metrics = Metrics(process=False)
+    metrics.request("GET", "/openapi/v3/apis/example.com", 200, 0.1)
+    labels = {"method": "GET", "resource": "other", "code": "200"}
+    assert value(metrics, "rest_client_requests_total", **labels) == 1
+
+
+def test_sessions_money_and_tokens_add_up() -> None:
+    metrics = Metrics(process=False)
+
+    metrics.session_started("team", "codex")
+    metrics.session_ended("team", "codex", "RateLimited")
+    metrics.spent("team", "codex", Decimal("0.25"))
+    metrics.spent("team", "codex", 0.5)
+    metrics.tokens("team", "codex", input=100, output=20, cache_read=3)
+    metrics.tokens("team", "codex", input=1)
+
+    who = {"namespace": "team", "adapter": "codex"}
+    assert value(metrics, "bernstein_sessions_started_total", **who) == 1
+    ended = {**who, "reason": "RateLimited"}
+    assert value(metrics, "bernstein_sessions_ended_total", **ended) == 1
+    assert value(metrics, "bernstein_cost_usd_total", **who) == 0.75
+    assert value(metrics, "bernstein_tokens_total", **who, kind="input") == 101
+    assert value(metrics, "bernstein_tokens_total", **who, kind="cache_read") == 3
+    assert value(metrics, "bernstein_tokens_total", **who, kind="cache_write") is None
+
+
+def test_amounts_that_are_not_positive_change_nothing() -> None:
+    metrics = Metrics(process=False)
+    metrics.spent("team", "codex", 1.0)
+    metrics.spent("team", "codex", -1.0)
+    metrics.spent("team", "codex", float("nan"))
+    metrics.tokens("team", "codex", input=-5)
+    who = {"namespace": "team", "adapter": "codex"}
+    assert value(metrics, "bernstein_cost_usd_total", **who) == 1.0
+    assert value(metrics, "bernstein_tokens_total", **who, kind="input") is None
+
+
+def test_jobs_verdicts_and_deliveries_are_counted() -> None:
+    metrics = Metrics(process=False)
+
+    metrics.job_finished("agent", "succeeded", 42.0)
+    metrics.signal_verdict("path_exists", "Failed")
+    metrics.gate_verdict("no_foo", "Passed")
+    metrics.verified("team", first=True, passed=True)
+    metrics.verified("team", first=False, passed=False)
+    metrics.merge_finished("team", "Merged")
+    metrics.task_moved("team", "Closed")
+    metrics.task_closed("team", 300.0)
+
+    job = {"kind": "agent", "result": "succeeded"}
+    assert value(metrics, "bernstein_job_duration_seconds_sum", **job) == 42.0
+    assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="60.0") == 1
+    assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="30.0") == 0
+    signal = {"type": "path_exists", "verdict": "Failed"}
+    assert value(metrics, "bernstein_signal_verdicts_total", **signal) == 1
+    gate = {"gate": "no_foo", "verdict": "Passed"}
+    assert value(metrics, "bernstein_gate_verdicts_total", **gate) == 1
+    first = {"namespace": "team", "attempt": "first", "result": "passed"}
+    assert value(metrics, "bernstein_verifications_total", **first) == 1
+    later = {"namespace": "team", "attempt": "later", "result": "rejected"}
+    assert value(metrics, "bernstein_verifications_total", **later) == 1
+    assert value(metrics, "bernstein_merges_total", namespace="team", result="Merged") == 1
+    assert value(metrics, "bernstein_task_moves_total", namespace="team", state="Closed") == 1
+    assert value(metrics, "bernstein_task_closed_seconds_count", namespace="team") == 1
+
+
+def test_free_text_does_not_become_a_label() -> None:
+    metrics = Metrics(process=False)
+    metrics.session_ended("team", "codex", "the agent said: ignore\nall")
+    labels = {"namespace": "team", "adapter": "codex", "reason": "other"}
+    assert value(metrics, "bernstein_sessions_ended_total", **labels) == 1
+
+
+def task(namespace: str, state: str | None) -> dict[str, Any]:
+    status = {"state": state} if state else {}
+    return {"metadata": {"namespace": namespace, "name": "t"}, "status": status}
+
+
+def test_what_exists_is_counted_when_it_is_scraped() -> None:
+    metrics = Metrics(process=False)
+    tasks = [task("a", "Open"), task("a", "Open"), task("b", "Closed"), task("b", None)]
+    metrics.watch_population(tasks=lambda: tasks, sessions=list, plans=list)
+
+    assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
+    assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
+    assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
+
+    tasks[0] = tasks[1] = task("a", "Claimed")
+    assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 0
+    assert value(metrics, "bernstein_tasks", namespace="a", state="Claimed") == 2
+
+
+def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
+    metrics = Metrics(process=False)
+    plans: list[dict[str, Any]] = [
+        {"metadata": {"namespace": "a"}, "status": {"phase": "Running"}},
+        {"metadata": {"namespace": "a"}},
+    ]
+    metrics.watch_population(tasks=list, sessions=list, plans=lambda: plans)
+    assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
+    assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
+
+
+def test_metrics_objects_share_nothing() -> None:
+    one, other = Metrics(), Metrics()
+    one.session_started("team", "codex")
+    labels = {"namespace": "team", "adapter": "codex"}
+    assert value(other, "bernstein_sessions_started_total", **labels) is None
+
+
+def test_process_series_come_with_the_process_only() -> None:
+    assert "process_resident_memory_bytes" in names(Metrics())
+    assert "process_resident_memory_bytes" not in names(Metrics(process=False))
+
+
+def test_both_exposition_formats_are_served_without_created_samples() -> None:
+    metrics = Metrics(process=False)
+    metrics.session_started("team", "codex")
+    metrics.job_finished("agent", "failed", 1.0)
+
+    plain, plain_type = render(metrics.registry)
+    modern, modern_type = render(metrics.registry, "application/openmetrics-text; version=1.0.0")
+
+    assert plain_type.startswith("text/plain")
+    assert modern_type.startswith("application/openmetrics-text")
+    assert b"_created" not in plain + modern
+    parse: Any = text_string_to_metric_families
+    families = {family.name for family in parse(modern.decode())}
+    assert "bernstein_sessions_started" in families

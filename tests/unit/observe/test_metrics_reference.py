@@ -1,0 +1,60 @@
+"""The reference page lists every series, exactly as the code has it, and nothing else."""
+
+import re
+from pathlib import Path
+
+from bernstein.observe import series
+from bernstein.observe.metrics import Metrics, ServerMetrics
+from bernstein.observe.series import Series
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
+NOT_OURS = ("process_", "python_")
+
+
+def row(entry: Series) -> str:
+    labels = ", ".join(f"`{label}`" for label in entry.labels)
+    return f"| `{entry.name}` | {entry.kind} | {labels} | {entry.meaning} |"
+
+
+def section(title: str) -> list[str]:
+    text = PAGE.read_text()
+    part = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return [line for line in part.splitlines() if line.startswith("| `")]
+
+
+def test_every_series_of_the_operator_is_on_the_page() -> None:
+    assert section("Work of the operator") == [row(entry) for entry in series.OPERATOR]
+
+
+def test_every_series_of_the_server_is_on_the_page() -> None:
+    assert section("Server") == [row(entry) for entry in series.SERVER]
+
+
+def test_every_series_of_the_engine_is_on_the_page() -> None:
+    assert section("Engine (operator and server)") == [row(entry) for entry in series.ENGINE]
+
+
+def test_the_page_names_no_series_that_does_not_exist() -> None:
+    listed = re.findall(r"^\| `([a-z_]+)`", PAGE.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(entry.name for entry in series.ALL)
+
+
+def test_the_processes_expose_exactly_the_listed_series() -> None:
+    operator, server = Metrics(), ServerMetrics()
+    operator.watch_population(tasks=list, sessions=list, plans=list)
+    exposed = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for metrics in (operator, server)
+        for family in metrics.registry.collect()
+        if not family.name.startswith(NOT_OURS)
+    }
+    assert exposed == {entry.name for entry in series.ALL}
+
+
+def test_buckets_ascend_and_names_follow_the_conventions() -> None:
+    for entry in series.ALL:
+        assert list(entry.buckets) == sorted(set(entry.buckets)), entry.name
+        assert bool(entry.buckets) == (entry.kind == "histogram"), entry.name
+        assert entry.name.endswith("_total") == (entry.kind == "counter"), entry.name
+        if entry.kind == "histogram":
+            assert entry.name.endswith("_seconds"), entry.name

@@ -1,0 +1,205 @@
+"""A real git server for tests: git's own http-backend behind HTTPS and basic authentication."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import ssl
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from bernstein.api.pod import Remote
+
+USERS = {"read": "read-secret", "work": "work-secret", "deliver": "deliver-secret"}
+
+PRE_RECEIVE = """#!/bin/sh
+while read -r old new ref; do
+  case "$REMOTE_USER:$ref" in
+    work:refs/bernstein/*) ;;
+    work:*) echo "work may push to refs/bernstein only" >&2; exit 1 ;;
+    deliver:refs/heads/protected) echo "protected branch" >&2; exit 1 ;;
+    deliver:*) ;;
+    *) exit 1 ;;
+  esac
+done
+"""
+
+
+def certificate(folder: Path) -> Path:
+    """A self-signed certificate with its key, in one file, for this machine's loopback names."""
+    file = folder / "server.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+            *("-keyout", str(folder / "key.pem"), "-out", str(folder / "ca.pem")),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    file.write_text((folder / "key.pem").read_text() + (folder / "ca.pem").read_text())
+    return file
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    user: str | None
+    authorization: str | None
+
+
+@dataclass
+class GitServer:
+    """`https://localhost:PORT/NAME.git` for every repository made with `create`."""
+
+    folder: Path
+    requests: list[Request] = field(default_factory=list)
+    redirect_to: str | None = None
+    """Answer every request with a redirect to this address."""
+
+    def __post_init__(self) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate(self.folder))
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.http.daemon_threads = True
+        self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))
+        self.thread.start()
+        for user, password in USERS.items():
+            secret = self.folder / "secrets" / user
+            secret.mkdir(parents=True)
+            (secret / "username").write_text(user)
+            (secret / "password").write_text(password + "\n")
+
+    @property
+    def port(self) -> int:
+        return int(self.http.server_address[1])
+
+    @property
+    def ca_file(self) -> str:
+        return str(self.folder / "ca.pem")
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+    def repository(self, name: str) -> Path:
+        return self.folder / "repositories" / f"{name}.git"
+
+    def create(self, name: str) -> Path:
+        """Make a repository on the server; returns its folder."""
+        path = self.repository(name)
+        subprocess.run(
+            ["git", "init", "-q", "--bare", "-b", "main", str(path)], check=True, env=plain_env()
+        )
+        hook = path / "hooks" / "pre-receive"
+        hook.write_text(PRE_RECEIVE)
+        hook.chmod(0o755)
+        (path / "git-daemon-export-ok").touch()
+        return path
+
+    def remote(self, name: str, user: str | None = "read") -> Remote:
+        """How a program reaches a repository as one of the users (None: anonymous)."""
+        folder = str(self.folder / "secrets" / user) if user else None
+        return Remote(f"https://localhost:{self.port}/{name}.git", folder, self.ca_file)
+
+
+def plain_env() -> dict[str, str]:
+    """Environment for a test's own git: no configuration of this machine, fixed people."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_AUTHOR_NAME": "Ada",
+        "GIT_AUTHOR_EMAIL": "ada@example.com",
+        "GIT_COMMITTER_NAME": "Ada",
+        "GIT_COMMITTER_EMAIL": "ada@example.com",
+        "GIT_AUTHOR_DATE": "1700000000 +0000",
+        "GIT_COMMITTER_DATE": "1700000000 +0000",
+    }
+
+
+def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one small class
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # with the next line: no 40 ms of waiting for acknowledgements
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+        def _answer(self) -> None:
+            body = self._body()
+            user = self._user()
+            path, _, query = self.path.partition("?")
+            header = self.headers.get("Authorization")
+            server.requests.append(Request(self.command, self.path, user, header))
+            if server.redirect_to:
+                return self._reply(302, {"Location": server.redirect_to + self.path}, b"")
+            if user is None:
+                challenge = {"WWW-Authenticate": 'Basic realm="git"'}
+                return self._reply(401, challenge, b"who are you?\n")
+            if user == "read" and "git-receive-pack" in self.path:
+                return self._reply(403, {}, b"read only\n")
+            return self._backend(path, query, user, body)
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+                data = b""
+                while size := int(self.rfile.readline().split(b";")[0], 16):
+                    data += self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+            else:
+                data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            return gzip.decompress(data) if self.headers.get("Content-Encoding") == "gzip" else data
+
+        def _user(self) -> str | None:
+            kind, _, value = self.headers.get("Authorization", "").partition(" ")
+            if kind != "Basic":
+                return None
+            user, _, password = base64.b64decode(value).decode().partition(":")
+            return user if USERS.get(user) == password else None
+
+        def _backend(self, path: str, query: str, user: str, body: bytes) -> None:
+            env = plain_env() | {
+                "GIT_PROJECT_ROOT": str(server.folder / "repositories"),
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "REQUEST_METHOD": self.command,
+                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                "CONTENT_LENGTH": str(len(body)),
+                "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+                "REMOTE_USER": user,
+                "REMOTE_ADDR": self.client_address[0],
+            }
+            done = subprocess.run(
+                ["git", "http-backend"], input=body, env=env, capture_output=True, check=False
+            )
+            head, _, content = done.stdout.partition(b"\r\n\r\n")
+            headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
+            status = int(headers.pop("Status", "200").split()[0])
+            self._reply(status, headers, content)
+
+        def _reply(self, status: int, headers: dict[str, str], content: bytes) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    return Handler
