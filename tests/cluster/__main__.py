@@ -9,7 +9,7 @@ import shutil
 import sys
 
 from tests.cluster import paths
-from tests.cluster.binaries import ensure_binaries
+from tests.cluster.binaries import ensure_binaries, tools_folder
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
 from tests.cluster.packages import ensure_packages
@@ -91,7 +91,7 @@ def _build(_: argparse.Namespace) -> None:
 
 
 def _tools(_: argparse.Namespace) -> None:
-    print(ensure_binaries().tools)
+    print(tools_folder())
 
 
 def _clean_cache(_: argparse.Namespace) -> None:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
 from tests.cluster.lock import locked
-from tests.cluster.paths import GO_MODULE, binaries_root
+from tests.cluster.paths import GO_MODULE, binaries_root, cache_root
+from tests.cluster.process import log_tail
 from tests.cluster.progress import say, step
 
 KUBERNETES_VERSION = "v1.34.4"
 HELM_VERSION = "v3.19.5"
 GO_MINIMUM = (1, 25)
+GO_USUAL_PLACE = "/usr/local/go/bin/go"
 
-COMMANDS = ("./cmd/kube", "./cmd/coredns", "./cmd/pause", "helm.sh/helm/v3/cmd/helm")
+COMMANDS = ("./cmd/kube", "./cmd/coredns", "helm.sh/helm/v3/cmd/helm")
+# These run in images of their own: they must be static.
+STATIC_COMMANDS = ("./cmd/pause", "./cmd/probe")
 KUBE_NAMES = (
     "etcd",
     "kube-apiserver",
@@ -68,12 +74,13 @@ def build_flags() -> list[str]:
 
 
 def build_key(module: Path, flags: list[str]) -> str:
-    """Sixteen hex digits over the module's files, the commands and the flags."""
+    """Sixteen hex digits over the module's files, the commands, the flags and the architecture."""
     digest = hashlib.sha256()
     files = [module / "go.mod", module / "go.sum", *sorted(module.glob("cmd/**/*.go"))]
     for file in files:
         digest.update(str(file.relative_to(module)).encode() + b"\0" + file.read_bytes() + b"\0")
-    digest.update("\0".join([*flags, *COMMANDS]).encode())
+    digest.update("\0".join([*flags, *COMMANDS, *STATIC_COMMANDS]).encode())
+    digest.update(platform.machine().encode())
     return digest.hexdigest()[:16]
 
 
@@ -88,9 +95,28 @@ def ensure_binaries() -> Binaries:
     return Binaries(folder)
 
 
+def tools_folder() -> Path:
+    """Folder with kubectl and helm: our own build, or where there is no Go links to the machine's.
+
+    ClusterError GoMissing or GoTooOld when there is neither.
+    """
+    try:
+        return ensure_binaries().tools
+    except ClusterError as error:
+        found = {name: shutil.which(name) for name in TOOLS}
+        if error.reason not in ("GoMissing", "GoTooOld") or None in found.values():
+            raise
+    folder = cache_root() / "tools"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in found.items():
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(str(path))
+    return folder
+
+
 def find_go() -> str:
     """Path of a Go that is new enough; ClusterError GoMissing or GoTooOld."""
-    candidates = [shutil.which("go"), "/usr/local/go/bin/go"]
+    candidates = [shutil.which("go"), GO_USUAL_PLACE]
     found = [path for path in candidates if path and os.access(path, os.X_OK)]
     remedy = (
         f"install Go {GO_MINIMUM[0]}.{GO_MINIMUM[1]} or later and put it on the PATH, "
@@ -126,17 +152,13 @@ def _build(folder: Path, flags: list[str]) -> None:
     partial.mkdir(parents=True)
     log = binaries_root() / "build.log"
     with step(f"building Kubernetes {KUBERNETES_VERSION}, etcd, CoreDNS and helm (log: {log})"):
-        command = [find_go(), "build", "-v", *flags, "-o", f"{partial}/", *COMMANDS]
+        log.unlink(missing_ok=True)
+        build = [find_go(), "build", "-v", *flags, "-o", f"{partial}/"]
         # A build takes minutes: it must not make the rest of the machine slow.
         if nice := shutil.which("nice"):
-            command = [nice, "-n", "5", *command]
-        if _run_build(command, log) != 0:
-            tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-            raise ClusterError(
-                "BuildFailed",
-                f"go build failed:\n{tail}",
-                f"see {log}; modules that cannot be downloaded point to the network or to GOPROXY",
-            )
+            build = [nice, "-n", "5", *build]
+        _run_build([*build, *COMMANDS], {}, log)
+        _run_build([*build, *STATIC_COMMANDS], {"CGO_ENABLED": "0"}, log)
     for name in KUBE_NAMES:
         (partial / name).symlink_to("kube")
     (partial / "tools").mkdir()
@@ -145,15 +167,16 @@ def _build(folder: Path, flags: list[str]) -> None:
     partial.rename(folder)
 
 
-def _run_build(command: list[str], log: Path) -> int:
-    """Run the build; count its output lines into a line of progress every ten seconds."""
+def _run_build(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+    """Run one build; count its output lines into a line of progress every ten seconds."""
     downloaded = compiled = 0
     said = time.monotonic()
     with (
-        log.open("w") as file,
+        log.open("a") as file,
         subprocess.Popen(
             command,
             cwd=GO_MODULE,
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -171,4 +194,9 @@ def _run_build(command: list[str], log: Path) -> int:
             if time.monotonic() - said >= 10:
                 said = time.monotonic()
                 say(f"  {downloaded} modules downloaded, {compiled} packages compiled")
-        return build.wait()
+    if build.returncode != 0:
+        raise ClusterError(
+            "BuildFailed",
+            f"go build failed:\n{log_tail(log, 15)}",
+            f"see {log}; modules that cannot be downloaded point to the network or to GOPROXY",
+        )

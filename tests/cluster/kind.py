@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.cluster import paths
-from tests.cluster.containerd import docker
 from tests.cluster.control_plane_parts import audit_policy
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import ComponentStatus, Status
 from tests.cluster.layout import checked_name, cluster_id
 from tests.cluster.lock import locked
-from tests.cluster.packages import find_program
-from tests.cluster.process import run
+from tests.cluster.packages import find_program, program
+from tests.cluster.process import run, wait_until
 from tests.cluster.progress import say, step
 
-NODE_IMAGE = "kindest/node:v1.34.0"
+# By digest: a tag may be built again for another release of kind.
+NODE_IMAGE = (
+    "kindest/node:v1.34.0@sha256:7416a61b42b1662ca6ca89f02028ac133a309a2a30ba309614e8ec94d976dc5a"
+)
 START_TIMEOUT = 600.0
 STATIC_PODS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 COMPONENTS = (*STATIC_PODS, "containerd", "kubelet")
@@ -86,11 +88,14 @@ class KindCluster:
         run(self.in_node("pkill", "--signal", "KILL", "--full", rf"(^|/){component}( |$)"))
 
     def start(self, component: str) -> None:
-        wait = ["get", "--raw", "/readyz"]
-        deadline = ["--request-timeout=60s"]
         if component not in STATIC_PODS:
             run(self.in_node("systemctl", "start", component))
-        run([kubectl(), f"--kubeconfig={self.kubeconfig}", *deadline, *wait], timeout=90)
+        if not wait_until(self._api_ready, timeout=90, interval=1):
+            raise ClusterError(
+                "NotReadyInTime",
+                f"the API server of {self.name} is not ready 90 s after the start of {component}",
+                f"see the logs with: kind export logs --name {self._kind_name}",
+            )
 
     def kill_container(self, pod: str, container: str, namespace: str = "default") -> None:
         found = run(
@@ -128,7 +133,7 @@ class KindCluster:
     def create_command(self) -> list[str]:
         """Create the cluster and wait for its node."""
         return [
-            *(kind(), "create", "cluster", "--name", self._kind_name),
+            *(program("kind"), "create", "cluster", "--name", self._kind_name),
             *("--image", NODE_IMAGE, "--config", str(self._folder / "kind.json")),
             *("--kubeconfig", str(self.kubeconfig), "--wait", "180s"),
         ]
@@ -136,16 +141,24 @@ class KindCluster:
     def delete_command(self) -> list[str]:
         """Delete the cluster, if there is one."""
         kubeconfig = str(self.kubeconfig)
-        return [kind(), "delete", "cluster", "--name", self._kind_name, "--kubeconfig", kubeconfig]
+        return [
+            program("kind"),
+            "delete",
+            "cluster",
+            "--name",
+            self._kind_name,
+            "--kubeconfig",
+            kubeconfig,
+        ]
 
     def load_command(self, source: str) -> list[str]:
         """Load an archive, or an image of the Docker engine."""
         verb = "image-archive" if Path(source).is_file() else "docker-image"
-        return [kind(), "load", verb, source, "--name", self._kind_name]
+        return [program("kind"), "load", verb, source, "--name", self._kind_name]
 
     def in_node(self, *command: str) -> list[str]:
         """Run a command in the node's container."""
-        return [docker(), "exec", self.node, *command]
+        return [_docker(), "exec", self.node, *command]
 
     def configuration(self) -> dict[str, object]:
         """kind's configuration: one node whose API server writes our audit log."""
@@ -158,6 +171,7 @@ class KindCluster:
             "audit-policy-file": policy,
             "audit-log-path": f"{AUDIT_FOLDER}/audit.jsonl",
         }
+        # Without apiVersion: kind fits it to the version that it writes for this Kubernetes.
         patch = {
             "kind": "ClusterConfiguration",
             "apiServer": {"extraArgs": arguments, "extraVolumes": volumes},
@@ -193,37 +207,20 @@ class KindCluster:
 
     def _node_containers(self) -> list[str]:
         label = f"label=io.x-k8s.kind.cluster={self._kind_name}"
-        listing = [docker(), "ps", "--all", "--filter", label, "--format", "{{.Names}}"]
+        listing = [_docker(), "ps", "--all", "--filter", label, "--format", "{{.Names}}"]
         return run(listing).split()
 
     def _api_ready(self) -> bool:
-        try:
-            probe = ["--request-timeout=5s", "get", "--raw", "/readyz"]
-            run([kubectl(), f"--kubeconfig={self.kubeconfig}", *probe])
-        except ClusterError:
-            return False
-        return True
+        kubectl = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "--request-timeout=5s")
+        return _succeeds(self.in_node(*kubectl, "get", "--raw", "/readyz"), timeout=30)
 
     def _lock_file(self) -> Path:
         return paths.clusters_root() / f"{self.name}.lock"
 
 
-def kind() -> str:
-    """Path of kind; ClusterError KindMissing."""
-    found = find_program("kind")
-    if found is None:
-        raise ClusterError(
-            "KindMissing", "kind is not installed", "install it from kind.sigs.k8s.io"
-        )
-    return found
-
-
-def kubectl() -> str:
-    """Path of kubectl on the PATH; ClusterError KubectlMissing."""
-    found = find_program("kubectl")
-    if found is None:
-        raise ClusterError("KubectlMissing", "kubectl is not installed", "install kubectl 1.34")
-    return found
+def _docker() -> str:
+    """The client that kind itself uses: the first on the PATH."""
+    return program("docker")
 
 
 def usable() -> bool:
@@ -231,7 +228,7 @@ def usable() -> bool:
     there or can be pulled."""
     if find_program("kind") is None or find_program("docker") is None:
         return False
-    client = docker()
+    client = _docker()
     if not _succeeds([client, "info"], timeout=10):
         return False
     if _succeeds([client, "image", "inspect", NODE_IMAGE], timeout=10):

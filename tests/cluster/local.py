@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cluster import cgroup, control_plane_parts, image_archive, mounts, network, paths
 from tests.cluster import node_parts as parts
-from tests.cluster import record as records
 from tests.cluster.api import ApiClient, plain_health
 from tests.cluster.binaries import Binaries
 from tests.cluster.containerd import Containerd
@@ -27,19 +26,30 @@ from tests.cluster.layout import (
     subnet,
 )
 from tests.cluster.packages import NODE, cni_folder, find_program, program
-from tests.cluster.process import alive, kill_all, wait_until
+from tests.cluster.process import alive, clusters_running, kill_all, wait_until
 from tests.cluster.progress import say
 from tests.cluster.record import Record
 
 CNI_CACHE = Path("/var/lib/cni/results")
 CONTAINER_LOG_LINKS = Path("/var/log/containers")
+# kubelet, the CNI library and containerd's shims make these, wherever their own folders are.
+SHARED_FOLDERS = (
+    "/run/bernstein",
+    "/run/containerd/s",
+    "/run/containerd",
+    "/var/lib/cni/results",
+    "/var/lib/cni",
+    "/var/lib/kubelet/device-plugins",
+    "/var/lib/kubelet",
+    "/var/log/containers",
+)
 SHIM_SOCKETS = "io.containerd.runtime.v2.task/*/*/address"
 
 
 class LocalCluster(ControlPlane):
     """Pods with containerd and runc on a bridge of their own; the machine reaches pod and
-    service addresses directly. One per machine runs at a time: kube-proxy's tables have fixed
-    names. NetworkPolicy is not enforced by the bridge."""
+    service addresses directly. One per network namespace runs at a time: kube-proxy's tables have
+    fixed names. NetworkPolicy is not enforced by the bridge."""
 
     provider = "local"
     packages = NODE
@@ -82,7 +92,7 @@ class LocalCluster(ControlPlane):
             found.append(f"bridge {layout.bridge}")
         if find_program("nft"):
             tables = {("ip", layout.network)}
-            if self._owns_proxy_tables():
+            if not self._other_nodes():
                 tables.update(network.PROXY_TABLES)
             found += [f"nftables table {name}" for _, name in tables & network.nft_tables()]
         if self._run.exists():
@@ -92,10 +102,10 @@ class LocalCluster(ControlPlane):
     # --- start
 
     def _plan(self, binaries: Binaries) -> Layout:
-        for other in self._other_nodes():
+        if others := self._other_nodes():
             raise ClusterError(
                 "NodeInUse",
-                f"another local cluster runs on this machine (its API server: {other})",
+                f"another local cluster runs on this machine: {', '.join(others)}",
                 "take it down first",
             )
         return super()._plan(binaries)
@@ -197,15 +207,19 @@ class LocalCluster(ControlPlane):
         mounts.unmount(folders)
         cgroup.remove(layout.cgroup)
         if find_program("ip") and find_program("nft"):
-            network.remove_network(layout, proxy=self._owns_proxy_tables())
+            network.remove_network(layout, proxy=not self._other_nodes())
         for file in [*CNI_CACHE.glob(f"{layout.network}-*"), *self._log_links()]:
             file.unlink(missing_ok=True)
         if record is not None:
             network.write_sysctls(record.sysctls)
         if self._run.exists():
             shutil.rmtree(self._run)
+        if not self._other_nodes():
+            for folder in map(Path, SHARED_FOLDERS):
+                with contextlib.suppress(OSError):  # absent, or in use by somebody else
+                    folder.rmdir()
 
-    @contextmanager
+    @contextlib.contextmanager
     def _containerd_at_last(self, layout: Layout, record: Record | None) -> Iterator[None]:
         """Kill all components but containerd before the pods' processes, and let containerd
         forget the containers after them: so its store holds only images."""
@@ -245,18 +259,9 @@ class LocalCluster(ControlPlane):
     def _containerd(self, layout: Layout) -> Containerd:
         return Containerd(layout.containerd_socket, layout.image_store)
 
-    def _owns_proxy_tables(self) -> bool:
-        return not any(True for _ in self._other_nodes())
-
-    def _other_nodes(self) -> Iterator[str]:
-        """Address of the API server of each other local cluster that runs."""
-        own = self._folder / "record.json"
-        for file in paths.clusters_root().glob("*/state/record.json"):
-            record = records.load(file)
-            if file == own or record is None or record.provider != self.provider:
-                continue
-            if any(alive(process) for process in record.processes.values()):
-                yield record.address
+    def _other_nodes(self) -> set[str]:
+        """IDs of other local clusters in this network namespace."""
+        return clusters_running("kube-proxy") - {self._id}
 
 
 def _node_ready(api: ApiClient) -> bool:

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,17 +74,35 @@ def spawn(name: str, argv: Sequence[str], log: Path, cluster_id: str) -> Process
 
 def marked(cluster_id: str) -> list[int]:
     """Pids of all live processes that belong to the cluster by their environment."""
-    wanted = f"{MARKER}={cluster_id}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if wanted in environment.split(b"\0") and start_time(int(entry.name)) is not None:
-                found.append(int(entry.name))
+    return [pid for pid, owner in _marked_processes() if owner == cluster_id]
+
+
+def clusters_running(program_name: str) -> set[str]:
+    """IDs of the clusters of which a program of that name runs in this network namespace."""
+    here = Path("/proc/self/ns/net").readlink()
+    found = set()
+    for pid, owner in _marked_processes():
+        folder = Path(f"/proc/{pid}")
+        with contextlib.suppress(OSError):
+            name = (folder / "cmdline").read_bytes().split(b"\0")[0].rpartition(b"/")[2]
+            if name.decode() == program_name and (folder / "ns/net").readlink() == here:
+                found.add(owner)
     return found
+
+
+def _marked_processes() -> Iterator[tuple[int, str]]:
+    """Pid and cluster ID of every live process that belongs to a cluster."""
+    prefix = f"{MARKER}=".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        marks = [variable for variable in environment if variable.startswith(prefix)]
+        if marks and start_time(int(entry.name)) is not None:
+            yield int(entry.name), marks[0].removeprefix(prefix).decode()
 
 
 def kill_all(pids: Iterable[int], sign: signal.Signals = signal.SIGKILL) -> None:

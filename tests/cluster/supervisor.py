@@ -19,7 +19,7 @@ class Supervisor:
     """Starts processes and keeps the record of them on disk."""
 
     def __init__(self, cluster_id: str, record_file: Path, logs: Path) -> None:
-        self._id = cluster_id
+        self.id = cluster_id
         self._file = record_file
         self._logs = logs
 
@@ -34,7 +34,7 @@ class Supervisor:
     def start(self, name: str, argv: list[str]) -> None:
         """Start a component and write it down."""
         record = self.known()
-        process = spawn(name, argv, self._logs / f"{name}.log", self._id)
+        process = spawn(name, argv, self._logs / f"{name}.log", self.id)
         record.processes[name] = process
         self.write(record)
 
@@ -79,11 +79,11 @@ class Supervisor:
         self.kill_components(spare="")
 
         def emptied() -> bool:
-            pids = marked(self._id)
+            pids = marked(self.id)
             kill_all(pids)
             return not pids
 
-        self._wait_gone(marked(self._id), emptied)
+        self._wait_gone(marked(self.id), emptied)
 
     def wait_ready(self, conditions: Mapping[str, Callable[[], bool]], timeout: float) -> None:
         """Wait until each condition has held once.
@@ -129,7 +129,7 @@ class Supervisor:
         """What is written down; ClusterError NotRunning when nothing is."""
         record = self.record()
         if record is None:
-            raise ClusterError("NotRunning", f"cluster {self._id} is not up", "start it with: up")
+            raise ClusterError("NotRunning", f"cluster {self.id} is not up", "start it with: up")
         return record
 
     @staticmethod

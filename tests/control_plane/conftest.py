@@ -7,11 +7,13 @@ another one, for runs side by side.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
+import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +22,10 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import ApiError
-from bernstein.kube.resource import NAMESPACES
+from bernstein.kube.resource import NAMESPACES, Object
 from tests.cluster import Cluster, select
 from tests.cluster.binaries import ensure_binaries
+from tests.control_plane.objects import PLANS, job, valid
 
 CHART = Path(__file__).parents[2] / "charts" / "bernstein"
 RELEASE_NAMESPACE = "bernstein-system"
@@ -96,38 +99,27 @@ def chart(tools: Tools) -> None:
 
 def _await_policies(tools: Tools) -> None:
     """Policies take effect some time after they are there: wait until each one denies."""
-    probes = {
-        "jobs": {"apiVersion": "batch/v1", "kind": "Job"},
-        "pods": {"apiVersion": "v1", "kind": "Pod"},
+    labelled = job("default")
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": labelled["metadata"],
+        "spec": labelled["spec"]["template"]["spec"],
     }
-    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
-    metadata = {
-        "name": "probe",
-        "namespace": "default",
-        "labels": {"app.kubernetes.io/managed-by": "bernstein"},
-    }
-    probes["jobs"] |= {"metadata": metadata, "spec": {"template": {"spec": pod}}}
-    probes["pods"] |= {"metadata": metadata, "spec": pod}
-    reference = {"name": "probe", "uid": "0"}
-    probes["sessions"] = {
-        "apiVersion": "bernstein.dev/v1alpha1",
-        "kind": "AgentSession",
-        "metadata": {"name": "probe", "namespace": "default"},
-        "spec": {
-            **{"taskRef": reference, "project": "p", "attempt": 1, "number": 1, "agent": "a"},
-            **{"adapter": "a", "model": "m", "effort": "low", "baseRef": "b", "workRef": "w"},
-            "timeoutSeconds": 1,
-        },
-    }
-    for policy, probe in probes.items():
+    for policy, probe in (
+        ("jobs", labelled),
+        ("pods", pod),
+        ("sessions", valid("AgentSession", "default")),
+    ):
         _await_denial(tools, policy, probe)
 
 
-def _await_denial(tools: Tools, policy: str, probe: dict[str, object]) -> None:
+def _await_denial(tools: Tools, policy: str, probe: Object) -> None:
     for _ in range(100):
         tried = tools.run("kubectl", "create", "--dry-run=server", "-f-", stdin=json.dumps(probe))
         if f"bernstein-{policy}" in tried.stderr:
             return
+        time.sleep(0.05)
     pytest.fail(f"the policy {policy} does not deny: {tried.stderr}{tried.stdout}")
 
 
@@ -189,34 +181,37 @@ async def server(server_connection: ConnectionInfo) -> AsyncIterator[Client]:
         yield client
 
 
+Person = Callable[[str], Awaitable[Client]]
+
+
 @pytest.fixture
-async def person(
-    tools: Tools, account: Account, namespace: str
-) -> AsyncIterator[Callable[[str], Client]]:
+async def person(tools: Tools, account: Account, namespace: str) -> AsyncIterator[Person]:
     """Cluster role (view, edit, admin) -> Client of somebody with that role in the namespace."""
-    clients: list[Client] = []
+    async with contextlib.AsyncExitStack() as clients:
 
-    def with_role(role: str) -> Client:
-        tools.kubectl("create", "serviceaccount", role, "-n", namespace)
-        tools.kubectl(
-            *("create", "rolebinding", role, "-n", namespace),
-            *(f"--clusterrole={role}", f"--serviceaccount={namespace}:{role}"),
-        )
-        client = Client(account(namespace, role))
-        clients.append(client)
-        return client
+        async def with_role(role: str) -> Client:
+            tools.kubectl("create", "serviceaccount", role, "-n", namespace)
+            tools.kubectl(
+                *("create", "rolebinding", role, "-n", namespace),
+                *(f"--clusterrole={role}", f"--serviceaccount={namespace}:{role}"),
+            )
+            client = await clients.enter_async_context(Client(account(namespace, role)))
+            await eventually(lambda: _may_list_plans(client, namespace))
+            return client
 
-    yield with_role
-    for client in clients:
-        await client.__aexit__()
+        yield with_role
 
 
-async def eventually(attempt: Callable[[], object], seconds: float = 20) -> None:
-    """Until the awaitable that `attempt` gives is true, or raises no ApiError."""
+async def _may_list_plans(client: Client, namespace: str) -> bool:
+    return bool((await client.list(PLANS, namespace)).resource_version)
+
+
+async def eventually(attempt: Callable[[], Awaitable[object]], seconds: float = 20) -> None:
+    """Until what `attempt` gives is true; an ApiError counts as not yet."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:
         try:
-            if await attempt():  # type: ignore[misc]
+            if await attempt():
                 return
             problem: object = "it stayed false"
         except ApiError as error:

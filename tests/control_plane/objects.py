@@ -51,7 +51,7 @@ _SPECS: dict[str, dict[str, Any]] = {
 }
 
 
-def valid(kind: str, namespace: str, name: str = "one", **spec: Any) -> Object:
+def valid(kind: str, namespace: str, name: str = "one", /, **spec: Any) -> Object:
     """An object that the API server takes, with these fields of its spec replaced."""
     resource = KINDS[kind]
     return {

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from tests.images import catalog, engine
 from tests.images.catalog import Image
-from tests.images.progress import say, step
+from tests.images.progress import BuildError, say, step
+
+__all__ = ["BuildError", "Built", "build", "cache_folder", "clean", "load"]
 
 CA_IN_CONTEXT = "build-ca.crt"
 """Certificates that this machine trusts, for the build stages that download."""

@@ -39,6 +39,8 @@ Effort = Literal["low", "normal", "high", "max"]
 
 
 _READS_A_FILE = "self.type in ['path_exists', 'file_contains']"
+_NO_TEXT = "self.type != 'file_contains'"
+_NO_TEST = "self.type != 'test_passes'"
 
 
 class Signal(Model):
@@ -54,11 +56,11 @@ class Signal(Model):
             needs("value", "self.type == 'glob_exists'", "glob_exists needs a value"),
             refuses("value", "self.type != 'glob_exists'", "only glob_exists takes a value"),
             needs("contains", "self.type == 'file_contains'", "file_contains needs 'contains'"),
-            refuses("contains", "self.type != 'file_contains'", "only file_contains takes it"),
-            refuses("regex", "self.type != 'file_contains'", "only file_contains takes it"),
+            refuses("contains", _NO_TEXT, "only file_contains takes 'contains'"),
+            refuses("regex", _NO_TEXT, "only file_contains takes 'regex'"),
             needs("command", "self.type == 'test_passes'", "test_passes needs a command"),
-            refuses("command", "self.type != 'test_passes'", "only test_passes takes a command"),
-            refuses("timeoutSeconds", "self.type != 'test_passes'", "only test_passes takes it"),
+            refuses("command", _NO_TEST, "only test_passes takes a command"),
+            refuses("timeoutSeconds", _NO_TEST, "only test_passes takes 'timeoutSeconds'"),
         ),
     }
 

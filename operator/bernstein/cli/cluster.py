@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 import structlog
@@ -18,6 +18,7 @@ from bernstein.api.meta import GROUP, VERSION
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import CliError, explained
 from bernstein.cli.settings import Settings
@@ -65,6 +66,11 @@ class Cluster:
         ours = (session for session in parsed if session.spec.task_ref.name == task)
         return sorted(ours, key=lambda session: session.spec.number)
 
+    async def progress(self, plan: str) -> dict[str, str]:
+        """For the Tasks whose agents work now, what the agents say that they do."""
+        found = await self.client.list(SESSIONS, self.namespace, label_selector=plan_selector(plan))
+        return progress_of(found.items)
+
     async def plan_object(self, name: str) -> Object | None:
         return await self._object(PLANS, name)
 
@@ -106,7 +112,7 @@ class Cluster:
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[Cluster]:
-    """The namespace that the settings and the kubeconfig name. Raises CliError for all that fails."""
+    """The namespace that settings and kubeconfig name; whatever fails becomes a CliError."""
     _no_logs()
     server = ""
     try:
@@ -119,6 +125,16 @@ async def connected(settings: Settings) -> AsyncIterator[Cluster]:
         if known is None:
             raise
         raise known from error
+
+
+def progress_of(items: Iterable[Object]) -> dict[str, str]:
+    """By Task; not believed and not sanitised."""
+    said: dict[str, str] = {}
+    for session in map(sessions.parse, items):
+        report = session.status.report
+        if session.status.state is not SessionState.DEAD and report and report.progress:
+            said[session.spec.task_ref.name] = report.progress
+    return said
 
 
 def plan_selector(plan: str) -> str:

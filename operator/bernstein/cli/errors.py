@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import ssl
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -41,13 +40,27 @@ class CliError(Exception):
 
 def explained(error: Exception, server: str) -> CliError | None:
     """A known error in words for the person at the terminal; None: it is a bug."""
+    if isinstance(error, CliError):
+        return error
+    if isinstance(error, TransportError):
+        return _unreachable(error, server)
+    if isinstance(error, ApiError):
+        return _refused(error, server)
+    if isinstance(error, ConfigError):
+        return _config(error)
+    if isinstance(error, OSError):
+        return _files(error)
+    if isinstance(error, ValidationError):
+        return CliError(
+            "VersionMismatch",
+            f"a {error.title} of the cluster is not as this version knows it",
+            "install the same version of the command line and of the operator",
+        )
+    return None
+
+
+def _refused(error: ApiError, server: str) -> CliError:
     match error:
-        case CliError():
-            return error
-        case ConfigError():
-            return _config(error)
-        case TransportError():
-            return _unreachable(error, server)
         case Unauthorized():
             return CliError(
                 "Unauthorized",
@@ -60,19 +73,7 @@ def explained(error: Exception, server: str) -> CliError | None:
             return _not_found(error)
         case Invalid():
             return CliError("Invalid", f"the API server refuses it: {error.message}")
-        case ApiError():
-            return CliError(error.reason, f"the API server answers: {error.message}")
-        case ssl.SSLError():
-            return _files(error)
-        case OSError():
-            return _files(error)
-        case ValidationError():
-            return CliError(
-                "VersionMismatch",
-                f"a {error.title} of the cluster is not as this version knows it",
-                "install the same version of the command line and of the operator",
-            )
-    return None
+    return CliError(error.reason, f"the API server answers: {error.message}")
 
 
 def _config(error: ConfigError) -> CliError:

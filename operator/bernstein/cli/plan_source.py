@@ -12,6 +12,7 @@ from bernstein.api.plan import Estimate, PlanSpec
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.terminal import Terminal
 from bernstein.core import plan_file
+from bernstein.core.plan_spec import plan_spec
 from bernstein.core.plan_validation import validate_file
 from bernstein.core.problems import Problem, Report
 
@@ -29,11 +30,11 @@ class PlanFile:
     @property
     def spec(self) -> PlanSpec:
         """Of a file without errors."""
-        return PlanSpec.model_validate(plan_file.plan_spec(self.data))
+        return PlanSpec.model_validate(plan_spec(self.data))
 
 
 def read(path: str) -> PlanFile:
-    """Reads and judges a plan file; `-` is standard input. Raises CliError when it is unreadable."""
+    """Reads and judges a plan file; `-` is standard input. Raises CliError when it cannot."""
     try:
         data = plan_file.parse(_content(path))
     except plan_file.PlanSyntaxError as error:
@@ -49,9 +50,7 @@ def _content(path: str) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(limit)
     except FileNotFoundError as error:
-        raise CliError(
-            "PlanNotFound", f"Plan file not found: {path}", code=INVALID
-        ) from error
+        raise CliError("PlanNotFound", f"Plan file not found: {path}", code=INVALID) from error
     except OSError as error:
         message = f"Plan file cannot be read: {path}: {error.strerror}"
         raise CliError("PlanNotFound", message, code=INVALID) from error

@@ -39,9 +39,7 @@ def settings_of(
 ) -> Settings:
     """The settings of a command: its own options over those of the root."""
     root = ctx.obj if isinstance(ctx.obj, Settings) else Settings()
-    return root.with_options(
-        json=json, namespace=namespace, context=context, kubeconfig=kubeconfig
-    )
+    return root.with_options(json=json, namespace=namespace, context=context, kubeconfig=kubeconfig)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")]

@@ -17,7 +17,7 @@ from bernstein.api.task import Task
 from bernstein.core.errors import policy
 from bernstein.core.expansion import names_by_stage
 from bernstein.core.records import task_record, task_status, telling_condition
-from bernstein.core.sanitise import line
+from bernstein.core.sanitise import line, text
 
 _STYLES = {
     "closed": "green",
@@ -46,13 +46,13 @@ _SHORT_SHA = 8
 
 def task_table(tasks: Sequence[Task], console: Console) -> Table:
     """ID, status, role, attempt and cost; with the title where the terminal is wide."""
-    table = _table()
-    table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20, ratio=4)
+    wide = console.width >= _WIDE
+    table = _table(expand=wide)
+    table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("STATUS", no_wrap=True)
     table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
-    table.add_column("TRY", justify="right")
+    table.add_column("TRY", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
-    wide = console.width >= _WIDE
     if wide:
         table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
     for task in tasks:
@@ -70,7 +70,7 @@ def task_table(tasks: Sequence[Task], console: Console) -> Table:
 
 def plan_table(plans: Sequence[Plan]) -> Table:
     table = _table()
-    table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16, ratio=4)
+    table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16)
     table.add_column("PHASE", no_wrap=True)
     table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=16)
     table.add_column("CLOSED", justify="right")
@@ -93,10 +93,10 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     """Every step of a Plan below its stage; `progress` is what the agent of a Task says it does."""
     by_name = {task.metadata.name: task for task in tasks}
     names = names_by_stage(plan)
-    table = _table(header=False)
-    table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=5)
+    table = _table(header=False, expand=True)
+    table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("status", no_wrap=True, min_width=11)
-    table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=6)
+    table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("cost", justify="right", no_wrap=True, min_width=5)
     for stage in plan.spec.stages:
         table.add_row(Text(line(stage.name, 60), style="bold"))
@@ -107,7 +107,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
 
 def _step_row(table: Table, title: str, task: Task | None, progress: str) -> None:
     if task is None:
-        table.add_row(Text(f"  ○ {line(title, 120)}", style="dim"), Text("planned", style="dim"))
+        table.add_row(Text(f"  ○ {line(title, 120)}", style="dim"))
         return
     word = task_status(task)
     style = _STYLES.get(word, "")
@@ -123,15 +123,15 @@ def headline(plan: Plan) -> Text:
     """Phase, tasks, time and money of a Plan."""
     status = plan.status
     phase = status.phase or "Pending"
-    text = Text(plan.metadata.name, style="bold")
-    text.append(f"  {phase}", style=_phase_style(phase))
+    shown = Text(plan.metadata.name, style="bold")
+    shown.append(f"  {phase}", style=_phase_style(phase))
     counts = status.counts
     parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
     spent = dollars(status.spend_usd)
     budget = f" of {dollars(plan.spec.budget)}" if plan.spec.budget else ""
     parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
-    text.append("".join(f" · {part}" for part in parts if part))
-    return text
+    shown.append("".join(f" · {part}" for part in parts if part))
+    return shown
 
 
 def note(task: Task, progress: str) -> str:
@@ -151,12 +151,15 @@ def note(task: Task, progress: str) -> str:
         case "cancelled":
             return line(task.spec.cancel.reason, 200) if task.spec.cancel else ""
     record = task_record(task)
-    if record["reason"]:
-        return line(record["message"] or record["reason"], 200)
-    if status.attempts:
-        last = status.attempts[-1]
-        return line(f"{last.reason}: {last.message}", 200)
-    return ""
+    words = record["message"] or record["reason"] or _last_rejection(task)
+    return line(words, 200).partition(" Remedy: ")[0]
+
+
+def _last_rejection(task: Task) -> str:
+    rejected = [move for move in task.status.history if move.to_state == TaskState.FAILED]
+    if not rejected:
+        return ""
+    return f"{rejected[-1].reason}, tried again"
 
 
 def _verifying(task: Task) -> str:
@@ -174,15 +177,14 @@ def _tries(attempts: int) -> str:
 
 
 def ending(plan: Plan) -> tuple[str, str]:
-    """How a Plan ended or why it stands still, and what helps; both may be empty."""
+    """How a Plan ended, why it stands still or what it does, and what helps; both may be empty."""
     said = telling_condition(plan.status.conditions)
     if said is None:
         return "", ""
-    words = line(said.message, 1000) or said.reason
-    message, marker, remedy = words.partition(" Remedy: ")
-    reason = "" if said.reason == (plan.status.phase or "") else f"{said.reason}: "
-    fallback = policy(said.reason).remedy if said.type == "Stalled" and not marker else ""
-    return f"{reason}{message}", remedy or fallback
+    message, marker, remedy = text(said.message, 4096).partition(" Remedy: ")
+    if said.type != "Stalled":
+        return message, ""
+    return f"{said.reason}: {message}", remedy if marker else policy(said.reason).remedy
 
 
 def dollars(amount: str, *, zero: str = "$0.00") -> str:
@@ -192,14 +194,14 @@ def dollars(amount: str, *, zero: str = "$0.00") -> str:
     return f"${value:.2f}" if value >= Decimal("0.01") else "<$0.01"
 
 
-def _table(*, header: bool = True) -> Table:
+def _table(*, header: bool = True, expand: bool = False) -> Table:
     return Table(
         box=SIMPLE_HEAD if header else None,
         show_header=header,
         show_edge=False,
         pad_edge=False,
-        padding=(0, 1),
-        expand=True,
+        padding=(0, 1, 0, 0),
+        expand=expand,
         header_style="dim",
     )
 

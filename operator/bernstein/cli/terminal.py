@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from bernstein.cli.errors import INTERRUPTED, CliError, explained
+from bernstein.cli.errors import INTERRUPTED, CliError
 from bernstein.cli.settings import Settings
 from bernstein.core.sanitise import text as sanitise
 
-T = TypeVar("T")
 _LONGEST_LINE = 4096
 
 
@@ -25,9 +24,7 @@ class Terminal:
     def __init__(self, settings: Settings) -> None:
         self.json = settings.json
         self.out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
-        self.err = Console(
-            stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False
-        )
+        self.err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
     @property
     def people(self) -> Console:
@@ -60,14 +57,27 @@ class Terminal:
             self.complain(f"  {error.remedy}")
 
 
-def run(terminal: Terminal, work: Coroutine[Any, Any, T]) -> T:
-    """Runs a command to its end; a known error becomes one line and an exit code."""
+def run_async(terminal: Terminal, work: Coroutine[Any, Any, int]) -> int:
+    """The exit code of a command; an error that is known becomes a line on standard error.
+
+    Raises KeyboardInterrupt after `work` has cleaned up.
+    """
     try:
         return asyncio.run(work)
+    except CliError as error:
+        terminal.fail(error)
+        return error.code
+
+
+def run_command(terminal: Terminal, work: Coroutine[Any, Any, None]) -> None:
+    """Runs a command to its end and leaves with its exit code."""
+
+    async def finished() -> int:
+        await work
+        return 0
+
+    try:
+        code = run_async(terminal, finished())
     except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
-    except (CliError, OSError) as error:
-        known = explained(error, "")
-        assert known is not None  # noqa: S101 - both kinds are known
-        terminal.fail(known)
-        raise typer.Exit(known.code) from None
+        code = INTERRUPTED
+    raise typer.Exit(code)

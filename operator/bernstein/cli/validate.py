@@ -29,7 +29,7 @@ def validate(settings: Settings, path: str) -> None:
             terminal.fail(error)
         raise typer.Exit(error.code) from None
     if settings.json:
-        terminal.answer(_record(found))
+        terminal.answer(file_record(found))
     else:
         _tell(terminal, found)
     if found.report.errors:
@@ -47,7 +47,7 @@ def _tell(terminal: Terminal, found: PlanFile) -> None:
     terminal.say(f"  ({guess.basis})", "dim")
 
 
-def _record(found: PlanFile) -> Record:
+def file_record(found: PlanFile) -> Record:
     errors, warnings = found.report.errors, found.report.warnings
     record: Record = {
         "valid": not errors,

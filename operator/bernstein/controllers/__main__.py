@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 from pathlib import Path
+from typing import Any
 
 import kopf
 
@@ -89,11 +90,15 @@ async def _shell(engine: Engine) -> int:
             await engine.run(stop_engine)
         except BaseException as error:
             outcome.append(error)
-            log.error("the engine ended", exc_info=error)
+            log.exception("the engine ended")
         finally:
             stop_shell.set()
 
     running: list[asyncio.Task[None]] = []
+
+    @kopf.on.login(registry=registry)
+    def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
+        return kopf.login_via_client(**kwargs)
 
     @kopf.on.startup(registry=registry)
     async def start(**_: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from bernstein.api.meta import GROUP
@@ -149,14 +149,14 @@ class Engine:
             observer=self._metrics,
         )
 
-    def _project_of(self, task: Object) -> Iterable[Key]:
+    def _project_of(self, task: Object) -> Collection[Key]:
         name = task.get("status", {}).get("project")
         return (Key(key_of(task).namespace, name),) if name else ()
 
-    def _plans_beside(self, project: Object) -> Iterable[Key]:
+    def _plans_beside(self, project: Object) -> Collection[Key]:
         return [key_of(p) for p in self.caches.plans.informer.objects(key_of(project).namespace)]
 
-    def _tasks_of_plan(self, plan: Object) -> Iterable[Key]:
+    def _tasks_of_plan(self, plan: Object) -> Collection[Key]:
         name = plan["metadata"]["name"]
         return [
             key_of(task)
@@ -164,7 +164,7 @@ class Engine:
             if task["metadata"].get("labels", {}).get(names.LABEL_PLAN) == name and _waits(task)
         ]
 
-    def _waiting_beside(self, changed: Object) -> Iterable[Key]:
+    def _waiting_beside(self, changed: Object) -> Collection[Key]:
         """Tasks that may go on now that this one (or the Project) has changed."""
         tasks = self.caches.tasks.informer.objects(key_of(changed).namespace)
         return [key_of(task) for task in tasks if _waits(task)]

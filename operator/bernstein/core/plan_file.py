@@ -13,7 +13,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from bernstein.api.meta import API_VERSION
 from bernstein.api.plan import PlanSpec
 from bernstein.core import naming
-from bernstein.core.plan_spec import plan_spec as plan_spec
+from bernstein.core.plan_spec import plan_spec
 
 CONTENT_ANNOTATION = "bernstein.dev/content"
 """Digest of the plan file that a Plan was made from."""

@@ -62,7 +62,7 @@ def task_record(task: Task) -> Record:
         **_why(task),
         "verification": _verification(status.verification),
         "delivery": _delivery(status.delivery),
-        "attempts": [_attempt(attempt) for attempt in status.attempts],
+        "attempts": [_attempt(task, attempt) for attempt in status.attempts],
         "cost_usd": _dollars(status.spend_usd),
         "tokens": status.usage.model_dump(),
         "created_at": _time(task.metadata.creation_timestamp),
@@ -114,7 +114,7 @@ def estimate_record(estimate: Estimate | None) -> Record | None:
 
 
 def telling_condition(found: tuple[Condition, ...]) -> Condition | None:
-    """The condition that says best how things are: why it stands still, how it ended, what it does."""
+    """What says best how things are: why it stands still, how it ended, what it does."""
     if conditions.is_true(found, "Stalled"):
         return conditions.find(found, "Stalled")
     return conditions.find(found, "Succeeded") or conditions.find(found, "Reconciling")
@@ -169,12 +169,20 @@ def _delivery(delivery: Delivery | None) -> Record | None:
     }
 
 
-def _attempt(attempt: Attempt) -> Record:
+def rejection(task: Task, attempt: Attempt) -> str | None:
+    """Why the work of a session that reported success was refused, if it was."""
+    if attempt.reason != "Succeeded":
+        return None
+    moves = (m for m in task.status.history if m.to_state == TaskState.FAILED)
+    return next((m.reason for m in moves if m.attempt == attempt.attempt), None)
+
+
+def _attempt(task: Task, attempt: Attempt) -> Record:
     return {
         "session": attempt.session,
         "attempt": attempt.attempt,
         "counted": attempt.counted,
-        "reason": attempt.reason,
+        "reason": rejection(task, attempt) or attempt.reason,
         "message": text(attempt.message, 512),
         "model": attempt.model,
         "cost_usd": _dollars(attempt.spend_usd),

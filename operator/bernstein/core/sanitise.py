@@ -44,8 +44,8 @@ def line(value: str, limit: int) -> str:
 
 
 def _visible(character: str) -> str:
-    if character == "\n" or character.isascii():
-        return character if character >= " " or character == "\n" else ""
+    if character.isascii():
+        return character if character.isprintable() or character == "\n" else ""
     category = unicodedata.category(character)
     if category in _UNSEEN:
         return ""

@@ -275,12 +275,21 @@ def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision
         step = verification.verify(snapshot, status, now)
         if step.rejected is not None:
             reason, text = step.rejected
-            told = step.status.model_copy(update={"feedback": text})
+            told = _rejected(step.status, reason, text)
             return Decision(_fail(snapshot, told, reason, now), step.intents)
         if step.status.verification is None or step.status.verification.passed is None:
             return Decision(step.status, step.intents, step.requeue_after)
         status = step.status
     return delivery.deliver(snapshot, status, now)
+
+
+def _rejected(status: TaskStatus, reason: str, text: str) -> TaskStatus:
+    """With the verdict as feedback, and as the end of the attempt that reported success."""
+    last = status.attempts[-1:]
+    ended_ = tuple(a.model_copy(update={"reason": reason, "message": text[:500]}) for a in last)
+    return status.model_copy(
+        update={"feedback": text, "attempts": (*status.attempts[:-1], *ended_)}
+    )
 
 
 def _cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 _CARD = re.compile(
-    r"""(?<![\w.+-])
+    r"""(?<![0-9A-Za-z.+])(?<!\d-)
     (?: \d{13,19}
       | \d{4}([ -])(?:\d{4}\1){2,3}\d{1,4}  # 4-4-4-4 and longer ones
       | \d{4}([ -])\d{6}\2\d{4,5}          # 4-6-5, 4-6-4

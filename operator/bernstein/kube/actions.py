@@ -131,7 +131,7 @@ class Executor:
             self._guard.deleted(owner, action.resource, action.key, action.uid)
         else:
             key, uid = key_of(action.obj), uid_of(action.obj)
-            self._guard.deleted(owner, action.resource, key, uid)
+            self._guard.deleted(owner, action.resource, key, uid, gone=True)
         return obj
 
     async def _send(self, action: Action) -> Object | None:
@@ -211,12 +211,14 @@ class Executor:
                 {"op": "remove", "path": path},
             ]
             try:
-                return await self._writer().patch(action.resource, key.name, key.namespace, body)
+                live = await self._writer().patch(action.resource, key.name, key.namespace, body)
             except NotFound:
                 return None
             except Invalid:
                 if attempt == 2:
                     raise
+            else:
+                return None if _was_last_hold(live) else live
             try:
                 obj = await self._client.get(action.resource, key.name, key.namespace)
             except NotFound:
@@ -279,6 +281,16 @@ class Executor:
         if (controller_of(live) or {}).get("uid") != (controller_of(desired) or {}).get("uid"):
             return "owner"
         return None if self._hash(live) == self._hash(desired) else "spec"
+
+
+def _was_last_hold(obj: Object) -> bool:
+    """Whether the server deleted the object instead of storing it, as the answer to a patch.
+
+    The answer has the revision of before, so that it does not show by that.
+    """
+    metadata = obj["metadata"]
+    held = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    return is_deleting(obj) and not held
 
 
 def status_diff(

@@ -1,15 +1,15 @@
 """The local copy of one resource's objects, with indexes, kept by an informer."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
 
-IndexFunction: TypeAlias = Callable[[Object], Iterable[str]]
+IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
 
 
-def by_owner_uid(obj: Object) -> Iterable[str]:
+def by_owner_uid(obj: Object) -> Collection[str]:
     """Indexes dependants by the uid of each of their owners."""
     return [owner["uid"] for owner in obj["metadata"].get("ownerReferences", ())]
 
@@ -17,7 +17,7 @@ def by_owner_uid(obj: Object) -> Iterable[str]:
 def by_label(label: str) -> IndexFunction:
     """Indexes objects by the value of a label; those without it are in no entry."""
 
-    def values(obj: Object) -> Iterable[str]:
+    def values(obj: Object) -> Collection[str]:
         value = obj["metadata"].get("labels", {}).get(label)
         return () if value is None else (value,)
 
@@ -91,14 +91,16 @@ class Cache:
     def _set(self, key: Key, new: Object | None, *, last: Object | None = None) -> None:
         old = self._objects.get(key)
         for name, function in self._functions.items():
-            before = set(function(old)) if old is not None else set()
-            after = set(function(new)) if new is not None else set()
+            before = function(old) if old is not None else ()
+            after = function(new) if new is not None else ()
+            if before == after:
+                continue
             index = self._indexes[name]
-            for value in before - after:
+            for value in set(before).difference(after):
                 del index[value][key]
                 if not index[value]:
                     del index[value]
-            for value in after - before:
+            for value in after:
                 index.setdefault(value, {})[key] = None
         if new is None:
             del self._objects[key]

@@ -269,10 +269,13 @@ class Client:
         try:
             async with await self._open("GET", path, params=params, limits=limits) as response:
                 self._observed("WATCH", resource.plural, response.status, started)
-                if response.status >= 300:
-                    raise await _refusal(response)
-                async for line in _lines(response):
-                    yield _event(line)
+                try:
+                    if response.status >= 300:
+                        raise await _refusal(response)
+                    async for line in _lines(response):
+                        yield _event(line)
+                finally:
+                    _abort(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise TransportError(f"watch of {resource.plural} broke: {_cause(error)}") from error
 
@@ -370,6 +373,16 @@ class Client:
 def _selectors(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
     given = {"labelSelector": label_selector, "fieldSelector": field_selector}
     return {name: value for name, value in given.items() if value}
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Drops the connection of an answer that has not ended.
+
+    A polite TLS shutdown would outlive the client, and hang when the server is dead.
+    """
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 def _cause(error: Exception) -> str:

@@ -22,11 +22,12 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """``revision`` of a create or patch, or ``deleted_uid``; seconds at ``at``."""
+    """The ``revision`` of a create or patch, or the deletion of ``uid``; seconds at ``at``."""
 
     at: float
     revision: int = 0
-    deleted_uid: str = ""
+    uid: str = ""
+    gone: bool = False
 
 
 class Guard:
@@ -55,9 +56,14 @@ class Guard:
         write = _Write(self._clock(), revision=resource_version_of(obj))
         self._remember(owner, resource, key_of(obj), write)
 
-    def deleted(self, owner: Key, resource: Resource, key: Key, uid: str) -> None:
-        """While reconciling ``owner`` the object with this uid was deleted."""
-        self._remember(owner, resource, key, _Write(self._clock(), deleted_uid=uid))
+    def deleted(
+        self, owner: Key, resource: Resource, key: Key, uid: str, *, gone: bool = False
+    ) -> None:
+        """While reconciling ``owner`` the object with this uid was deleted.
+
+        ``gone``: nothing holds it any more, so its being deleted is not enough to see.
+        """
+        self._remember(owner, resource, key, _Write(self._clock(), uid=uid, gone=gone))
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all that ``owner``'s reconciles have written."""
@@ -91,7 +97,9 @@ class Guard:
 
 
 def _seen(informer: Informer, key: Key, write: _Write) -> bool:
-    if not write.deleted_uid:
+    if not write.uid:
         return informer.has_seen(key, write.revision)
     cached = informer.get(key)
-    return cached is None or uid_of(cached) != write.deleted_uid or is_deleting(cached)
+    if cached is None or uid_of(cached) != write.uid:
+        return True
+    return is_deleting(cached) and not write.gone

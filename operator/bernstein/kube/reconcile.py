@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from bernstein.kube.resource import Key, Object, is_deleting, key_of
 
 log = structlog.get_logger(__name__)
 
-Mapper: TypeAlias = Callable[[Object], Iterable[Key]]
+Mapper: TypeAlias = Callable[[Object], Collection[Key]]
 PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
 
 _SYSTEM = random.SystemRandom()
@@ -31,14 +31,14 @@ class Result:
     requeue_after: float | None = None
 
 
-def own_key(obj: Object) -> Iterable[Key]:
+def own_key(obj: Object) -> Collection[Key]:
     return (key_of(obj),)
 
 
 def controller_key(kind: str, group: str) -> Mapper:
     """Maps a dependant to its owner of that kind and group that has ``controller: true``."""
 
-    def mapper(obj: Object) -> Iterable[Key]:
+    def mapper(obj: Object) -> Collection[Key]:
         metadata = obj["metadata"]
         return [
             Key(metadata.get("namespace", ""), owner["name"])
@@ -54,7 +54,7 @@ def controller_key(kind: str, group: str) -> Mapper:
 def label_key(label: str) -> Mapper:
     """Maps an object to the key whose name a label holds, in the same namespace."""
 
-    def mapper(obj: Object) -> Iterable[Key]:
+    def mapper(obj: Object) -> Collection[Key]:
         metadata = obj["metadata"]
         name = metadata.get("labels", {}).get(label)
         return (Key(metadata.get("namespace", ""), name),) if name else ()
@@ -112,10 +112,12 @@ class Controller:
 
         def handler(old: Object | None, new: Object | None) -> None:
             rank = priority(old, new)
-            for obj in (old, new):
-                if obj is not None:
-                    for key in mapper(obj):
-                        self.queue.add(key, rank)
+            keys = mapper(new) if new is not None else ()
+            for key in keys:
+                self.queue.add(key, rank)
+            for key in mapper(old) if old is not None else ():
+                if key not in keys:
+                    self.queue.add(key, rank)
 
         self._informers.append(informer)
         informer.add_handler(handler)
@@ -146,11 +148,12 @@ class Controller:
                 key = await self.queue.get()
             except QueueClosed:
                 return
+            # Every worker is a task with a context of its own: nothing to unbind.
+            structlog.contextvars.bind_contextvars(
+                controller=self.name, namespace=key.namespace, name=key.name
+            )
             try:
-                with structlog.contextvars.bound_contextvars(
-                    controller=self.name, namespace=key.namespace, name=key.name
-                ):
-                    await self._process(key)
+                await self._process(key)
             finally:
                 self.queue.done(key)
 

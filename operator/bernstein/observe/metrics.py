@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 from bernstein.api.states import SessionState, TaskState
@@ -73,8 +74,9 @@ class Metrics(EngineMetrics):
         self._merges.labels(namespace, word(result)).inc()
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
-        if usd > 0:
-            self._cost.labels(namespace, word(adapter)).inc(float(usd))
+        amount = float(usd)
+        if 0 < amount < math.inf:
+            self._cost.labels(namespace, word(adapter)).inc(amount)
 
     def tokens(
         self,

@@ -61,11 +61,17 @@ class Client:
             raise PodError("InvalidConfig", "callback.url must start with http:// or https://")
         self._token_file = Path(callback.token_file)
         self._ca_file = callback.ca_file
+        # Grows over a restart of the container as well: no second has two heartbeats.
+        self._seq = int(time.time())
+        self._seq_lock = threading.Lock()
         base = self._url.path.rstrip("/")
         self._path = f"{base}/v1/sessions/{quote(namespace, '')}/{quote(session, '')}"
 
-    def heartbeat(self, beat: Beat, seq: int, timeout: float = _TIMEOUT_SECONDS) -> str | None:
+    def heartbeat(self, beat: Beat, timeout: float = _TIMEOUT_SECONDS) -> str | None:
         """Reason why the server wants the agent stopped, or None. Raises CallbackError."""
+        with self._seq_lock:
+            self._seq += 1
+            seq = self._seq
         body = {
             "seq": seq,
             "usage": dataclasses.asdict(beat.usage),
@@ -141,8 +147,6 @@ class Heart(threading.Thread):
         self._stop = stop
         self._ended = threading.Event()
         self._failures = 0
-        # Grows over a restart of the container as well, since no second has two heartbeats.
-        self._seq = int(time.time())
 
     def end(self) -> None:
         """Send none any more; does not wait for one under way."""
@@ -158,9 +162,8 @@ class Heart(threading.Thread):
         return max(self._seconds, min(backed_off, _LONGEST_PAUSE_SECONDS))
 
     def _once(self) -> None:
-        self._seq += 1
         try:
-            reason = self._client.heartbeat(self._beat(), self._seq)
+            reason = self._client.heartbeat(self._beat())
         except CallbackError as error:
             if self._failures == 0:
                 log.event("heartbeat-failed", status=error.status, message=str(error))

@@ -11,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -271,9 +269,8 @@ def _remote_settings(remote: Remote, git_dir: Path) -> dict[str, str]:
         settings = {"http.sslCAInfo": remote.ca_file, "http.sslCAPath": str(git_dir / "refs")}
     if remote.credential_dir:
         path = unquote(parts.path).strip("/")
-        asked = [remote.credential_dir, parts.scheme, parts.netloc, path]
-        program = shlex.join([sys.executable, "-I", "-S", credential.__file__, *asked])
-        settings["credential.helper"] = f'!f() {{ test "$1" != get || {program}; }}; f'
+        asked = (parts.scheme, parts.netloc, path)
+        settings["credential.helper"] = credential.helper(remote.credential_dir, *asked)
     return settings
 
 

@@ -20,6 +20,7 @@ _REMEDIES = {
     "CredentialRefused": "check the Secret of this credential and its right to push this ref",
     "RefNotFound": "check the name of the branch or ref",
     "BranchProtected": "allow this credential's user to push to the branch, or deliver otherwise",
+    "RepositoryInvalid": "the server's objects do not pass git's checks: run `git fsck` there",
     "RefMoved": "somebody else pushed meanwhile; it is looked at again",
     "PushRejected": "see the server's message",
     "InternalError": "look at the pod's log",
@@ -54,6 +55,10 @@ _TABLE = (
             r"|branch is currently checked out|deny(ing)? (updating|non-fast-forward)",
             re.IGNORECASE,
         ),
+    ),
+    (
+        "RepositoryInvalid",
+        re.compile(r"fsck error|index-pack failed|unresolved deltas|bad object", re.IGNORECASE),
     ),
     ("Authentication", re.compile(_AUTHENTICATION, re.IGNORECASE)),
     ("RepositoryUnreachable", re.compile(_UNREACHABLE, re.IGNORECASE)),

@@ -138,7 +138,7 @@ class Inspection:
             )
 
     def _contents(self) -> Iterator[tuple[bytes, bytes, bytes]]:
-        """(path, before, after) of every file or symlink that the change leaves with new content."""
+        """(path, before, after) of every file or symlink with new content."""
         config = self._config
         changes = trees.changed_contents(self._repository, config.base, config.sha)
         ids = [each for change in changes for each in (change.before, change.after) if each]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bernstein.api.pod import Changed, PrepareConfig, PrepareResult
-from bernstein.pods import git, log, trees
+from bernstein.pods import git, log, termination, trees
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import Git, full_ref
 from bernstein.pods.merging import Merged, commit_tree, is_ancestor, merge_trees
@@ -21,7 +21,7 @@ def run(config: PrepareConfig) -> PrepareResult:
     merged = _merge(repository, tip, config.sha)
     if merged.conflicts:
         log.event("conflict", base=tip, files=len(merged.conflicts))
-        return PrepareResult(tip, "", "", Changed(), merged.conflicts)
+        return _conflict(tip, merged.conflicts)
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha)
     if sha != tip:
@@ -50,3 +50,9 @@ def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
         return tip
     parents = [tip, config.sha] if config.merge else [tip]
     return commit_tree(repository, tree, parents, config.commit, config.sha)
+
+
+def _conflict(tip: str, paths: tuple[str, ...]) -> PrepareResult:
+    while not termination.fits(result := PrepareResult(tip, "", "", Changed(), paths)):
+        paths = paths[:-1]
+    return result

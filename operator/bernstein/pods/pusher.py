@@ -68,7 +68,7 @@ class Pusher:
         """Push records as they come; `ended` says that the last one is there or will be soon."""
         closing: float | None = None
         while True:
-            number, record = packs.latest(self._folder) or (0, None)
+            number, record = self._newest()
             last = record is not None and (record.final or record.aborted)
             if last or ended.is_set():
                 closing = closing or time.monotonic()
@@ -84,6 +84,13 @@ class Pusher:
             if not ended.wait(_POLL_SECONDS):
                 continue
             time.sleep(_POLL_SECONDS / 5)
+
+    def _newest(self) -> tuple[int, Record | None]:
+        try:
+            return packs.latest(self._folder) or (0, None)
+        except PodError as error:
+            self._error = error
+            return 0, None
 
     def _is_over(self, waited: float, *, last: bool) -> bool:
         """Whether waiting longer is of no use, `waited` seconds after the agent's end."""
@@ -166,7 +173,12 @@ class Intake:
     def _copy(self, source: Path, number: int) -> Path:
         target = self._store / f"incoming-{number}.pack"
         self._drop(target)
-        fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise PodError("InvalidPack", f"{source.name}: {error.strerror}") from error
         with os.fdopen(fd, "rb") as reader:
             st = os.fstat(fd)
             if not stat.S_ISREG(st.st_mode):

@@ -19,10 +19,11 @@ from bernstein.agents import StreamParser
 from bernstein.api import pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.core import sanitise
-from bernstein.pods import log, packs, stream, trees
+from bernstein.gates.conditions import changed_from_paths
+from bernstein.pods import log, packs, stream
 from bernstein.pods.callback import Beat, CallbackError, Client, Heart
 from bernstein.pods.errors import PodError
-from bernstein.pods.objects import Commit, Objects, RefusedContents
+from bernstein.pods.objects import Objects, RefusedContents
 from bernstein.pods.snapshot import Snapshot, Walker
 
 CONFIG = RecorderConfig
@@ -87,13 +88,11 @@ class Work:
         for _ in range(_REFUSAL_ROUNDS):
             snapshot = self._look()
             try:
-                pack = self._record(snapshot)
+                self._advance(snapshot, final=final)
             except RefusedContents as refused:
                 self._walker.refuse(refused.object_ids)
-                continue
-            if pack is not None or final:
-                self._publish(pack, final=final)
-            return
+            else:
+                return
         raise PodError("InvalidPack", "the snapshot holds too many files that git refuses")
 
     def _look(self) -> Snapshot:
@@ -106,22 +105,25 @@ class Work:
         self._skipped = snapshot.skipped
         return snapshot
 
-    def _record(self, snapshot: Snapshot) -> Path | None:
-        """Make the commit; None when the tree is the one that was recorded last."""
-        if snapshot.entries == self._entries:
-            return None
-        text = _with_trailer(self._config.commit, snapshot.skipped)
-        commit = self.objects.commit(snapshot.entries, text, int(time.time()))
-        pack = None if commit == self.objects.base else self.objects.pack(commit)
-        self._entries, self.commit = snapshot.entries, commit
-        self.record = None
-        return pack
-
-    def _publish(self, pack: Path | None, *, final: bool) -> None:
-        base, commit = self.objects.base, self.commit
+    def _advance(self, snapshot: Snapshot, *, final: bool) -> None:
+        base, commit, pack = self.objects.base, self.commit, None
         name = self.record.pack if self.record else None
+        if snapshot.entries != self._entries:
+            text = _with_trailer(self._config.commit, snapshot.skipped)
+            commit = self.objects.commit(snapshot.entries, text, int(time.time()))
+            pack = None if commit == base else self.objects.pack(commit)
+            name = None
+        elif not final:
+            return
         self._hand_over(packs.Record(base.sha, commit.sha, commit.tree, final, name), pack)
-        log.event("recorded", sha=commit.sha, final=final, skipped=self._skipped)
+        self._entries, self.commit = snapshot.entries, commit
+        log.event("recorded", sha=commit.sha, final=final, skipped=snapshot.skipped)
+
+    def changed(self) -> Changed:
+        """What the last commit changes against the base."""
+        before, after = self.objects.base_entries, self._entries
+        paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+        return changed_from_paths(paths)
 
     def abort(self) -> None:
         """Tell the pusher that no final state will come."""
@@ -163,7 +165,7 @@ class Recorder:
     def run(self, ended: threading.Event) -> RecorderResult:
         """Work until `ended` is set; then the last state, handed over and reported."""
         heart = self._start_heart()
-        every = min(self._config.checkpoint_seconds, max(self._config.stall_seconds / 3, 1))
+        every = min(self._config.checkpoint_seconds, self._config.stall_seconds / 3)
         due = time.monotonic()
         try:
             while not ended.wait(_POLL_SECONDS):
@@ -212,6 +214,8 @@ class Recorder:
             self._work.checkpoint(final=False)
         except PodError as error:
             log.event("checkpoint-failed", reason=error.reason, message=error.message)
+        except OSError as error:  # the volume is full, say; the agent may tidy up
+            log.event("checkpoint-failed", reason="InternalError", message=str(error))
         if self._work.latest_change > before:
             self._active = time.monotonic()
 
@@ -268,7 +272,7 @@ class Recorder:
                 base=base.sha,
                 sha=commit.sha,
                 tree=commit.tree,
-                changed=self._changed(base, commit),
+                changed=self._work.changed(),
                 usage=self._parser.usage,
                 final=_sanitised(final),
                 model=self._model(),
@@ -276,11 +280,6 @@ class Recorder:
                 skipped=self._work.skipped,
             )
         )
-
-    def _changed(self, base: Commit, commit: Commit) -> Changed:
-        if commit == base:
-            return Changed()
-        return trees.changed(self._work.objects.repository, base.sha, commit.sha)
 
     def _report(self, result: RecorderResult | None) -> None:
         """Hand the result (or, without one, the last usage) to the server: best effort, bounded."""
@@ -293,7 +292,7 @@ class Recorder:
     def _last_call(self, client: Client, result: RecorderResult | None) -> None:
         try:
             if result is None:
-                client.heartbeat(self._describe(), int(time.time()) + 1, _LAST_CALL_SECONDS)
+                client.heartbeat(self._describe(), _LAST_CALL_SECONDS)
             else:
                 client.result(result, _LAST_CALL_SECONDS)
         except CallbackError as error:

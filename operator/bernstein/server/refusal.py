@@ -47,7 +47,8 @@ class Refusal(Exception):  # noqa: N818 - an answer, not a failure of the server
         return self.problem.reason
 
     def headers(self) -> dict[str, str]:
-        headers = {}
+        # The body may not have been read: do not wait for what is left of it.
+        headers = {"Connection": "close"}
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
         if self.status == 401:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import ssl
-from contextlib import suppress
 
 import uvicorn
 
@@ -14,6 +14,7 @@ from bernstein.observe.logging import logger
 from bernstein.observe.metrics import ServerMetrics
 from bernstein.server.app import Service, create_app
 from bernstein.server.certificate import Certificate
+from bernstein.server.connections import guarded_protocol
 from bernstein.server.settings import Settings
 
 log = logger("bernstein.server")
@@ -35,11 +36,22 @@ async def serve(settings: Settings) -> None:
         server = uvicorn.Server(config)
         async with asyncio.TaskGroup() as tasks:
             following = _follow_certificate(config, settings, tasks)
+            _end_on_signals(server)
             log.info("starting", host=settings.host, port=settings.port, tls=config.is_ssl)
             await server.serve()
             if following is not None:
                 following.cancel()
         log.info("stopped")
+
+
+def _end_on_signals(server: uvicorn.Server) -> None:
+    """uvicorn raises a signal again when it has shut down; to have ended well is no failure."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
 
 
 def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
@@ -48,7 +60,8 @@ def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
         app,  # type: ignore[arg-type]
         host=settings.host,
         port=settings.port,
-        http="h11",
+        interface="asgi3",
+        http=guarded_protocol(),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -79,5 +92,4 @@ def _follow_certificate(
 
 
 def run(settings: Settings) -> None:
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve(settings))
+    asyncio.run(serve(settings))

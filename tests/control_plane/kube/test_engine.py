@@ -25,7 +25,16 @@ from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Elector, Fence, Unfenced
 from bernstein.kube.reconcile import Controller, Result, controller_key
-from bernstein.kube.resource import CONFIG_MAPS, EVENTS, JOBS, PODS, Key, Object, uid_of
+from bernstein.kube.resource import (
+    CONFIG_MAPS,
+    EVENTS,
+    JOBS,
+    PODS,
+    Key,
+    Object,
+    is_deleting,
+    uid_of,
+)
 from tests.cluster.interface import Cluster
 from tests.control_plane.kube.conftest import WIDGETS, Background, eventually, items, named, until
 from tests.control_plane.kube.test_client import job
@@ -95,28 +104,41 @@ async def test_a_selector_shows_only_what_matches_and_refresh_respects_it(
     assert informer.get(key) is None
 
 
-@pytest.mark.parametrize("deletion", ["plain", "last finalizer"])
 async def test_the_guard_sees_writes_and_deletions_arrive(
-    client: Client, namespace: str, background: Background, deletion: str
+    client: Client, namespace: str, background: Background
 ) -> None:
     informer = Informer(client, WIDGETS)
     background.start(informer.run())
     await informer.synced()
     guard, owner = Guard([informer]), Key(namespace, "w")
     executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)
-    obj = await executor.execute(owner, Create(WIDGETS, named(WIDGETS, "w", namespace)))
-    assert obj is not None
+    first = await executor.execute(owner, Create(WIDGETS, named(WIDGETS, "w", namespace)))
+    assert first is not None
     await eventually(lambda: guard.caught_up(owner))
     assert informer.get(owner) is not None
-    if deletion == "last finalizer":
-        obj = await executor.execute(owner, AddFinalizer(WIDGETS, obj, "engine.example.com/kept"))
-        assert obj is not None
-    await executor.execute(owner, Delete(WIDGETS, owner, uid_of(obj)))
-    if deletion == "last finalizer":
-        obj = await client.get(WIDGETS, "w", namespace)
-        await executor.execute(owner, RemoveFinalizer(WIDGETS, obj, "engine.example.com/kept"))
+    await executor.execute(owner, Delete(WIDGETS, owner, uid_of(first)))
     await eventually(lambda: guard.caught_up(owner))
-    await eventually(lambda: informer.get(owner) is None)
+    cached = informer.get(owner)
+    assert cached is None or is_deleting(cached)
+
+
+async def test_the_guard_sees_that_the_last_finalizer_was_removed(
+    client: Client, namespace: str, background: Background
+) -> None:
+    finalizer = "engine.example.com/kept"
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await informer.synced()
+    guard, owner = Guard([informer]), Key(namespace, "w")
+    executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)
+    obj = await client.create(WIDGETS, named(WIDGETS, "w", namespace))
+    obj = await executor.execute(owner, AddFinalizer(WIDGETS, obj, finalizer)) or {}
+    await client.delete(WIDGETS, "w", namespace, propagation="Background")
+    # As it was before the deletion: neither the revision nor anything but the finalizer counts.
+    await executor.execute(owner, RemoveFinalizer(WIDGETS, obj, finalizer))
+    await eventually(lambda: guard.caught_up(owner))
+    assert informer.get(owner) is None
+    assert await executor.execute(owner, RemoveFinalizer(WIDGETS, obj, finalizer)) is None
 
 
 async def test_a_job_made_twice_is_one_and_a_changed_one_is_a_conflict(

@@ -1,8 +1,8 @@
 """Records what the real codex prints: `python3 -m tests.unit.agents.record_codex CODEX [NAME...]`.
 
-Plays every scenario of recordings/codex/scenarios.yaml with the command line of the adapter against
-the scripted endpoint, and writes <name>.out, <name>.err and <name>.code beside it. Run it again when
-the pinned version of codex changes, inside `unshare --net` to prove that nothing else is contacted.
+Plays every scenario of recordings/codex/scenarios.yaml with the adapter's command line against the
+scripted endpoint, and writes <name>.out, <name>.err and <name>.code beside it. Run it again when
+the pinned version of codex changes, inside `unshare --net` to prove that it calls nobody else.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_weaker_findings_are_shown_and_do_not_block() -> None:
     verdict = added("url = 'postgres://app:hunter2@db/app'\npassword = 'hunter2'\n")
     assert verdict.verdict == "Passed"
     assert "app/settings.py:1 Basic Auth Credentials (does not block)" in verdict.excerpt
-    assert "app/settings.py:2 Secret Keyword (does not block)" in verdict.excerpt
+    assert "app/settings.py:2 password in quotes (does not block)" in verdict.excerpt
     assert "hunter2" not in verdict.excerpt
 
 

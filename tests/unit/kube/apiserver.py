@@ -292,13 +292,15 @@ class ApiServer:
         metadata = new["metadata"]
         if old is not None and new == old:
             return old
+        if "deletionTimestamp" in metadata and not metadata.get("finalizers"):
+            # As the real one does: deleted instead of stored, answered with the old revision.
+            self._delete(plural, old or new)
+            return new
         self._revision += 1
         metadata["resourceVersion"] = str(self._revision)
         key = (plural, metadata["namespace"], metadata["name"])
         self._objects[key] = new
         self._record(Change(self._revision, plural, old, new))
-        if "deletionTimestamp" in metadata and not metadata.get("finalizers"):
-            self._delete(plural, new)
         return new
 
     def _delete(self, plural: str, old: Object) -> None:

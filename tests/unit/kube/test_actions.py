@@ -26,9 +26,11 @@ from bernstein.kube.errors import (
     TransportError,
 )
 from bernstein.kube.guard import Guard
+from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Unfenced
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object, key_of, uid_of
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, _merged
+from tests.unit.kube.conftest import Background, eventually
 
 OWNER = Key("default", "w")
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
@@ -141,6 +143,27 @@ async def test_finalizers_are_added_once_and_removed_alone(
     removed = await executor.execute(OWNER, RemoveFinalizer(WIDGETS, added, "b/ours"))
     assert removed is not None
     assert removed["metadata"]["finalizers"] == ["a/other"]
+
+
+async def test_the_object_is_gone_with_its_last_finalizer_but_not_before(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await informer.synced()
+    guard = Guard([informer])
+    executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)
+    obj = api.put(WIDGETS, "w", metadata={"finalizers": ["a/other", "b/ours"]})
+    await client.delete(WIDGETS, "w", "default")
+    rest = await executor.execute(OWNER, RemoveFinalizer(WIDGETS, obj, "b/ours"))
+    assert rest is not None
+    await eventually(lambda: guard.caught_up(OWNER))
+    api.stall()
+    assert await executor.execute(OWNER, RemoveFinalizer(WIDGETS, rest, "a/other")) is None
+    assert not guard.caught_up(OWNER)
+    api.flow()
+    await eventually(lambda: guard.caught_up(OWNER))
+    assert informer.get(OWNER) is None
 
 
 async def test_adding_a_finalizer_to_an_outdated_object_is_a_conflict(

@@ -105,7 +105,8 @@ def test_amounts_that_are_not_positive_change_nothing() -> None:
     metrics = Metrics(process=False)
     metrics.spent("team", "codex", 1.0)
     metrics.spent("team", "codex", -1.0)
-    metrics.spent("team", "codex", float("nan"))
+    for odd in (float("nan"), float("inf"), Decimal("NaN")):
+        metrics.spent("team", "codex", odd)
     metrics.tokens("team", "codex", input=-5)
     who = {"namespace": "team", "adapter": "codex"}
     assert value(metrics, "bernstein_cost_usd_total", **who) == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ class CallbackServer:
         self._http.server_close()
         self._thread.join()
 
+    def wrap(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+
     def of(self, kind: str) -> list[Call]:
         """Calls to `heartbeat` or `result`, oldest first."""
         return [call for call in list(self.calls) if call.path.endswith(f"/{kind}")]
@@ -44,7 +49,7 @@ class CallbackServer:
 
 def _handler(server: CallbackServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 - http.server's name
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             call = Call(self.path, self.headers["Authorization"], body)
             server.calls.append(call)

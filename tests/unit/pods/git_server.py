@@ -34,7 +34,8 @@ def certificate(folder: Path) -> Path:
     file = folder / "server.pem"
     subprocess.run(
         [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "2"),
+            *("-pkeyopt", "ec_paramgen_curve:prime256v1"),
             *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
             *("-keyout", str(folder / "key.pem"), "-out", str(folder / "ca.pem")),
         ],
@@ -61,8 +62,11 @@ class GitServer:
     requests: list[Request] = field(default_factory=list)
     redirect_to: str | None = None
     """Answer every request with a redirect to this address."""
+    hold: threading.Event = field(default_factory=threading.Event)
+    """Cleared: requests are taken and not answered."""
 
     def __post_init__(self) -> None:
+        self.hold.set()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate(self.folder))
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -147,6 +151,7 @@ def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 -
             path, _, query = self.path.partition("?")
             header = self.headers.get("Authorization")
             server.requests.append(Request(self.command, self.path, user, header))
+            server.hold.wait(60)
             if server.redirect_to:
                 return self._reply(302, {"Location": server.redirect_to + self.path}, b"")
             if user is None:

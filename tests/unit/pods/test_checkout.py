@@ -112,7 +112,7 @@ def test_fetches_more_refs_and_commits_behind_the_tip(
 ) -> None:
     chain = [origin.commit({"a": "0"})]
     for i in range(60):
-        chain.append(origin.commit({"a": str(i)}, chain[-1]))  # noqa: PERF401 - each has a parent
+        chain.append(origin.commit({"a": str(i)}, chain[-1]))
     origin.git("update-ref", "refs/heads/main", chain[-1])
     other = origin.commit({"b": "1"}, ref="refs/bernstein/0/integration")
     also = (chain[0], "refs/bernstein/0/integration", chain[-2])

@@ -232,7 +232,7 @@ def test_no_secret_in_arguments_environment_or_messages(
     with pytest.raises(git.GitError) as raised:
         repository.push("refs/heads/main2", sha, None)
     told = seen.read_text() + (tmp_path / "seen.trace").read_text() + raised.value.message
-    assert "credential.py" in told
+    assert "secrets/work/password" in told, "the spy sees where the secret is"
     assert "not-for-git" not in told
     assert not [secret for secret in USERS.values() if secret in told]
 
@@ -288,3 +288,25 @@ def test_attributes_in_a_tree_hide_nothing(tmp_path: Path, origin: Origin, hidde
     (tmp_path / "own.git" / "info" / "attributes").unlink()
     if not hidden.startswith("[attr]merge"):
         assert shown() == "a.py: diff: unset", "fires with the protection off"
+
+
+def test_old_flaws_are_fetched_and_dangerous_objects_are_not(
+    repository: git.Git, origin: Origin
+) -> None:
+    tree = origin.tree({"a": "1"})
+    old = f"tree {tree}\nauthor Ada <ada> 1 +051800\ncommitter Ada<ada> 1 +0000\n\nold\n"
+    sha = origin.git(
+        "hash-object", "-t", "commit", "-w", "--literally", "--stdin", input=old.encode()
+    )
+    origin.git("update-ref", "refs/heads/old", sha)
+    repository.fetch(["refs/heads/old:refs/heads/old"])
+    assert repository.text("rev-parse", "refs/heads/old") == sha
+    blob = origin.git("hash-object", "-w", "--stdin", input=b"[core]\n\tfsmonitor = id\n")
+    inner = origin.git("mktree", input=f"100644 blob {blob}\tconfig\n".encode())
+    raw = b"40000 .git\0" + bytes.fromhex(inner)
+    outer = origin.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", input=raw)
+    bad = origin.git("commit-tree", outer, "-m", "bad")
+    origin.git("update-ref", "refs/heads/bad", bad)
+    assert (
+        reason(lambda: repository.fetch(["refs/heads/bad:refs/heads/bad"])) == "RepositoryInvalid"
+    )

@@ -319,9 +319,9 @@ class Crash(BaseException):
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from("abc"), st.sampled_from(["done", "before push", "after push"])),
-    min_size=5,
-    max_size=8,
+    st.tuples(st.sampled_from("ab"), st.sampled_from(["done", "before push", "after push"])),
+    min_size=4,
+    max_size=6,
 )
 
 
@@ -339,16 +339,16 @@ def test_whatever_crashes_every_task_lands_exactly_once(
     """Tasks prepare and land in any order, with pods dying before or after their push."""
     origin, folder = new_origin(), tmp_path_factory.mktemp("pods")
     base = origin.commit({"log": "start\n"}, ref=INTEGRATION)
-    tasks = {name: Lifecycle(name, origin, folder, base) for name in "abc"}
+    tasks = {name: Lifecycle(name, origin, folder, base) for name in "ab"}
     for name, fate in steps:
         tasks[name].step(fate)
     for task in tasks.values():
         while task.state != "Landed":
             task.step("done")
     subjects = origin.git("log", "--format=%s", INTEGRATION).splitlines()
-    assert sorted(subjects) == ["a", "b", "c", "change"]
-    assert {name: origin.git("show", f"{INTEGRATION}:{name}") for name in "abc"} == {
-        name: f"work of {name}" for name in "abc"
+    assert sorted(subjects) == ["a", "b", "change"]
+    assert {name: origin.git("show", f"{INTEGRATION}:{name}") for name in "ab"} == {
+        name: f"work of {name}" for name in "ab"
     }
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,11 +19,17 @@ from bernstein import agents
 from bernstein.api import pod
 from bernstein.api.pod import Callback, CommitText, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.pods import packs, recorder
+from bernstein.pods.callback import Beat, CallbackError, Client
 from bernstein.pods.errors import PodError
 from tests.unit.pods.agent_pod import TEXT, Volumes, git, write
 from tests.unit.pods.callback_server import Call, CallbackServer
+from tests.unit.pods.git_server import certificate
 
 BASE: dict[str, bytes | str] = {"a.py": "a = 1\n", "README.md": "read me\n"}
+
+
+FAST: Any = 0.1
+"""Seconds; whole numbers in a real configuration."""
 
 
 def line(**record: object) -> str:
@@ -49,9 +56,10 @@ class Run:
             stop_file=str(v.control / "stop"),
             packs=str(v.packs),
             commit=TEXT,
-            checkpoint_seconds=1,
+            checkpoint_seconds=0,
         )
         self.ended = threading.Event()
+        self.snapshots = 0
         self.outcome: RecorderResult | BaseException | None = None
         self.thread: threading.Thread | None = None
 
@@ -65,11 +73,21 @@ class Run:
         try:
             beside = recorder.Recorder(self.config, parser)
             try:
+                self._count_snapshots(beside)
                 self.outcome = beside.run(self.ended)
             finally:
                 beside.close()
         except BaseException as error:  # noqa: BLE001 - the test looks at it
             self.outcome = error
+
+    def _count_snapshots(self, beside: recorder.Recorder) -> None:
+        checkpoint = beside._checkpoint
+
+        def counted() -> None:
+            checkpoint()
+            self.snapshots += 1
+
+        beside._checkpoint = counted  # type: ignore[method-assign]
 
     def end(self) -> RecorderResult:
         """As the kubelet ends it; returns the result."""
@@ -101,6 +119,12 @@ class Run:
         return self.volumes.control / "stop"
 
 
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(recorder, "_LAST_CALL_SECONDS", 1.0)
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
     run = Run(tmp_path / "pod")
@@ -118,7 +142,7 @@ def server() -> Iterator[CallbackServer]:
 @pytest.fixture
 def callback(server: CallbackServer, tmp_path: Path) -> Callback:
     (tmp_path / "token").write_text("the-token\n")
-    return Callback(server.url + "/prefix/", str(tmp_path / "token"), heartbeat_seconds=1)
+    return Callback(server.url + "/prefix/", str(tmp_path / "token"), heartbeat_seconds=FAST)
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
@@ -126,6 +150,12 @@ def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
+
+
+def wait_for_snapshots(run: Run, count: int) -> None:
+    """Until that many have been taken from now on."""
+    seen = run.snapshots
+    wait_for(lambda: run.snapshots > seen + count)
 
 
 # --- work ---------------------------------------------------------------------------------------
@@ -187,7 +217,7 @@ def test_checkpoints_come_only_when_the_tree_changes(run: Run) -> None:
     (run.volumes.worktree / "b.py").touch()
     os.utime(run.volumes.worktree / "b.py")
     write(run.volumes.worktree, {"b.py": "1\n"})
-    time.sleep(2.5)  # over two checkpoints
+    wait_for_snapshots(run, 3)
     assert packs.numbers(run.volumes.packs) == [1]
     write(run.volumes.worktree, {"c.py": "2\n"})
     wait_for(lambda: packs.numbers(run.volumes.packs) == [1, 2])
@@ -204,6 +234,7 @@ def test_undone_work_goes_back_to_the_base(run: Run) -> None:
     write(run.volumes.worktree, {"b.py": "1\n"})
     wait_for(run.latest)
     (run.volumes.worktree / "b.py").unlink()
+    wait_for(lambda: packs.numbers(run.volumes.packs) == [1, 2])
     result = run.end()
     assert result.sha == run.base
     record = run.latest()
@@ -257,7 +288,7 @@ def test_too_large_a_tree_is_the_outcome_and_the_last_checkpoint_stays(run: Run)
 def test_a_too_large_tree_that_is_tidied_up_again_is_fine(run: Run) -> None:
     run.start(limits=pod.SnapshotLimits(file_bytes=1000))
     write(run.volumes.worktree, {"big": "x" * 1001})
-    time.sleep(1.5)
+    wait_for_snapshots(run, 2)
     (run.volumes.worktree / "big").unlink()
     write(run.volumes.worktree, {"b.py": "1\n"})
     assert run.end().changed.files == 1
@@ -382,6 +413,23 @@ def test_the_server_stops_the_agent_softly(
     assert run.end().stopped == expected
 
 
+def test_tls_needs_the_given_ca(
+    run: Run, server: CallbackServer, callback: Callback, tmp_path: Path
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate(tmp_path))
+    server.wrap(context)
+    url = server.url.replace("http://127.0.0.1", "https://localhost")
+    client = Client(dataclasses.replace(callback, url=url), "demo", "task-s1")
+    with pytest.raises(CallbackError, match="certificate verify failed"):
+        client.heartbeat(Beat())
+    assert not server.calls
+    ca_file = str(tmp_path / "ca.pem")
+    trusting = dataclasses.replace(callback, url=url, ca_file=ca_file)
+    assert Client(trusting, "demo", "task-s1").heartbeat(Beat()) is None
+    assert len(server.calls) == 1
+
+
 @pytest.mark.parametrize(
     "answer", [(500, b""), (401, b"{}"), (404, b"{}"), (200, b"<html>"), (200, b"[]"), (302, b"")]
 )
@@ -418,7 +466,7 @@ def test_a_server_that_never_answers_delays_nothing(run: Run, callback: Callback
             wait_for(lambda i=i: len(packs.numbers(run.volumes.packs)) > i, 8)  # type: ignore[misc]
         began = time.monotonic()
         assert run.end().changed.files == 2
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 4
 
 
 def test_a_missing_token_changes_nothing(run: Run, callback: Callback) -> None:
@@ -430,7 +478,11 @@ def test_a_missing_token_changes_nothing(run: Run, callback: Callback) -> None:
 def test_a_snapshot_that_fails_still_reports_the_usage(
     run: Run, server: CallbackServer, callback: Callback
 ) -> None:
-    run.start(callback=dataclasses.replace(callback, heartbeat_seconds=60), checkpoint_seconds=60)
+    run.start(
+        callback=dataclasses.replace(callback, heartbeat_seconds=60),
+        checkpoint_seconds=60,
+        stall_seconds=180,
+    )
     wait_for(lambda: server.of("heartbeat"))
     run.say(line(type="usage", input=7, output=0, cache_read=0, cache_write=0))
     with (run.volumes.worktree / "big").open("wb") as file:
@@ -451,10 +503,10 @@ def test_an_address_that_is_no_web_address_is_refused(run: Run, callback: Callba
 
 
 def test_an_agent_that_does_nothing_is_stopped(run: Run) -> None:
-    run.start(stall_seconds=2)
+    run.start(stall_seconds=FAST * 5)
     began = time.monotonic()
     wait_for(run.stop_file.exists)
-    assert time.monotonic() - began >= 2
+    assert time.monotonic() - began >= 0.5
     assert run.end().stopped == "Stalled"
 
 
@@ -462,10 +514,10 @@ def test_an_agent_that_does_nothing_is_stopped(run: Run) -> None:
 def test_any_sign_of_life_is_enough(run: Run, sign: str) -> None:
     write(run.volumes.worktree, {".gitignore": "build\n"})
     (run.volumes.worktree / "build").mkdir()
-    run.start(stall_seconds=3)
+    run.start(stall_seconds=FAST * 6)
     began = time.monotonic()
     i = 0
-    while time.monotonic() - began < 6:
+    while time.monotonic() - began < 1.5:
         i += 1
         if sign == "tree":
             write(run.volumes.worktree, {"b.py": f"{i}\n"})
@@ -474,7 +526,7 @@ def test_any_sign_of_life_is_enough(run: Run, sign: str) -> None:
         else:
             with (run.volumes.stream / f"{sign}.log").open("a") as file:
                 file.write("x")
-        time.sleep(0.2)
+        time.sleep(0.05)
     assert not run.stop_file.exists()
     assert run.end().stopped is None
 
@@ -486,7 +538,7 @@ def test_the_first_reason_to_stop_is_kept(
         return (200, b'{"stop":{"reason":"Cancelled"}}' if run.stop_file.exists() else b"{}")
 
     server.answer = after_the_stall
-    run.start(stall_seconds=1, callback=callback)
+    run.start(stall_seconds=FAST * 3, callback=callback)
     wait_for(run.stop_file.exists)
     count = len(server.calls)
     wait_for(lambda: len(server.calls) >= count + 2)

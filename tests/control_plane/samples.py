@@ -1,0 +1,43 @@
+"""Values made from a CRD's schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_TEXTS = ("one", "One", "0.5", "1Gi", "https://example.com/", "0" * 40)
+_GONE = object()
+# Where the rules allow less than the schema does.
+_CHOSEN: dict[str, Any] = {
+    "steps[].goal": _GONE,
+    "agents[].adapter": "generic",
+    "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
+}
+
+
+def largest(schema: dict[str, Any], path: str = "") -> Any:
+    """A value with every field that the schema knows, and with one item in every list."""
+    for end, chosen in _CHOSEN.items():
+        if path.endswith(end):
+            return chosen
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema["type"]:
+        case "string":
+            return _text(schema)
+        case "integer":
+            return max(schema.get("minimum", 0), 1)
+        case "boolean":
+            return True
+        case "array":
+            return [largest(schema["items"], f"{path}[]")]
+        case "object":
+            fields = {n: largest(c, f"{path}.{n}") for n, c in schema["properties"].items()}
+            return {name: value for name, value in fields.items() if value is not _GONE}
+    raise AssertionError(f"no sample of {schema}")
+
+
+def _text(schema: dict[str, Any]) -> str:
+    if schema.get("format") == "date-time":
+        return "2030-01-01T00:00:00Z"
+    return next(text for text in _TEXTS if re.search(schema.get("pattern", ""), text))

@@ -1,0 +1,324 @@
+"""Every CEL rule of the CRDs: what it lets through and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bernstein.api import crds
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Invalid
+from bernstein.kube.resource import Object
+from tests.control_plane.objects import KINDS, valid
+
+IMMUTABLE = "the field is immutable"
+ONE_WAY = "cannot be changed or taken back"
+STATE = "IllegalTransition"
+"""Rules on state have their own tests, pair by pair: test_crd_states.py."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of x-kubernetes-validations; `path` is where it stands, such as `spec.files[]`."""
+
+    kind: str
+    path: str
+    field: str
+    message: str
+    schema: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.path}{self.field}: {self.message}"
+
+
+def rules() -> list[Rule]:
+    return [
+        Rule(kind.name, path, entry.get("fieldPath", ""), entry["message"], schema)
+        for kind in crds.KINDS
+        for path, schema in _nodes(crds.object_schema(kind.model), "")
+        for entry in schema.get("x-kubernetes-validations", ())
+    ]
+
+
+def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield path, schema
+    for name, child in schema.get("properties", {}).items():
+        yield from _nodes(child, f"{path}.{name}".lstrip("."))
+    if "items" in schema:
+        yield from _nodes(schema["items"], f"{path}[]")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Values for the place where a rule stands: one it takes, and all these it refuses."""
+
+    good: Any
+    bad: tuple[Any, ...]
+
+
+SIGNALS = {
+    "path_exists and file_contains need a path": Pair(
+        {"type": "path_exists", "path": "a/b.py"},
+        ({"type": "path_exists"}, {"type": "file_contains", "contains": "x"}),
+    ),
+    "only path_exists and file_contains take a path": Pair(
+        {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
+        (
+            {"type": "glob_exists", "value": "*", "path": "a"},
+            {"type": "test_passes", "command": "true", "path": "a"},
+        ),
+    ),
+    "glob_exists needs a value": Pair(
+        {"type": "glob_exists", "value": "src/**/*.py"}, ({"type": "glob_exists"},)
+    ),
+    "only glob_exists takes a value": Pair(
+        {"type": "glob_exists", "value": "*"},
+        ({"type": "path_exists", "path": "a", "value": "*"},),
+    ),
+    "file_contains needs 'contains'": Pair(
+        {"type": "file_contains", "path": "a", "contains": "x"},
+        ({"type": "file_contains", "path": "a"},),
+    ),
+    "only file_contains takes 'contains'": Pair(
+        {"type": "file_contains", "path": "a", "contains": "x"},
+        ({"type": "path_exists", "path": "a", "contains": "x"},),
+    ),
+    "only file_contains takes 'regex'": Pair(
+        {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
+        ({"type": "path_exists", "path": "a", "regex": True},),
+    ),
+    "test_passes needs a command": Pair(
+        {"type": "test_passes", "command": "pytest -q"}, ({"type": "test_passes"},)
+    ),
+    "only test_passes takes a command": Pair(
+        {"type": "test_passes", "command": "true"},
+        ({"type": "path_exists", "path": "a", "command": "true"},),
+    ),
+    "only test_passes takes 'timeoutSeconds'": Pair(
+        {"type": "test_passes", "command": "true", "timeoutSeconds": 5},
+        ({"type": "path_exists", "path": "a", "timeoutSeconds": 5},),
+    ),
+}
+PATHS = {
+    "a path is relative to the repository and may not leave it": Pair(
+        "app/[...slug]/a..b.tsx",
+        ("/etc/passwd", "..", "../x", "a/../../x", "a/..", "/"),
+    )
+}
+STEPS = {
+    "step must have a 'title' or 'goal' field": Pair({"goal": "g"}, ({"role": "qa"},)),
+    "'title' and 'goal' are the same field: give one of them": Pair(
+        {"title": "t"}, ({"title": "t", "goal": "g"},)
+    ),
+}
+AGENT = {"name": "a", "image": "i"}
+AGENTS = {
+    "adapter generic needs a command": Pair(
+        {**AGENT, "adapter": "generic", "command": ["agent"]},
+        ({**AGENT, "adapter": "generic"}, {**AGENT, "adapter": "generic", "command": []}),
+    ),
+    "only adapter generic takes a command": Pair(
+        {**AGENT, "adapter": "codex"}, ({**AGENT, "adapter": "demo", "command": ["agent"]},)
+    ),
+}
+GATES = {
+    "a gate that is not built in needs a command": Pair(
+        {"name": "audit", "command": "audit .", "image": "i"}, ({"name": "audit", "image": "i"},)
+    ),
+    "a gate that is not built in needs an image": Pair(
+        {"name": "lint"}, ({"name": "audit", "command": "audit ."},)
+    ),
+    "this gate executes nothing and takes no command": Pair(
+        {"name": "tests", "command": "make test"},
+        ({"name": "pii_scan", "command": "x"}, {"name": "merge_conflict", "command": "x"}),
+    ),
+    "this gate executes nothing and takes no image": Pair(
+        {"name": "tests", "image": "i"},
+        ({"name": "pii_scan", "image": "i"}, {"name": "merge_conflict", "image": "i"}),
+    ),
+}
+SPECS = {
+    "defaultAgent is not one of agents": Pair(
+        valid("Project", "", defaultAgent="demo")["spec"],
+        (valid("Project", "", defaultAgent="codex")["spec"],),
+    )
+}
+
+
+def _name(limit: int) -> dict[str, Pair]:
+    text = f"metadata.name has at most {limit} characters: lower-case letters, digits and '-'"
+    good = valid("Task", "", "a" * (limit - 2) + "-1")["metadata"]
+    return {text: Pair(good, ({**good, "name": "a" * (limit + 1)}, {**good, "name": "a.b"}))}
+
+
+PAIRS: dict[str, Pair] = {
+    **SIGNALS,
+    **PATHS,
+    **STEPS,
+    **AGENTS,
+    **GATES,
+    **SPECS,
+    **_name(40),
+    **_name(63),
+}
+
+RULES = rules()
+STATIC = [r for r in RULES if not r.message.startswith((IMMUTABLE, ONE_WAY, STATE))]
+FIXED = [r for r in RULES if r.message.startswith(IMMUTABLE)]
+KEPT = [r for r in RULES if r.message.startswith(ONE_WAY)]
+
+
+def test_every_rule_has_values_that_it_takes_and_refuses() -> None:
+    assert {r.message for r in STATIC} == PAIRS.keys()
+    assert STATIC
+    assert FIXED
+    assert KEPT
+
+
+def test_a_rule_is_found_by_place_and_message() -> None:
+    keys = [(r.kind, r.path, r.field, r.message) for r in RULES]
+
+    assert len(keys) == len(set(keys))
+
+
+@pytest.fixture
+def writers(admin: Client, operator: Client) -> dict[str, Client]:
+    return dict.fromkeys(("Project", "Plan", "Task"), admin) | {"AgentSession": operator}
+
+
+@pytest.mark.parametrize("rule", STATIC, ids=str)
+async def test_rule(rule: Rule, writers: dict[str, Client], namespace: str) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    pair = PAIRS[rule.message]
+    await client.create(resource, _with(rule, namespace, pair.good))
+
+    for bad in pair.bad:
+        with pytest.raises(Invalid) as refusal:
+            await client.create(resource, _with(rule, namespace, bad))
+        _only(rule, refusal.value)
+
+
+@pytest.mark.parametrize("rule", FIXED, ids=str)
+async def test_fixed_field(rule: Rule, writers: dict[str, Client], namespace: str) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    field = rule.field.removeprefix(".")
+    one, other = _values(rule, field)
+    first = valid(rule.kind, namespace, "first", **{field: one})
+    await client.create(resource, first)
+
+    # The same again is no change, and other fields are not held back by this one.
+    await client.patch(resource, "first", namespace, {"spec": first["spec"], **_touched()})
+    changes: list[Any] = [other] if other is not None else []
+    if field not in rule.schema.get("required", ()) and "default" not in _field(rule, field):
+        changes.append(None)
+        await client.create(resource, valid(rule.kind, namespace, "second"))
+        await _refused(client, rule, namespace, "second", {field: one})
+    assert changes
+    for change in changes:
+        await _refused(client, rule, namespace, "first", {field: change})
+
+
+@pytest.mark.parametrize("rule", KEPT, ids=str)
+async def test_request_that_cannot_be_taken_back(
+    rule: Rule, writers: dict[str, Client], namespace: str
+) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    field = rule.field.removeprefix(".")
+    await client.create(resource, valid(rule.kind, namespace))
+
+    await client.patch(resource, "one", namespace, {"spec": {field: {"reason": "Enough"}}})
+
+    await _refused(client, rule, namespace, "one", {field: {"reason": "Other"}})
+    await _refused(client, rule, namespace, "one", {field: None})
+
+
+async def _refused(
+    client: Client, rule: Rule, namespace: str, name: str, spec: dict[str, Any]
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        await client.patch(KINDS[rule.kind], name, namespace, {"spec": spec})
+    _only(rule, refusal.value)
+
+
+def _only(rule: Rule, refusal: Invalid) -> None:
+    """This rule refused it, and no other one: the value is wrong in one way only."""
+    causes = refusal.details["causes"]
+    place = f"{rule.path.replace('[]', '[0]')}{rule.field}".replace(".[", "[")
+    assert [c["field"] for c in causes] == [place or "<nil>"], causes
+    assert rule.message in causes[0]["message"]
+
+
+def _with(rule: Rule, namespace: str, value: Any) -> Object:
+    """A valid object that has this value where the rule stands."""
+    obj = valid(rule.kind, namespace)
+    if not rule.path:
+        return {**obj, "metadata": {**value, "namespace": namespace}}
+    parts = rule.path.replace("[]", ".[]").split(".")
+    last = parts[-1]
+    place: Any = obj
+    for part, following in pairwise(parts):
+        place = _down(place, part, [] if following == "[]" else {})
+    if last == "[]":
+        place[:] = [copy.deepcopy(value)]
+    else:
+        place[last] = copy.deepcopy(value)
+    if rule.path.endswith("completionSignals[].path"):
+        place["type"] = "path_exists"
+    if rule.path.endswith("completionSignals[].value"):
+        place["type"] = "glob_exists"
+    return obj
+
+
+def _down(place: Any, part: str, empty: Any) -> Any:
+    if part != "[]":
+        return place.setdefault(part, empty)
+    if not place:
+        place.append(empty)
+    return place[0]
+
+
+def _touched() -> dict[str, Any]:
+    return {"metadata": {"annotations": {"example.com/touched": "yes"}}}
+
+
+def _field(rule: Rule, field: str) -> dict[str, Any]:
+    schema: dict[str, Any] = rule.schema["properties"][field]
+    return schema
+
+
+def _values(rule: Rule, field: str) -> tuple[Any, Any]:
+    """Two values of a field; the second is None when there is only one."""
+    special = {
+        "completionSignals": (
+            [{"type": "path_exists", "path": "a"}],
+            [{"type": "path_exists", "path": "b"}],
+        ),
+        "stages": (
+            [{"name": "a", "steps": [{"title": "t"}]}],
+            [{"name": "a", "steps": [{"title": "u"}]}],
+        ),
+    }
+    if field in special:
+        return special[field]
+    return _sample(_field(rule, field), 0), _sample(_field(rule, field), 1)
+
+
+def _sample(schema: dict[str, Any], index: int) -> Any:
+    if "enum" in schema:
+        return schema["enum"][index] if index < len(schema["enum"]) else None
+    match schema["type"]:
+        case "string":
+            return ("one", "two")[index]
+        case "integer":
+            return schema.get("minimum", 0) + index
+        case "array":
+            return [_sample(schema["items"], index)]
+        case "object":
+            needed = schema["required"]
+            return {name: _sample(schema["properties"][name], index) for name in needed}
+    raise AssertionError(f"no sample of {schema}")

@@ -1,0 +1,1 @@
+"""What the example runs on in a cluster: a git server, its accounts, a Project, its agent."""

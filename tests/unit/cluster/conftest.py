@@ -1,0 +1,37 @@
+"""A cache of its own for every test, and the values that most of them need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.binaries import Binaries
+from tests.cluster.layout import CONTROL_PLANE_PORTS, NODE_PORTS, Layout
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache root below which no test meets the machine's clusters and builds."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "bernstein"
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    names = (*CONTROL_PLANE_PORTS, *NODE_PORTS)
+    return Layout(
+        id="local-0a1b2c3d",
+        folder=tmp_path / "state",
+        logs=tmp_path / "logs",
+        run=Path("/run/bernstein/local-0a1b2c3d"),
+        image_store=tmp_path / "store",
+        slot=2,
+        ports={name: 20000 + index for index, name in enumerate(names)},
+        address="10.201.32.1",
+    )
+
+
+@pytest.fixture
+def binaries(tmp_path: Path) -> Binaries:
+    return Binaries(tmp_path / "build")
