@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 
-from tests.cluster import paths
+from tests.cluster import mounts, paths
 from tests.cluster.binaries import ensure_binaries, tools_folder
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
@@ -41,7 +41,11 @@ def _up(options: argparse.Namespace) -> None:
 
 
 def _down(options: argparse.Namespace) -> None:
-    _cluster(options).down()
+    if not options.all:
+        _cluster(options).down()
+        return
+    for provider, name in known_clusters(paths.clusters_root()):
+        select(provider, name).down()
 
 
 def _status(options: argparse.Namespace) -> None:
@@ -97,8 +101,16 @@ def _tools(_: argparse.Namespace) -> None:
 def _clean_cache(_: argparse.Namespace) -> None:
     for provider, name in known_clusters(paths.clusters_root()):
         select(provider, name).down()
-    shutil.rmtree(paths.cache_root(), ignore_errors=True)
-    say(f"removed {paths.cache_root()}")
+    cache = paths.cache_root()
+    if used := mounts.mounted([cache]):
+        raise ClusterError(
+            "CacheInUse",
+            f"something is mounted in {cache}: {', '.join(used)}",
+            "stop the Docker engine that keeps its images there",
+        )
+    if cache.exists():
+        shutil.rmtree(cache)
+    say(f"removed {cache}")
 
 
 def _cluster(options: argparse.Namespace) -> Cluster:
@@ -133,7 +145,8 @@ def _parser() -> argparse.ArgumentParser:
 
     up = cluster("up", _up, "start a cluster and print the path of its kubeconfig")
     up.add_argument("--recreate", action="store_true", help="also if it is up and ready")
-    cluster("down", _down, "stop a cluster and remove all but caches and logs")
+    down = cluster("down", _down, "stop a cluster and remove all but caches and logs")
+    down.add_argument("--all", action="store_true", help="every cluster that is there")
     status = cluster("status", _status, "say what runs")
     status.add_argument("--json", action="store_true")
     cluster("kubeconfig", _kubeconfig, "print the path of the kubeconfig")

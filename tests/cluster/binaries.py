@@ -13,15 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cluster import record as records
 from tests.cluster.errors import ClusterError
 from tests.cluster.lock import locked
-from tests.cluster.paths import GO_MODULE, binaries_root, cache_root
+from tests.cluster.paths import GO_MODULE, binaries_root, cache_root, clusters_root
 from tests.cluster.process import log_tail
 from tests.cluster.progress import say, step
 
 KUBERNETES_VERSION = "v1.34.4"
 HELM_VERSION = "v3.19.5"
 GO_MINIMUM = (1, 25)
+KEPT_BUILDS = 3
 GO_USUAL_PLACE = "/usr/local/go/bin/go"
 
 COMMANDS = ("./cmd/kube", "./cmd/coredns", "helm.sh/helm/v3/cmd/helm")
@@ -165,6 +167,18 @@ def _build(folder: Path, flags: list[str]) -> None:
     for name in TOOLS:
         (partial / "tools" / name).symlink_to(Path("..") / name)
     partial.rename(folder)
+    _remove_old_builds()
+
+
+def _remove_old_builds() -> None:
+    """Keep the newest builds, and those that a cluster runs."""
+    clusters = [records.load(file) for file in clusters_root().glob("*/state/record.json")]
+    used = {cluster.build for cluster in clusters if cluster is not None}
+    builds = [folder for folder in binaries_root().iterdir() if folder.is_dir()]
+    builds.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for build in builds[KEPT_BUILDS:]:
+        if build.name not in used:
+            shutil.rmtree(build)
 
 
 def _run_build(command: list[str], environment: Mapping[str, str], log: Path) -> None:

@@ -91,10 +91,8 @@ class LocalCluster(ControlPlane):
         if find_program("ip") and layout.bridge in network.links():
             found.append(f"bridge {layout.bridge}")
         if find_program("nft"):
-            tables = {("ip", layout.network)}
-            if not self._other_nodes():
-                tables.update(network.PROXY_TABLES)
-            found += [f"nftables table {name}" for _, name in tables & network.nft_tables()]
+            tables = self._tables(layout) & network.nft_tables()
+            found += [f"nftables table {family} {name}" for family, name in tables]
         if self._run.exists():
             found.append(f"folder {self._run}")
         return found
@@ -198,23 +196,23 @@ class LocalCluster(ControlPlane):
         layout = self._names()
         record = self._supervisor.record()
         folders = [self._folder, self._run, self._store]
+        sockets = self._shim_sockets()  # containerd forgets where they are
         with self._containerd_at_last(layout, record):
             cgroup.kill(layout.cgroup)
-        sockets = self._shim_sockets()
         super()._clear_machine()
         for socket in sockets:
             socket.unlink(missing_ok=True)
         mounts.unmount(folders)
         cgroup.remove(layout.cgroup)
         if find_program("ip") and find_program("nft"):
-            network.remove_network(layout, proxy=not self._other_nodes())
+            network.remove_network(layout, self._tables(layout))
         for file in [*CNI_CACHE.glob(f"{layout.network}-*"), *self._log_links()]:
             file.unlink(missing_ok=True)
-        if record is not None:
-            network.write_sysctls(record.sysctls)
         if self._run.exists():
             shutil.rmtree(self._run)
-        if not self._other_nodes():
+        # These belong to the machine, also where networks are apart.
+        if record is not None and not clusters_running("kubelet", in_this_network=False):
+            network.write_sysctls(record.sysctls)
             for folder in map(Path, SHARED_FOLDERS):
                 with contextlib.suppress(OSError):  # absent, or in use by somebody else
                     folder.rmdir()
@@ -259,9 +257,17 @@ class LocalCluster(ControlPlane):
     def _containerd(self, layout: Layout) -> Containerd:
         return Containerd(layout.containerd_socket, layout.image_store)
 
+    def _tables(self, layout: Layout) -> set[tuple[str, str]]:
+        """nftables tables of this cluster: kube-proxy's have one name for all."""
+        record = self._supervisor.record()
+        mine = {("ip", layout.network)}
+        if record is not None and "kube-proxy" in record.processes and not self._other_nodes():
+            mine.update(network.PROXY_TABLES)
+        return mine
+
     def _other_nodes(self) -> set[str]:
         """IDs of other local clusters in this network namespace."""
-        return clusters_running("kube-proxy") - {self._id}
+        return clusters_running("kube-proxy", in_this_network=True) - {self._id}
 
 
 def _node_ready(api: ApiClient) -> bool:

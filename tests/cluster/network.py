@@ -120,15 +120,13 @@ def masquerade_rules(layout: Layout) -> str:
 """
 
 
-def remove_network(layout: Layout, *, proxy: bool) -> None:
+def remove_network(layout: Layout, tables: set[tuple[str, str]]) -> None:
     """Take away bridge, routes, rules and connection tracking entries, as far as there are any."""
     ip, nft = program("ip"), program("nft")
     if layout.bridge in links():
         run([ip, "link", "delete", layout.bridge])
-    tables = nft_tables()
-    for family, name in [("ip", layout.network), *(PROXY_TABLES if proxy else ())]:
-        if (family, name) in tables:
-            run([nft, "delete", "table", family, name])
+    for family, name in tables & nft_tables():
+        run([nft, "delete", "table", family, name])
     _forget_connections(layout)
 
 

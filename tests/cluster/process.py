@@ -69,7 +69,8 @@ def spawn(name: str, argv: Sequence[str], log: Path, cluster_id: str) -> Process
         )
     # Nobody waits for it through this object: alive() does, by pid.
     child.returncode = 0
-    return Process(name, child.pid, start_time(child.pid) or 0, tuple(argv), str(log))
+    _, started = _state(child.pid)  # known even if it died at once: nobody waited for it yet
+    return Process(name, child.pid, started, tuple(argv), str(log))
 
 
 def marked(cluster_id: str) -> list[int]:
@@ -77,15 +78,17 @@ def marked(cluster_id: str) -> list[int]:
     return [pid for pid, owner in _marked_processes() if owner == cluster_id]
 
 
-def clusters_running(program_name: str) -> set[str]:
-    """IDs of the clusters of which a program of that name runs in this network namespace."""
+def clusters_running(program_name: str, *, in_this_network: bool) -> set[str]:
+    """IDs of the clusters of which a program of that name runs, on the whole machine or only in
+    the caller's network namespace."""
     here = Path("/proc/self/ns/net").readlink()
     found = set()
     for pid, owner in _marked_processes():
         folder = Path(f"/proc/{pid}")
         with contextlib.suppress(OSError):
             name = (folder / "cmdline").read_bytes().split(b"\0")[0].rpartition(b"/")[2]
-            if name.decode() == program_name and (folder / "ns/net").readlink() == here:
+            near = not in_this_network or (folder / "ns/net").readlink() == here
+            if name.decode() == program_name and near:
                 found.add(owner)
     return found
 

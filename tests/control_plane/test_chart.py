@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from bernstein.api import crds
+from bernstein.controllers.__main__ import arguments as operator_arguments
 from bernstein.server import settings
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
 
@@ -157,6 +158,20 @@ def test_the_server_understands_its_arguments(tools: Tools) -> None:
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert read.tls_cert is not None
     assert str(read.tls_cert.parent) in mounts
+
+
+def test_the_operator_understands_its_arguments(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (container,) = _deployment(tools, "operator")["spec"]["template"]["spec"]["containers"]
+    monkeypatch.setattr("sys.argv", ["operator", *container["args"]])
+
+    read = operator_arguments()
+
+    assert read.http_port == container["ports"][0]["containerPort"]
+    assert read.lease_name == "bernstein-operator"
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert str(read.callback_ca.parent) in mounts
 
 
 def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from tests.cluster.errors import ClusterError
 from tests.images import build
-from tests.images.progress import BuildError
+from tests.images.command import BuildError
 
 
 def main() -> int:

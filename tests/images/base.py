@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 from tests.cluster.packages import program
-from tests.images.progress import run, step
+from tests.cluster.progress import step
+from tests.images.command import run
 
 SUITE = "bookworm"
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import json
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tests.cluster.lock import locked
+from tests.cluster.paths import cache_root
+from tests.cluster.progress import say, step
 from tests.images import catalog, engine
 from tests.images.catalog import Image
-from tests.images.progress import BuildError, say, step
+from tests.images.command import BuildError
 
 __all__ = ["BuildError", "Built", "build", "cache_folder", "clean", "load"]
 
@@ -33,12 +34,11 @@ class Built:
     tag: str
     hash: str
     tar: str
-    """Archive of `docker save`; images built together share one."""
+    """Archive of `docker save`; of this image alone, so that no old neighbour is loaded with it."""
 
 
 def cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "bernstein/images"
+    return cache_root() / "images"
 
 
 def build(names: list[str], cache: Path | None = None) -> list[Built]:
@@ -48,7 +48,7 @@ def build(names: list[str], cache: Path | None = None) -> list[Built]:
     """
     images = catalog.select(names)
     cache = cache or cache_folder()
-    with _locked(cache):
+    with locked(cache / "lock", "the build of images"):
         manifest = load(cache)
         machine = engine.present(cache / "logs/pull.log")
         base = machine.base if machine else engine.own_base()
@@ -56,13 +56,14 @@ def build(names: list[str], cache: Path | None = None) -> list[Built]:
         stale = [i for i in images if not _current(manifest.get(i.name), wanted[i])]
         if stale:
             with contextlib.nullcontext(machine) if machine else engine.own(cache) as builder:
-                archive = _build_all(builder, stale, wanted, cache)
-            for image in stale:
-                manifest[image.name] = Built(
-                    image.name, image.reference, wanted[image], str(archive)
-                )
-            _store(cache, manifest)
-        say(f"{len(stale)} built, {len(images) - len(stale)} unchanged")
+                for image in stale:
+                    archive = _build(builder, image, wanted[image], cache)
+                    manifest[image.name] = Built(
+                        image.name, image.reference, wanted[image], str(archive)
+                    )
+                    _store(cache, manifest)
+                _prune(builder, cache)
+        say(f"images: {len(stale)} built, {len(images) - len(stale)} unchanged")
         return [manifest[image.name] for image in images]
 
 
@@ -78,7 +79,7 @@ def load(cache: Path | None = None) -> dict[str, Built]:
 def clean(cache: Path | None = None) -> None:
     """Remove everything that builds keep."""
     cache = cache or cache_folder()
-    with _locked(cache):
+    with locked(cache / "lock", "the build of images"):
         engine.remove_storage(cache)
     shutil.rmtree(cache, ignore_errors=True)
 
@@ -87,33 +88,34 @@ def _current(built: Built | None, digest: str) -> bool:
     return built is not None and built.hash == digest and Path(built.tar).exists()
 
 
-def _build_all(
-    builder: engine.Engine, images: list[Image], wanted: dict[Image, str], cache: Path
-) -> Path:
+def _build(builder: engine.Engine, image: Image, digest: str, cache: Path) -> Path:
     context = cache / "context.tar"
-    for image in images:
-        _write_context(image, context)
-        with step(f"building {image.reference}"):
-            builder.docker(
-                *("build", "--network=host", "--tag", image.reference),
-                *("--label", f"bernstein.hash={wanted[image]}"),
-                *("--file", image.dockerfile, "-"),
-                log=cache / f"logs/{image.name}.log",
-                stdin=context,
-            )
+    _write_context(image, context)
+    with step(f"building {image.reference}"):
+        builder.docker(
+            *("build", "--network=host", "--tag", image.reference),
+            *("--label", f"bernstein.hash={digest}"),
+            *("--file", image.dockerfile, "-"),
+            log=cache / f"logs/{image.name}.log",
+            stdin=context,
+        )
     context.unlink()
-    archive = cache / f"archives/{'-'.join(sorted(wanted[i][:8] for i in images))}.tar"
+    archive = cache / f"archives/{image.name}-{digest[:12]}.tar"
     archive.parent.mkdir(parents=True, exist_ok=True)
     partial = archive.with_suffix(".partial")
-    with step(f"saving {len(images)} images"):
-        references = [image.reference for image in images]
-        builder.docker("save", "--output", str(partial), *references, log=cache / "logs/save.log")
+    with step(f"saving {image.reference}"):
+        builder.docker(
+            *("save", "--output", str(partial), image.reference), log=cache / "logs/save.log"
+        )
     partial.replace(archive)
-    # What earlier builds left and no build used lately; younger leftovers are the layer cache.
+    return archive
+
+
+def _prune(builder: engine.Engine, cache: Path) -> None:
+    """Remove what earlier builds left and no build used lately; the younger is the layer cache."""
     builder.docker(
         "image", "prune", "--force", "--filter", "until=72h", log=cache / "logs/prune.log"
     )
-    return archive
 
 
 def _write_context(image: Image, archive: Path) -> None:
@@ -146,15 +148,3 @@ def _store(cache: Path, manifest: dict[str, Built]) -> None:
     for path in (cache / "archives").iterdir():
         if path.name not in used:
             path.unlink()
-
-
-@contextlib.contextmanager
-def _locked(cache: Path) -> Iterator[None]:
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("waiting for another build")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

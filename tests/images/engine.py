@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import packages
+from tests.cluster.progress import step
 from tests.images import base
 from tests.images.catalog import BASE_IMAGE
-from tests.images.progress import BuildError, run, step, tail
+from tests.images.command import BuildError, run, tail
 
 PACKAGED_CLIENT = "/usr/bin/docker"
 """Matches the packaged engine; another client may stand before it in PATH."""
@@ -161,10 +162,18 @@ def _stop(daemon: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         daemon.kill()
         daemon.wait()
-    for hierarchy in (Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").iterdir()):
-        # Empty by now; a busy or missing one is not ours to insist on.
-        with contextlib.suppress(OSError):
-            (hierarchy / CGROUP).rmdir()
+    _remove_cgroups()
+
+
+def _remove_cgroups() -> None:
+    """Remove the engine's control groups, and those of one that was killed."""
+    top = Path("/sys/fs/cgroup")
+    for hierarchy in (top, *top.iterdir()):
+        inner = [path for path in (hierarchy / CGROUP).rglob("*") if path.is_dir()]
+        for path in (*reversed(inner), hierarchy / CGROUP):
+            # Empty by now; a busy or missing one is not ours to insist on.
+            with contextlib.suppress(OSError):
+                path.rmdir()
 
 
 def _children(pid: int) -> list[int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bernstein.agents.adapter import NO_CHANGE, Adapter, Invocation, Run, StreamParser
+from bernstein.agents.adapter import Adapter, Invocation, Run, StreamParser
 from bernstein.agents.codex import Codex
 from bernstein.agents.demo import Demo
 from bernstein.agents.generic import Generic
+from bernstein.api.pod import NO_CHANGE
 
 __all__ = ["NO_CHANGE", "Adapter", "Invocation", "Run", "StreamParser", "adapters", "get"]
 

@@ -7,9 +7,6 @@ from typing import Protocol
 
 from bernstein.api.pod import FinalRecord, Usage
 
-NO_CHANGE = "NO_CHANGE_NEEDED"
-"""A line of its own in the agent's last message says that nothing had to be changed."""
-
 TEXT_LIMIT = 1500
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from bernstein.agents import provider_errors, records
 from bernstein.agents.adapter import (
     MESSAGE_LIMIT,
-    NO_CHANGE,
     PROGRESS_LIMIT,
     TEXT_LIMIT,
     Invocation,
     Run,
 )
 from bernstein.agents.command import KEY_VARIABLE, with_key
-from bernstein.api.pod import FinalRecord, Usage
+from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 PROVIDER = "bernstein"

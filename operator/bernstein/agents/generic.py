@@ -5,14 +5,13 @@ from __future__ import annotations
 from bernstein.agents import records
 from bernstein.agents.adapter import (
     MESSAGE_LIMIT,
-    NO_CHANGE,
     PROGRESS_LIMIT,
     TEXT_LIMIT,
     Invocation,
     Run,
 )
 from bernstein.agents.command import with_key
-from bernstein.api.pod import FinalRecord, Usage
+from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
 
 MISUSED = 126
 """Exit codes from here on are the shell's or the launcher's, or a signal's."""

@@ -12,6 +12,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+NO_CHANGE = "NO_CHANGE_NEEDED"
+"""A line of its own in an agent's last message says that nothing had to be changed."""
 CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000

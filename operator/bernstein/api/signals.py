@@ -88,7 +88,10 @@ class Work(Model):
     complexity: Complexity = "medium"
     model: Line | None = Field(default=None, description="auto, a tier, or a provider's model.")
     effort: Effort | None = None
-    estimated_minutes: Annotated[int, Field(ge=1, le=10080)] = 30
+    estimated_minutes: Annotated[int, Field(ge=1, le=10080)] | None = Field(
+        default=None,
+        description="A session may take at least twice as long; estimates count 30 if absent.",
+    )
     mode: Literal["batch"] | None = Field(
         default=None, description="batch: only when no other Task of the Project is ready."
     )

@@ -11,9 +11,10 @@ from bernstein.cli.terminal import Terminal
 from bernstein.core import conditions
 from bernstein.core.errors import policy
 from bernstein.core.records import rejection, task_status
-from bernstein.core.sanitise import text
+from bernstein.core.sanitise import line, text
 
 _EXCERPT = 1200
+_SUMMARY = 200
 
 
 def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: bool) -> None:
@@ -45,7 +46,7 @@ def tell_task(terminal: Terminal, task: Task) -> None:
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
     terminal.say(f"  {task.spec.title}", "dim")
     for attempt in task.status.attempts:
-        told = f": {attempt.message}" if attempt.message else ""
+        told = f": {line(attempt.message, _SUMMARY)}" if attempt.message else ""
         refused = rejection(task, attempt)
         what = f"{attempt.reason}, then {refused}" if refused else f"{attempt.reason}{told}"
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {what}")
@@ -55,7 +56,7 @@ def tell_task(terminal: Terminal, task: Task) -> None:
     stalled = conditions.find(task.status.conditions, "Stalled")
     if stalled is not None and stalled.status == "True":
         message, marker, remedy = text(stalled.message, 4096).partition(" Remedy: ")
-        terminal.say(f"  {stalled.reason}: {message}", "red")
+        terminal.say(f"  {stalled.reason}: {line(message, _SUMMARY)}", "red")
         if helps := remedy if marker else policy(stalled.reason).remedy:
             terminal.say(f"  {helps}")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
 
 from pydantic import ValidationError
 
@@ -25,17 +25,15 @@ _FORBIDDEN = re.compile(r'cannot (\S+) resource "([^"]+)"(?: in API group "[^"]*
 _NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 
 
-@dataclass(frozen=True)
 class CliError(Exception):
     """Ends the command with `code`; `remedy` is what the user can do."""
 
-    reason: str
-    message: str
-    remedy: str = ""
-    code: int = FAILED
-
-    def __str__(self) -> str:
-        return self.message
+    def __init__(self, reason: str, message: str, remedy: str = "", code: int = FAILED) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.remedy = remedy
+        self.code = code
 
 
 def explained(error: Exception, server: str) -> CliError | None:
@@ -106,8 +104,8 @@ def _cause(error: TransportError) -> str:
     certificate = getattr(cause, "certificate_error", None)
     if certificate is not None:
         return f"its certificate is not trusted ({certificate})"
-    if isinstance(beneath, OSError) and beneath.strerror:
-        return beneath.strerror
+    if isinstance(beneath, OSError) and beneath.errno and beneath.errno > 0:
+        return os.strerror(beneath.errno)
     return str(cause or error)
 
 

@@ -42,7 +42,9 @@ def settings_of(
     return root.with_options(json=json, namespace=namespace, context=context, kubeconfig=kubeconfig)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output.")]
+Json = Annotated[
+    bool, typer.Option("--json", metavar="", help="Answer in JSON on standard output.")
+]
 Namespace = Annotated[
     str | None,
     typer.Option(

@@ -123,8 +123,7 @@ def headline(plan: Plan) -> Text:
     """Phase, tasks, time and money of a Plan."""
     status = plan.status
     phase = status.phase or "Pending"
-    shown = Text(plan.metadata.name, style="bold")
-    shown.append(f"  {phase}", style=_phase_style(phase))
+    shown = Text.assemble((plan.metadata.name, "bold"), "  ", (phase, _phase_style(phase)))
     counts = status.counts
     parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
     spent = dollars(status.spend_usd)
@@ -200,7 +199,7 @@ def _table(*, header: bool = True, expand: bool = False) -> Table:
         show_header=header,
         show_edge=False,
         pad_edge=False,
-        padding=(0, 1, 0, 0),
+        padding=(0, 1 if header else 2, 0, 0),
         expand=expand,
         header_style="dim",
     )

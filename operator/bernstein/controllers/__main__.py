@@ -15,7 +15,7 @@ from typing import Any
 
 import kopf
 
-from bernstein.controllers.engine import Engine, Tuning
+from bernstein.controllers.engine import LEASE, Engine, Tuning
 from bernstein.controllers.settings import Settings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
@@ -36,7 +36,8 @@ def arguments() -> argparse.Namespace:
     add("--callback-ca", type=Path, default=None, help="file with the CA of that address")
     add("--namespace", default=os.environ.get("POD_NAMESPACE"), help="where the Lease is kept")
     add("--watch", action="append", help="namespace to work in (again for more); absent: all")
-    add("--metrics-port", type=int, default=8080)
+    add("--lease-name", default=LEASE)
+    add("--http-port", type=int, default=8080, help="of /metrics, /healthz and /readyz")
     add("--workers", type=int, default=4)
     add("--resync-seconds", type=float, default=600.0)
     add("--heartbeat-seconds", type=int, default=15)
@@ -72,11 +73,12 @@ async def _run(args: argparse.Namespace) -> int:
             namespace=args.namespace or connection.namespace,
             settings=settings,
             metrics=metrics,
+            lease=args.lease_name,
             watch=args.watch,
             tuning=Tuning(workers=args.workers, resync_seconds=args.resync_seconds),
         )
         ready = {"caches": engine.not_ready}
-        async with ProbeServer(metrics.registry, ready=ready, port=args.metrics_port):
+        async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
             return await _shell(engine)
 
 
@@ -113,6 +115,7 @@ async def _shell(engine: Engine) -> int:
 
     shell = kopf.OperatorSettings()
     shell.posting.enabled = False
+    shell.scanning.disabled = True
     await kopf.operator(
         registry=registry,
         settings=shell,

@@ -42,6 +42,7 @@ class Engine:
         namespace: str,
         settings: Settings,
         metrics: Metrics,
+        lease: str = LEASE,
         identity: str | None = None,
         watch: list[str] | None = None,
         tuning: Tuning | None = None,
@@ -52,7 +53,7 @@ class Engine:
         self._tuning = tuning or Tuning()
         self.caches = Caches(client, watch)
         self.elector = Elector(
-            client, namespace=namespace, name=LEASE, identity=identity, observer=metrics
+            client, namespace=namespace, name=lease, identity=identity, observer=metrics
         )
         metrics.watch_population(
             tasks=self.caches.tasks.informer.objects,

@@ -28,6 +28,8 @@ FACTOR: dict[Complexity, Decimal] = {
     "medium": Decimal(1),
     "high": Decimal(2),
 }
+STEP_MINUTES = 30
+"""Of a step that does not say."""
 _CENT = Decimal("0.01")
 _NO_AGENT = Agent(name="auto", adapter="demo", image="none")
 """Without a Project a tier is called by its own name."""
@@ -50,7 +52,7 @@ def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
 
 def minutes(spec: PlanSpec) -> int:
     """Along the critical path, with as many agents as there are steps."""
-    longest = {stage.name: max(s.estimated_minutes for s in stage.steps) for stage in spec.stages}
+    longest = {stage.name: max(s.estimated_minutes or STEP_MINUTES for s in stage.steps) for stage in spec.stages}
     chain = stages.critical_path(stage_graph(spec), longest)
     return sum(longest[name] for name in chain)
 

@@ -201,16 +201,17 @@ def _failed_for_good(task: Task) -> bool:
 
 
 def _watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
-    if any(_moves(task) for task in snapshot.tasks.values()):
+    cause = None if any(_moves(t) for t in snapshot.tasks.values()) else _what_stops(snapshot)
+    if cause is None:
         return busy(_phase(status, "Running"), "Running", "Tasks are running", now)
-    reason, text = _what_stops(snapshot)
+    reason, text = cause
     remedy = policy(reason).remedy
     status = _phase(status, "Failed" if reason == "TaskFailed" else "Stalled")
     return stalled(status, reason, f"{text} Remedy: {remedy}" if remedy else text, now)
 
 
 def _moves(task: Task) -> bool:
-    """Whether the Task gets further without a person."""
+    """Whether the Task gets further without a person and without other Tasks."""
     status = task.status
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED) or _failed_for_good(task):
         return False
@@ -221,19 +222,22 @@ def _moves(task: Task) -> bool:
     return True
 
 
-def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str]:
+def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str] | None:
+    """The cause that nothing moves; None when Tasks have only not looked again yet."""
     tasks = list(snapshot.tasks.values())
     failed = [t for t in tasks if _failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
         return "TaskFailed", f"{len(failed)} Tasks ended without result: {which}."
+    gone = [r.name for r in snapshot.plan.status.tasks if r.name not in snapshot.tasks]
+    if gone:
+        text = f"Tasks were deleted and are not made again: {', '.join(gone[:5])}."
+        return "TaskFailed", text
     for task in tasks:
         why = conditions.find(task.status.conditions, "Stalled")
         if why is not None and why.reason != "DependencyFailed":
             return why.reason, f"Task '{task.metadata.name}': {why.message}"
-    gone = [r.name for r in snapshot.plan.status.tasks if r.name not in snapshot.tasks]
-    text = f"Tasks were deleted and are not made again: {', '.join(gone[:5])}."
-    return "TaskFailed", text if gone else "nothing is left that could run."
+    return None
 
 
 def _reason(task: Task) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bernstein.api.pod import NO_CHANGE
 from bernstein.api.signals import Signal
 from bernstein.api.task import Task
 
-_RULES = """\
+_RULES = f"""\
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.
-Your word is not taken for it. The result is checked as listed above, on the files you leave."""
+Your word is not taken for it. The result is checked as listed above, on the files you leave.
+If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}."""
 
 
 def prompt(task: Task, attempt: int) -> str:

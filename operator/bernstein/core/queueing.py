@@ -240,7 +240,5 @@ _DOUBLED = frozenset({"architect", "security", "manager"})
 def timeout_seconds(task: Task, project: Project) -> int:
     """Seconds one session may take: the scope's limit, at least twice the estimate; some roles double."""
     by_scope: int = getattr(project.spec.limits.timeout_seconds, task.spec.scope)
-    explicit = "estimated_minutes" in task.spec.model_fields_set
-    least = 2 * 60 * task.spec.estimated_minutes if explicit else 0
-    limit = max(by_scope, least)
+    limit = max(by_scope, 2 * 60 * (task.spec.estimated_minutes or 0))
     return limit * 2 if task.spec.role in _DOUBLED else limit

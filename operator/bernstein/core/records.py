@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ from bernstein.api.plan import Estimate, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, CheckResult, Delivery, Task, Verification
 from bernstein.core import conditions
+from bernstein.core.estimate import STEP_MINUTES
 from bernstein.core.fsm import may_retry
 from bernstein.core.names import LABEL_PLAN
 from bernstein.core.sanitise import line, text
@@ -46,7 +47,7 @@ def task_record(task: Task) -> Record:
         "priority": spec.priority,
         "scope": spec.scope,
         "complexity": spec.complexity,
-        "estimated_minutes": spec.estimated_minutes,
+        "estimated_minutes": spec.estimated_minutes or STEP_MINUTES,
         "depends_on": list(spec.depends_on),
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
@@ -194,4 +195,4 @@ def _dollars(amount: str) -> float:
 
 
 def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from bernstein.api import pod
 from bernstein.pods import log, termination
-from bernstein.pods.errors import PodError
+from bernstein.pods.errors import PodError, Terminated
 
 ROLES = ("checkout", "recorder", "pusher", "inspect", "begin", "prepare", "land")
 """Each is a module here with `CONFIG`, a dataclass, and `run(config)`, which returns the result."""
@@ -28,6 +28,8 @@ def main(arguments: list[str]) -> int:
         termination.write(result)
     except PodError as error:
         return _failed(error.reason, error.message, role)
+    except Terminated:
+        return _failed("Terminated", "the pod was stopped before the work was done", role)
     except Exception as error:  # noqa: BLE001 - the last resort, so that a reason always gets out
         return _failed("InternalError", f"{type(error).__name__}: {error}", role)
     log.event("finished", role=role)
@@ -50,7 +52,7 @@ def _failed(reason: str, message: str, role: str = "") -> int:
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise PodError("Terminated", "the pod was stopped before the work was done")
+    raise Terminated
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ f"""
 def helper(folder: str, protocol: str, host: str, path: str) -> str:
     """Value for `credential.helper` that reads `username` and `password`, one line each.
 
-    `protocol`, `host` (with the port, if the address has one) and `path` (no slashes around it) must
-    be exactly those that git asks for; to any other question it is silent.
+    `protocol`, `host` (with the port, if the address has one) and `path` (no slashes around it)
+    must be exactly those that git asks for; to any other question it is silent.
     """
     quoted = {"protocol": protocol, "host": host, "path": path, "folder": folder}
     return "!" + _PROGRAM.format(**{name: shlex.quote(value) for name, value in quoted.items()})

@@ -13,3 +13,7 @@ class PodError(Exception):
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
+
+
+class Terminated(BaseException):
+    """The pod is being stopped; no `except Exception` on the way may take it for a failed step."""

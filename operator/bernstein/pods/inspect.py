@@ -16,7 +16,7 @@ from bernstein.gates.time_limit import time_limit
 from bernstein.gates.verdict import Verdict, errored, failed, passed
 from bernstein.pods import log, trees
 from bernstein.pods.errors import PodError
-from bernstein.pods.git import Git
+from bernstein.pods.git import Git, full_ref
 from bernstein.pods.merging import merge_trees
 
 CONFIG = InspectConfig
@@ -153,7 +153,7 @@ class Inspection:
         onto = self._config.onto_ref
         if not onto:
             return errored("InvalidConfig", "merge_conflict was given no ref to merge with")
-        tip = self._repository.text("rev-parse", "--verify", f"{onto}^{{commit}}")
+        tip = self._repository.text("rev-parse", "--verify", f"{full_ref(onto)}^{{commit}}")
         merged = merge_trees(self._repository, tip, self._config.sha)
         if not merged.conflicts:
             return passed()

@@ -27,6 +27,8 @@ def is_git_directory(name: bytes) -> bool:
 
 def is_refused(name: bytes, symlink: bool) -> bool:
     """Whether git refuses a tree that holds this name (of a symlink, if `symlink`)."""
+    if name.isascii() and b"~" not in name and b"git" not in name.lower():
+        return False  # nearly every name, at little cost
     parts = name.split(b"\\")  # a path separator where NTFS is
     if any(_NTFS_GIT.match(part) for part in parts) or _as_hfs_sees(name) == ".git":
         return True

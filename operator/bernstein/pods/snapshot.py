@@ -177,10 +177,10 @@ class Walker:
         if names.is_git_directory(name):
             return
         folder = stat.S_ISDIR(st.st_mode)
-        known = path in self._base_folders if folder else path in self._base
-        ignored = ignored or _is_ignored(scope, path, folder)
-        if ignored and not known and path not in self._base:
-            return
+        if folder or path not in self._base:
+            ignored = ignored or _is_ignored(scope, path, folder)
+            if ignored and path not in self._base_folders and path not in self._base:
+                return
         if names.is_refused(name, stat.S_ISLNK(st.st_mode)):
             self._skip(current, path)
             self._keep_base_below(current, path + b"/")

@@ -48,7 +48,8 @@ class Certificate:
         """Looks at the files until cancelled."""
         while True:
             await asyncio.sleep(every)
-            if await asyncio.to_thread(self.load_into, context):
+            # Not in a thread: a handshake in between would see the new half of a pair only.
+            if self.load_into(context):
                 log.info("took up a renewed certificate", certificate=str(self._cert))
 
     def _fingerprint(self) -> bytes:

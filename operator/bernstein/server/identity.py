@@ -22,7 +22,7 @@ from bernstein.server.refusal import Refusal, from_kube
 AUDIENCE = "bernstein.dev/callback"
 MAX_TOKEN = 16 * 1024
 ACCEPTED_SECONDS = 60.0
-"""How long an accepted token is believed without asking again, if it does not expire sooner."""
+"""How long an accepted token is believed without asking again."""
 REFUSED_SECONDS = 10.0
 CACHE_SIZE = 10_000
 
@@ -96,12 +96,14 @@ class Identities:
             self._refused.put(digest, self._clock() + REFUSED_SECONDS)
             raise _unauthenticated("The API server does not accept the token for this service.")
         self._count.token_reviewed("accepted")
-        seconds = min(ACCEPTED_SECONDS, float(claims["exp"]) - self._now())
-        self._accepted.put(digest, _Believed(caller, self._clock() + seconds))
+        self._accepted.put(digest, _Believed(caller, self._clock() + ACCEPTED_SECONDS))
         return caller
 
     def _plausible(self, claims: dict[str, Any]) -> bool:
-        """Whether asking is worth it; nothing here is believed, the signature is not checked."""
+        """Whether asking is worth it; nothing here is believed, the signature is not checked.
+
+        Looked at for remembered tokens too, so that none outlives its expiry.
+        """
         audiences = claims.get("aud")
         expires = claims.get("exp")
         return (

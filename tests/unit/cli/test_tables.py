@@ -21,14 +21,14 @@ from tests.unit.cli.scenes import (
 RUNNING = """\
 rate-limit-api  Running · 2/7 closed · $0.42 of $5.00 · 3:12
 design
-  ✓ Pick rate-limit algorithm…  closed       merged a1b2c3d4               $0.12
-  ✓ Document Redis key schema   closed       merged a1b2c3d4 after 2 att… <$0.01
+  ✓ Pick rate-limit algorith…  closed       merged a1b2c3d4                $0.12
+  ✓ Document Redis key schema  closed       merged a1b2c3d4 after 2 att…  <$0.01
 implement
-  ● Add RateLimiter middleware  in progress  attempt 2: editing the limi…  $0.30
-  ◆ Wire middleware into FastA… done         merging (landing)
-  ✗ Write rate-limiter unit te… failed       no retry is left after 4 at…  $1.20
+  ● Add RateLimiter middlewa…  in progress  attempt 2: editing the limi…   $0.30
+  ◆ Wire middleware into Fas…  done         merging (landing)
+  ✗ Write rate-limiter unit …  failed       no retry is left after 4 at…   $1.20
 verify
-  ○ Run full test suite         open         waits for x
+  ○ Run full test suite        open         waits for x
   ○ Update API reference
 """
 

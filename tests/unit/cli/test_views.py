@@ -6,6 +6,7 @@ import re
 
 from bernstein.cli.views import LineView, LiveView, view
 from tests.unit.cli.scenes import (
+    AT,
     HOSTILE,
     condition,
     move,

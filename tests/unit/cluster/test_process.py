@@ -72,8 +72,11 @@ def test_running_programs_tell_which_clusters_use_this_network(
     program = tmp_path / "kube-proxy"
     program.symlink_to("/bin/sleep")
     spawn("kube-proxy", [str(program), "60"], tmp_path / "log", cluster)
-    assert wait_until(lambda: cluster in clusters_running("kube-proxy"), timeout=5)
-    assert cluster not in clusters_running("kubelet")
+    assert wait_until(
+        lambda: cluster in clusters_running("kube-proxy", in_this_network=True), timeout=5
+    )
+    assert cluster in clusters_running("kube-proxy", in_this_network=False)
+    assert cluster not in clusters_running("kubelet", in_this_network=False)
 
 
 def test_output_goes_to_the_log_and_its_end_can_be_read(tmp_path: Path, cluster: str) -> None:

@@ -48,7 +48,7 @@ async def background() -> AsyncIterator[Background]:
     await running.stop()
 
 
-async def eventually(holds: Callable[[], object], *, seconds: float = 5.0) -> None:
+async def eventually(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
     """Waits until a condition holds."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - the conditions are other programs' states

@@ -104,7 +104,7 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestQueueMachine = QueueMachine.TestCase
-TestQueueMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestQueueMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
 
 
 def test_keys_of_one_priority_come_in_the_order_in_which_they_were_added() -> None:
@@ -130,14 +130,18 @@ def test_jitter_shortens_and_a_server_s_wish_lengthens_back_off() -> None:
     assert queue.retry("k", at_least=7.0) == 7.0
 
 
-async def test_a_waiting_worker_gets_what_is_added_and_what_becomes_due() -> None:
-    queue: WorkQueue[str] = WorkQueue()
+@pytest.mark.parametrize("delays", [[0.0, 0.02], [0.02, 0.01], [5.0, 0.01, 0.02]])
+async def test_waiting_workers_get_what_is_added_and_what_becomes_due(
+    delays: list[float],
+) -> None:
+    queue: WorkQueue[float] = WorkQueue()
     waiting = [asyncio.create_task(queue.get()) for _ in range(2)]
-    await asyncio.sleep(0)
-    queue.add_after("later", 0.02)
-    queue.add("now")
+    for delay in delays:
+        await asyncio.sleep(0)
+        queue.add_after(delay, delay)
     async with asyncio.timeout(2):
-        assert sorted(await asyncio.gather(*waiting)) == ["later", "now"]
+        assert sorted(await asyncio.gather(*waiting)) == sorted(delays)[:2]
+    queue.close()
 
 
 async def test_a_cancelled_worker_takes_no_key_with_it() -> None:

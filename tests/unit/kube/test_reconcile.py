@@ -136,6 +136,8 @@ async def test_errors_are_retried_and_counted_by_kind(
     background.start(controller.run())
     await eventually(lambda: results.counts["success"] == 1)
     assert results.counts == {"error": 2, "requeue": 2, "success": 1}
+    # Success ended the back-off: the next failure starts with the shortest delay again.
+    assert controller.queue.retry(key("w")) == 0.005
 
 
 async def test_a_result_brings_the_key_back_after_its_time(

@@ -61,12 +61,18 @@ class Volumes:
     def start_from(self, files: dict[str, bytes | str]) -> str:
         """Make the base commit of these files and leave them in the worktree; returns its id."""
         write(self.worktree, files)
-        git(self.worktree, "init", "-q", "-b", "main", ".")
-        git(self.worktree, "add", "-A", "-f", ".")
-        git(self.worktree, "commit", "-q", "--allow-empty", "-m", "base")
-        os.rename(self.worktree / ".git", self.base_git_dir)  # noqa: PTH104
-        git(self.base_git_dir, "config", "core.bare", "true")
-        return git(self.base_git_dir, "rev-parse", "HEAD").decode().strip()
+        git(self.root, "init", "-q", "--bare", "-b", "main", str(self.base_git_dir))
+        commit = b"commit refs/heads/main\nmark :1\ncommitter Ada <a@b.c> 0 +0000\ndata 4\nbase\n"
+        for name, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            mode = b"120000" if data.startswith(b"->") else b"100644"
+            data = data.removeprefix(b"->")
+            commit += b"M %s inline %s\ndata %d\n%s\n" % (mode, name.encode(), len(data), data)
+        return (
+            git(self.base_git_dir, "fast-import", "--quiet", input=commit + b"get-mark :1\n")
+            .decode()
+            .strip()
+        )
 
 
 class Taker:

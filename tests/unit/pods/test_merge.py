@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from bernstein.pods import begin, git, land, prepare
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import Git, GitError
 from tests.unit.pods.conftest import Origin
+from tests.unit.pods.git_server import plain_env
 
 TARGET = "refs/heads/main"
 INTEGRATION = "refs/bernstein/01234567/integration"
@@ -161,14 +163,38 @@ def test_a_conflict_names_its_files_and_pushes_nothing(
     assert origin.git("for-each-ref", CANDIDATE) == ""
 
 
+@pytest.mark.parametrize(
+    "hidden", ["* merge=union\n", "* merge=ours\n", "[attr]diff merge=union\n* diff\n"]
+)
 def test_attributes_in_the_tree_cannot_hide_a_conflict(
-    origin: Origin, do_prepare: Callable[..., PrepareResult]
+    origin: Origin, do_prepare: Callable[..., PrepareResult], hidden: str
 ) -> None:
-    for hidden in ("* merge=union\n", "* merge=ours\n", "[attr]diff merge=union\n* diff\n"):
-        base = origin.commit({".gitattributes": hidden, "a": "1\n"})
-        work = origin.commit({"a": "2\n"}, base, ref=SESSION)
-        origin.commit({"a": "3\n"}, base, ref=INTEGRATION)
-        assert do_prepare(work).conflicts == ("a",)
+    base = origin.commit({".gitattributes": hidden, "a": "1\n"})
+    work = origin.commit({"a": "2\n"}, base, ref=SESSION)
+    origin.commit({"a": "3\n"}, base, ref=INTEGRATION)
+    assert do_prepare(work).conflicts == ("a",)
+
+
+def test_a_union_driver_in_the_tree_is_overruled(origin: Origin, tmp_path: Path) -> None:
+    """Even with the current directory in a checkout, where git reads its attributes."""
+    hidden = "* merge=union\n"
+    base = origin.commit({".gitattributes": hidden, "a": "1\n"}, ref=TARGET)
+    ours = origin.commit({"a": "2\n"}, base, ref=SESSION)
+    theirs = origin.commit({"a": "3\n"}, base, ref=INTEGRATION)
+    (tmp_path / ".gitattributes").write_text(hidden)
+    repository = Git(git.init_bare(tmp_path / "own.git").git_dir, origin.remote())
+    repository.fetch([f"{ref}:{ref}" for ref in (TARGET, SESSION, INTEGRATION)])
+
+    def merge() -> int:
+        here = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(tmp_path)}
+        command = ["git", "merge-tree", "--write-tree", ours, theirs]
+        env = plain_env() | here
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        return done.returncode
+
+    assert merge() == 1
+    (tmp_path / "own.git" / "info" / "attributes").unlink()
+    assert merge() == 0, "fires with the protection off: both sides, silently"
 
 
 def test_work_that_the_tip_holds_already_makes_no_candidate(

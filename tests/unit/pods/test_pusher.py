@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.objects import Commit
 from tests.unit.pods.agent_pod import Taker, Volumes, write
 from tests.unit.pods.conftest import Origin
+from tests.unit.pods.git_server import GitServer
 
 REF = "refs/bernstein/01234567/task/s1"
 
@@ -31,19 +33,12 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 class Session:
     """The volumes of one session, a recorder's hands and a pusher in a thread."""
 
-    def __init__(self, folder: Path, origin: Origin) -> None:
+    def __init__(self, folder: Path, origin: Origin, checked_out: Volumes) -> None:
         self.origin = origin
         self.volumes = Volumes(folder)
-        old = origin.commit({"a.py": "a\n", "sub/b.py": "b\n"})
-        self.base = origin.commit({"a.py": "aa\n"}, old, ref="refs/heads/main")
-        checkout.run(
-            CheckoutConfig(
-                origin.remote("read"),
-                "main",
-                str(self.volumes.base_git_dir),
-                worktree=str(self.volumes.worktree),
-            )
-        )
+        shutil.copytree(checked_out.base, self.volumes.base, dirs_exist_ok=True)
+        shutil.copytree(checked_out.worktree, self.volumes.worktree, dirs_exist_ok=True)
+        self.base = origin.tip("refs/heads/main")
         self.taker = Taker(self.volumes)
         self.number = 0
         self.config = PusherConfig(
@@ -106,9 +101,29 @@ class Session:
         return found or None
 
 
+@pytest.fixture(scope="module")
+def example(
+    git_server: GitServer, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Origin, Volumes]:
+    """A repository and a checkout of it, shallow as in a pod; copied for every test."""
+    origin = Origin(git_server, "example", git_server.create("example"))
+    old = origin.commit({"a.py": "a\n", "sub/b.py": "b\n"})
+    origin.commit({"a.py": "aa\n"}, old, ref="refs/heads/main")
+    volumes = Volumes(tmp_path_factory.mktemp("example") / "pod")
+    base, tree = str(volumes.base_git_dir), str(volumes.worktree)
+    checkout.run(CheckoutConfig(origin.remote("read"), "main", base, worktree=tree))
+    return origin, volumes
+
+
 @pytest.fixture
-def session(tmp_path: Path, origin: Origin) -> Iterator[Session]:
-    session = Session(tmp_path / "pod", origin)
+def session(
+    tmp_path: Path, git_server: GitServer, example: tuple[Origin, Volumes]
+) -> Iterator[Session]:
+    shared, volumes = example
+    name = f"session-{tmp_path.name}"
+    shutil.copytree(shared.path, git_server.repository(name))
+    origin = Origin(git_server, name, git_server.repository(name))
+    session = Session(tmp_path / "pod", origin, volumes)
     yield session
     session.ended.set()
     if session.thread is not None:

@@ -430,9 +430,7 @@ def test_tls_needs_the_given_ca(
     assert len(server.calls) == 1
 
 
-@pytest.mark.parametrize(
-    "answer", [(500, b""), (401, b"{}"), (404, b"{}"), (200, b"<html>"), (200, b"[]"), (302, b"")]
-)
+@pytest.mark.parametrize("answer", [(500, b""), (401, b"{}"), (200, b"<html>"), (200, b"[]")])
 def test_no_other_answer_stops_it(
     run: Run, server: CallbackServer, callback: Callback, answer: tuple[int, bytes]
 ) -> None:
@@ -517,7 +515,7 @@ def test_any_sign_of_life_is_enough(run: Run, sign: str) -> None:
     run.start(stall_seconds=FAST * 6)
     began = time.monotonic()
     i = 0
-    while time.monotonic() - began < 1.5:
+    while time.monotonic() - began < 1.2:
         i += 1
         if sign == "tree":
             write(run.volumes.worktree, {"b.py": f"{i}\n"})

@@ -90,7 +90,9 @@ async def test_deep_json_is_refused(recorder: Callback, opening: bytes) -> None:
 
 async def test_a_stranger_is_refused_before_the_body_is_looked_at(recorder: Callback) -> None:
     recorder.token = token("bad")
-    assert reason(await send(recorder, b"{")) == (401, "Unauthenticated")
+    response = await send(recorder, b"{")
+    assert reason(response) == (401, "Unauthenticated")
+    assert response.headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(
@@ -251,6 +253,17 @@ async def test_the_access_log_has_the_route_but_neither_token_nor_query(
     assert "hunter2" not in written
     assert recorder.token not in written
     assert recorder.token.rpartition(".")[2] not in written
+
+
+async def test_the_access_log_leaves_out_what_comes_all_the_time(
+    recorder: Callback, log: io.StringIO
+) -> None:
+    logging.getLogger().setLevel("INFO")
+    await recorder.heartbeat()
+    await recorder.http.get("/readyz")
+    assert log.getvalue() == ""
+    await recorder.result()
+    assert '"status": 200' in log.getvalue()
 
 
 async def test_the_access_log_says_why_a_call_was_refused(

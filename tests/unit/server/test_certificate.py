@@ -120,7 +120,7 @@ async def test_the_files_are_followed(mounted: Mounted) -> None:
     mounted.hold("new", "new")
     following = asyncio.create_task(certificate.follow(context, every=0.01))
     async with asyncio.timeout(5):
-        while presented(context) != der(mounted.cert):  # noqa: ASYNC110 - another thread's work
+        while presented(context) != der(mounted.cert):  # noqa: ASYNC110 - it looks at files
             await asyncio.sleep(0.01)
     following.cancel()
     with pytest.raises(asyncio.CancelledError):

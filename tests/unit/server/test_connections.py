@@ -102,7 +102,7 @@ async def test_drop_by_drop_is_no_way_around(listen: Listen) -> None:
 
 
 async def test_a_second_request_has_to_arrive_as_well(listen: Listen) -> None:
-    async with listen(head_seconds=0.05) as listening:
+    async with listen(head_seconds=0.5) as listening:
         reader, writer = await listening.connect()
         writer.write(GET)
         assert b"204" in await reader.readuntil(b"\r\n\r\n")
@@ -112,11 +112,11 @@ async def test_a_second_request_has_to_arrive_as_well(listen: Listen) -> None:
 
 
 async def test_an_answer_may_take_its_time(listen: Listen) -> None:
-    async with listen(head_seconds=0.05) as listening:
+    async with listen(head_seconds=0.5) as listening:
         listening.release.clear()
         reader, writer = await listening.connect()
         writer.write(GET)
-        asyncio.get_running_loop().call_later(0.2, listening.release.set)
+        asyncio.get_running_loop().call_later(0.7, listening.release.set)
         assert b"204" in await reader.readuntil(b"\r\n\r\n")
         writer.close()
 

@@ -1,12 +1,9 @@
-"""What the build says while it works, and how its commands are run."""
+"""Running the commands of a build, their output in a log."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 TAIL_LINES = 40
@@ -14,19 +11,6 @@ TAIL_LINES = 40
 
 class BuildError(RuntimeError):
     """A step failed; the message ends with the tail of its log."""
-
-
-def say(text: str) -> None:
-    print(f"[images] {text}", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def step(text: str) -> Iterator[None]:
-    """Says when a step starts and how long it took."""
-    say(f"{text} ...")
-    start = time.monotonic()
-    yield
-    say(f"{text}: {time.monotonic() - start:.1f} s")
 
 
 def run(command: Sequence[str], log: Path, *, stdin: Path | None = None) -> None:

@@ -1,0 +1,80 @@
+# Everything sets itself up, can be repeated, and needs only Python >= 3.11, make and Go >= 1.25 on a
+# Debian machine (or Docker that can pull). Caches stay in ~/.cache/bernstein; `make clean-cache` removes them.
+SHELL := /bin/bash
+PYTHON ?= python3
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: demo test lint test-unit test-control-plane test-e2e test-perf down clean-cache \
+  setup packages binaries images venv lock generate help
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
+
+demo: setup ## the whole story on a real cluster, end to end
+	$(PY) -m tests.demo.run
+
+test: setup ## everything that CI runs
+	$(MAKE) lint
+	$(MAKE) test-unit
+	$(MAKE) test-control-plane
+	$(MAKE) test-e2e
+
+down: ## take down every cluster that the other targets left running
+	$(PYTHON) -m tests.cluster down --all
+
+# What takes long is done side by side; each part does nothing when it is done already.
+setup:
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory -j3 venv binaries images
+
+packages:
+	@$(PYTHON) -m tests.setup packages
+
+binaries: packages
+	@$(PYTHON) -m tests.cluster build >/dev/null
+
+images: packages
+	@$(PYTHON) -m tests.images build >/dev/null
+
+venv: .venv/installed
+.venv/installed: requirements-dev.lock pyproject.toml | packages
+	@echo "[venv] installing Python packages" >&2
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lint: venv ## format, lint, types, layers, generated files
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m mypy -p tests.cluster -p tests.images -p tests.demo
+	.venv/bin/lint-imports --no-cache
+
+test-unit: venv packages ## seconds, no cluster
+	$(PYTEST) tests/unit tests/demo
+
+test-control-plane: venv binaries ## a real API server, no containers
+	$(PYTEST) tests/control_plane
+
+test-e2e: setup ## a real node, real pods
+	$(PYTEST) tests/e2e
+
+test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
+	$(PYTEST) tests/perf -s
+
+generate: venv ## write what is generated: crds/
+	$(PY) -m bernstein.api.crds crds
+
+lock: venv ## resolve the dependencies anew
+	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --no-header --upgrade pyproject.toml -o requirements.lock
+	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --no-header --extra dev -c requirements.lock pyproject.toml \
+	  -o requirements-dev.lock
+
+clean-cache: ## remove what set-up keeps
+	$(PYTHON) -m tests.cluster clean-cache
+	rm -rf .venv

@@ -1,0 +1,233 @@
+"""The product on a real node, installed by its chart: one cluster for the whole run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests import stack as stacks
+from tests.cluster import audit
+from tests.cluster.audit import Write
+from tests.demo import manifests
+from tests.demo.manifests import Agents, GitServer
+from tests.stack import Clock, Stack
+
+Object = dict[str, Any]
+
+OPERATOR = f"system:serviceaccount:{stacks.SYSTEM}:bernstein-operator"
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """Stays up if it was up before, for quick repeats; BERNSTEIN_E2E_CLUSTER names another one."""
+    clock = Clock()
+    name = os.environ.get("BERNSTEIN_E2E_CLUSTER")
+    found = stacks.select("auto", name).status().ready
+    stack = stacks.bring_up(clock, name=name)
+    stacks.install(stack, clock)
+    print({what: round(seconds, 1) for what, seconds in clock.spent.items()})
+    yield stack
+    if not found:
+        stack.cluster.down()
+
+
+@pytest.fixture(scope="session")
+def git(stack: Stack) -> Iterator[GitServer]:
+    """One git server for all worlds; each has a repository of its own on it."""
+    namespace = f"git-{uuid.uuid4().hex[:6]}"
+    server = GitServer.new(namespace)
+    seeds = {f"r{number}": SEED for number in range(REPOSITORIES)}
+    objects = [manifests.namespace(namespace), *manifests.git_server(server, seeds)]
+    stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
+    ready = ("rollout", "status", f"deployment/{server.name}", "--timeout=120s")
+    stack.kubectl("-n", namespace, *ready)
+    yield server
+    stack.kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+REPOSITORIES = 40
+SEED = {
+    "README.md": "# app\n",
+    "app.py": "def answer() -> int:\n    return 42\n",
+    "test_app.py": "from app import answer\n\n\ndef test_answer() -> None:\n    assert answer() == 42\n",
+    ".gitignore": "*.log\n",
+}
+
+
+@dataclass
+class World:
+    """A namespace with a Project, on a repository of its own."""
+
+    stack: Stack
+    server: GitServer
+    namespace: str
+    repository: str
+    started: int = 0
+    """Where the audit log stood when the world was made."""
+    project: Object = field(default_factory=dict)
+
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
+        return self.stack.kubectl("-n", self.namespace, *arguments, stdin=stdin, check=check)
+
+    def apply(self, *objects: Object) -> None:
+        for obj in objects:
+            obj.setdefault("metadata", {})["namespace"] = self.namespace
+        self.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
+
+    def task(self, name: str, **spec: Any) -> str:
+        """Apply a Task; its title is `name` unless `spec` says another."""
+        self.apply(
+            {
+                "apiVersion": "bernstein.dev/v1alpha1",
+                "kind": "Task",
+                "metadata": {"name": name},
+                "spec": {"title": name, "scope": "small", **spec},
+            }
+        )
+        return name
+
+    def plan(self, name: str, stages: list[Object], **spec: Any) -> str:
+        self.apply(
+            {
+                "apiVersion": "bernstein.dev/v1alpha1",
+                "kind": "Plan",
+                "metadata": {"name": name},
+                "spec": {"name": name, "stages": stages, **spec},
+            }
+        )
+        return name
+
+    def get(self, kind: str, name: str) -> Object:
+        text = self.kubectl("get", kind, name, "-o", "json", "--ignore-not-found")
+        found: Object = json.loads(text) if text else {}
+        return found
+
+    def all(self, kind: str) -> list[Object]:
+        items: list[Object] = json.loads(self.kubectl("get", kind, "-o", "json"))["items"]
+        return items
+
+    def await_(
+        self, kind: str, name: str, holds: Callable[[Object], bool], seconds: float = 120
+    ) -> Object:
+        """The object, once the condition holds on it; fails with its status when it never does."""
+        deadline = time.monotonic() + seconds
+        while True:
+            obj = self.get(kind, name)
+            if obj and holds(obj):
+                return obj
+            if time.monotonic() > deadline:
+                status = yaml.safe_dump(obj.get("status"))
+                pods = self.kubectl("get", "pods", "-o", "wide")
+                pytest.fail(f"{kind} {name}: not within {seconds} s:\n{status}\n{pods}")
+            time.sleep(0.5)
+
+    def closed(self, name: str, seconds: float = 120) -> Object:
+        return self.await_("task", name, lambda t: state(t) == "Closed", seconds)
+
+    def stalled(self, kind: str, name: str, reason: str, seconds: float = 120) -> Object:
+        def holds(obj: Object) -> bool:
+            found = condition(obj, "Stalled")
+            return found.get("status") == "True" and found.get("reason") == reason
+
+        return self.await_(kind, name, holds, seconds)
+
+    def on_server(self, *git: str) -> str:
+        """Output of a git command in the repository, on the git server itself."""
+        folder = f"/srv/git/{self.repository}.git"
+        command = ("git", "-c", "safe.directory=*", "--git-dir", folder, *git)
+        return self.stack.kubectl(
+            "-n", self.server.namespace, "exec", f"deploy/{self.server.name}", "--", *command
+        )
+
+    def tip(self, ref: str = "refs/heads/main") -> str:
+        return self.on_server("rev-parse", ref).strip()
+
+    def files(self, ref: str = "main") -> list[str]:
+        return self.on_server("ls-tree", "-r", "--name-only", ref).splitlines()
+
+    def writes(self, since: int | None = None) -> list[Write]:
+        """Finished writes of the operator in this namespace, from the audit log."""
+        log = Path(self.stack.cluster.status().audit_log)
+        found = audit.writes(log, self.started if since is None else since)
+        return [w for w in found if w.user == OPERATOR and w.namespace == self.namespace]
+
+
+def state(task: Object) -> str:
+    return str(task.get("status", {}).get("state", ""))
+
+
+def condition(obj: Object, kind: str) -> Object:
+    conditions = obj.get("status", {}).get("conditions", [])
+    return next((c for c in conditions if c["type"] == kind), {})
+
+
+MakeWorld = Callable[..., World]
+
+_taken = iter(range(REPOSITORIES))
+
+
+@pytest.fixture
+def world(stack: Stack, git: GitServer, request: pytest.FixtureRequest) -> Iterator[MakeWorld]:
+    """Call it with the demo agent's tasks (see images/agent-demo) and changes to the Project."""
+    made: list[World] = []
+
+    def make(
+        tasks: list[Object] | None = None,
+        change: Callable[[Object], None] | None = None,
+        **agents: Any,
+    ) -> World:
+        slug = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:40].strip("-")
+        namespace = f"{slug}-{uuid.uuid4().hex[:5]}"
+        repository = f"r{next(_taken)}"
+        log = stack.cluster.status().audit_log
+        started = audit.position(Path(log)) if log else 0
+        scenario = yaml.safe_dump({"tasks": tasks or []})
+        offered = Agents(scenario=scenario, **agents)
+        *others, project = manifests.project(git, namespace, offered)
+        project["spec"]["repositories"][0]["url"] = git.url(repository)
+        if change is not None:
+            change(project["spec"])
+        objects = [
+            manifests.namespace(namespace),
+            *manifests.accounts(git, namespace),
+            *others,
+            project,
+        ]
+        stack.kubectl("apply", "-f", "-", stdin=manifests.as_list(objects))
+        built = World(stack, git, namespace, repository, started, project)
+        made.append(built)
+        return built
+
+    yield make
+    for each in made:
+        stack.kubectl("delete", "namespace", each.namespace, "--wait=false")
+
+
+def does(title: str, *attempts: Mapping[str, Any]) -> Object:
+    """A task of the demo agent's script; the last attempt is repeated."""
+    return {"title": title, "attempts": [dict(a) for a in attempts]}
+
+
+def writing(path: str, content: str, **more: Any) -> Object:
+    """An attempt that writes one file and claims success."""
+    return {
+        "steps": [
+            {"usage": {"input": 1000, "output": 100}},
+            {"write": {"path": path, "content": content}},
+        ],
+        "text": "done",
+        **more,
+    }
+
+
+LIE: Object = {"steps": [{"say": "All done, tests pass."}], "text": "done"}

@@ -1,0 +1,121 @@
+"""Causes outside the agent: one clear condition, one pod, nothing merged, and it goes on when mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state, writing
+
+GOOD = does("good", writing("new.py", "X = 1\n"))
+
+
+def _secret(spec: Object) -> None:
+    spec["repositories"][0]["credentials"]["read"]["secretName"] = "absent"
+
+
+def _work_secret(spec: Object) -> None:
+    spec["repositories"][0]["credentials"]["work"]["secretName"] = "absent"
+
+
+def _unreachable(spec: Object) -> None:
+    spec["repositories"][0]["url"] = "https://nowhere.invalid/app.git"
+
+
+def _password(spec: Object) -> None:
+    # The Secret of another account holds another password for another user.
+    spec["repositories"][0]["url"] = spec["repositories"][0]["url"].replace("/git/", "/git/no-")
+
+
+def _image(spec: Object) -> None:
+    spec["agents"][0]["image"] = "bernstein-absent:none"
+
+
+CAUSES: list[Any] = [
+    pytest.param(_secret, "SecretNotFound", "absent", id="missing-secret"),
+    pytest.param(_work_secret, "SecretNotFound", "absent", id="missing-work-secret"),
+    pytest.param(_unreachable, "RepositoryUnreachable", "nowhere.invalid", id="unreachable"),
+    pytest.param(_image, "ImagePullFailed", "bernstein-absent:none", id="missing-image"),
+]
+
+
+@pytest.mark.parametrize(("breaks", "reason", "names"), CAUSES)
+def test_a_task_says_what_is_missing_and_how_to_mend_it(
+    world: MakeWorld, breaks: Callable[[Object], None], reason: str, names: str
+) -> None:
+    here = world([GOOD], breaks)
+    before = here.tip()
+    here.task("good")
+    task = here.stalled("task", "good", reason)
+    stalled = condition(task, "Stalled")
+    assert names in stalled["message"]
+    assert "Remedy:" in stalled["message"]
+    assert state(task) == "Open"
+    assert task["status"]["attempt"] == 0
+    assert task["status"]["queue"]["reason"] == reason or task["status"].get("hold")
+    assert _sessions(here) == 1
+    assert here.tip() == before
+
+
+def test_a_task_goes_on_when_the_project_is_mended(world: MakeWorld) -> None:
+    here = world([GOOD], _image)
+    here.task("good")
+    here.stalled("task", "good", "ImagePullFailed")
+    agents = here.project["spec"]["agents"]
+    agents[0]["image"] = "bernstein-agent-demo:dev"
+    here.apply(here.project)
+    task = here.closed("good")
+    assert task["status"]["attempt"] == 1
+    assert condition(task, "Stalled") == {}
+
+
+def test_the_tasks_of_a_plan_wait_for_the_one_that_probes(world: MakeWorld) -> None:
+    titles = [f"step {n}" for n in range(3)]
+    here = world([does(t, writing(f"f{n}.py", "X = 1\n")) for n, t in enumerate(titles)], _image)
+    here.plan("broken", [{"name": "all", "steps": [{"title": t} for t in titles]}], maxAgents=1)
+    plan = here.stalled("plan", "broken", "ImagePullFailed")
+    assert "bernstein-absent:none" in condition(plan, "Stalled")["message"]
+    assert _sessions(here) == 1
+
+
+def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorld) -> None:
+    here = world([GOOD], _unreachable)
+    here.plan("lost", [{"name": "all", "steps": [{"title": "good"}]}])
+    plan = here.stalled("plan", "lost", "RepositoryUnreachable")
+    assert "Remedy:" in condition(plan, "Stalled")["message"]
+    assert _sessions(here) == 0
+    assert len(here.all("jobs")) == 1
+
+
+def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> None:
+    def gate(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "lint", "command": "no-such-program"}]}
+
+    here = world([GOOD], gate)
+    before = here.tip()
+    here.task("good")
+    task = here.stalled("task", "good", "GateErrored", 180)
+    assert state(task) == "Done"
+    assert task["status"]["attempt"] == 1
+    assert "lint" in condition(task, "Stalled")["message"]
+    assert here.tip() == before
+
+
+def test_a_deliver_account_without_rights_keeps_the_work(world: MakeWorld) -> None:
+    def weak(spec: Object) -> None:
+        spec["repositories"][0]["credentials"]["deliver"]["secretName"] = "git-read"
+
+    here = world([GOOD], weak)
+    before = here.tip()
+    here.task("good")
+    task = here.await_("task", "good", lambda t: bool(condition(t, "Stalled")))
+    assert condition(task, "Stalled")["reason"] == "CredentialRefused"
+    assert state(task) == "Done"
+    assert task["status"]["delivery"]["state"] == "CredentialRefused"
+    assert here.tip() == before
+
+
+def _sessions(here: World) -> int:
+    return len(here.all("agentsessions"))

@@ -1,0 +1,35 @@
+"""`python3 -m tests.setup packages`: what the Debian machine itself must have."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from tests.cluster.errors import ClusterError
+from tests.cluster.packages import IMAGES, NODE, ensure_packages
+
+DEVELOPMENT = {"cc": "gcc", "git": "git", "redis-server": "redis-server"}
+
+
+def _libraries() -> dict[str, str]:
+    """Packages that are known by files instead of programs."""
+    missing = {}
+    if not Path("/usr/include/stdio.h").exists():
+        missing["stdio.h"] = "libc6-dev"
+    if importlib.util.find_spec("ensurepip") is None:
+        missing["ensurepip"] = "python3-venv"
+    return missing
+
+
+def main() -> int:
+    try:
+        ensure_packages({**NODE, **IMAGES, **DEVELOPMENT, **_libraries()})
+    except ClusterError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

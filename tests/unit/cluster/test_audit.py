@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cluster.audit import Write, position, writes
+
+
+def event(verb: str, name: str) -> str:
+    return json.dumps(
+        {
+            "verb": verb,
+            "user": {"username": "operator"},
+            "objectRef": {
+                "resource": "tasks",
+                "apiGroup": "bernstein.dev",
+                "subresource": "status",
+                "namespace": "demo",
+                "name": name,
+            },
+            "responseStatus": {"code": 200},
+            "requestObject": {"status": {}},
+        }
+    )
+
+
+def test_writes_after_a_position_are_read_in_order(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text(event("patch", "a") + "\n")
+    since = position(log)
+    with log.open("a") as file:
+        file.write(event("patch", "b") + "\n" + event("update", "c") + "\n")
+    assert [write.name for write in writes(log)] == ["a", "b", "c"]
+    assert [(write.verb, write.name) for write in writes(log, since)] == [
+        ("patch", "b"),
+        ("update", "c"),
+    ]
+
+
+def test_every_fact_of_a_write_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text(event("patch", "a") + "\n")
+    assert list(writes(log)) == [
+        Write(
+            verb="patch",
+            group="bernstein.dev",
+            resource="tasks",
+            subresource="status",
+            namespace="demo",
+            name="a",
+            user="operator",
+            code=200,
+            body={"status": {}},
+        )
+    ]
+
+
+def test_half_written_line_waits_for_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text(event("patch", "a") + "\n" + event("patch", "b")[:20])
+    assert [write.name for write in writes(log)] == ["a"]

@@ -1,0 +1,115 @@
+"""Command lines and configuration of the components: what other parts rely on."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster import control_plane_parts, node_parts
+from tests.cluster.binaries import Binaries
+from tests.cluster.layout import Layout
+
+
+def all_text(layout: Layout, binaries: Binaries) -> str:
+    """Everything that a local cluster starts and writes."""
+    commands = [
+        control_plane_parts.etcd(layout, binaries),
+        control_plane_parts.kube_apiserver(layout, binaries, node=True),
+        control_plane_parts.kube_controller_manager(layout, binaries),
+        node_parts.kubelet(layout, binaries),
+        node_parts.kube_proxy(layout, binaries),
+        node_parts.kube_scheduler(layout, binaries),
+        node_parts.coredns(layout, binaries),
+    ]
+    configurations = [
+        node_parts.kubelet_config(layout),
+        node_parts.kube_proxy_config(layout),
+        node_parts.kube_scheduler_config(layout),
+        node_parts.cni_config(layout),
+    ]
+    return "\n".join(
+        [
+            *(" ".join(command) for command in commands),
+            *map(json.dumps, configurations),
+            node_parts.corefile(layout, upstream=True),
+            node_parts.containerd_config(layout, Path("/usr/lib/cni"), "pause:1"),
+        ]
+    )
+
+
+def test_every_planned_port_is_used(layout: Layout, binaries: Binaries) -> None:
+    text = all_text(layout, binaries)
+    assert [name for name, port in layout.ports.items() if str(port) not in text] == []
+
+
+@pytest.mark.parametrize("port", ["6443", "2379", "2380", "10250", "10256", "10257", "10259"])
+def test_no_fixed_port_is_left(layout: Layout, binaries: Binaries, port: str) -> None:
+    assert f":{port}" not in all_text(layout, binaries)
+    assert f"={port}" not in all_text(layout, binaries)
+
+
+def test_nothing_listens_on_all_addresses(layout: Layout, binaries: Binaries) -> None:
+    text = all_text(layout, binaries).replace('"dst": "0.0.0.0/0"', "")
+    assert "0.0.0.0" not in text  # noqa: S104
+
+
+def test_api_server_without_node_offers_no_endpoint(layout: Layout, binaries: Binaries) -> None:
+    without = control_plane_parts.kube_apiserver(layout, binaries, node=False)
+    with_node = control_plane_parts.kube_apiserver(layout, binaries, node=True)
+    assert "--endpoint-reconciler-type=none" in without
+    assert "--endpoint-reconciler-type=none" not in with_node
+    assert any(flag.startswith("--kubelet-certificate-authority=") for flag in with_node)
+
+
+def test_audit_keeps_bodies_of_our_kinds_only_and_no_reads() -> None:
+    rules: Any = control_plane_parts.audit_policy()["rules"]
+    assert [rule["level"] for rule in rules] == ["RequestResponse", "Metadata", "None"]
+    assert rules[0]["resources"] == [{"group": "bernstein.dev"}]
+    assert all("get" not in rule.get("verbs", []) for rule in rules)
+
+
+def test_kubelet_keeps_to_the_clusters_own_cgroup_and_folders(layout: Layout) -> None:
+    config = node_parts.kubelet_config(layout)
+    assert config["cgroupRoot"] == f"/bernstein-{layout.id}"
+    assert config["makeIPTablesUtilChains"] is False
+    for folder in ("podLogsDir", "volumePluginDir", "tlsCertFile"):
+        assert str(config[folder]).startswith(str(layout.folder))
+
+
+def test_containerd_keeps_images_and_forgets_the_rest(layout: Layout) -> None:
+    text = node_parts.containerd_config(layout, Path("/usr/lib/cni"), "pause:1")
+    config = tomllib.loads(text)
+    assert config["root"] == str(layout.image_store)
+    assert config["state"].startswith(str(layout.run))
+    cri = config["plugins"]["io.containerd.grpc.v1.cri"]
+    assert cri["sandbox_image"] == "pause:1"
+    assert cri["netns_mounts_under_state_dir"] is True
+
+
+def test_pods_get_addresses_of_the_clusters_subnet_without_iptables(layout: Layout) -> None:
+    config: Any = node_parts.cni_config(layout)
+    (bridge,) = config["plugins"]
+    assert (bridge["bridge"], bridge["ipMasq"]) == (layout.bridge, False)
+    assert bridge["ipam"]["ranges"] == [[{"subnet": "10.201.32.0/20", "gateway": "10.201.32.1"}]]
+
+
+def test_dns_forwards_only_where_there_is_somebody_to_ask(layout: Layout) -> None:
+    assert "forward . /etc/resolv.conf" in node_parts.corefile(layout, upstream=True)
+    assert "forward ." not in node_parts.corefile(layout, upstream=False)
+
+
+def test_dns_service_leads_to_the_process_on_the_bridge(layout: Layout) -> None:
+    objects: dict[str, Any] = {
+        body["kind"]: body  # type: ignore[misc]
+        for _, body in node_parts.dns_objects(layout)
+    }
+    kubelet: Any = node_parts.kubelet_config(layout)
+    assert kubelet["clusterDNS"] == [objects["Service"]["spec"]["clusterIP"]]
+    slice_ = objects["EndpointSlice"]
+    assert slice_["endpoints"][0]["addresses"] == [layout.node_address]
+    assert {port["port"] for port in slice_["ports"]} == {layout.ports["coredns"]}
+    assert slice_["metadata"]["labels"]["kubernetes.io/service-name"] == "kube-dns"
