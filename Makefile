@@ -1,16 +1,18 @@
 # Everything sets itself up, can be repeated, and needs only Python >= 3.11, make and Go >= 1.25 on a
-# Debian machine (or Docker that can pull). Caches stay in ~/.cache/bernstein; `make clean-cache` removes them.
+# Debian machine; where Docker and kind are, they are the cluster. Caches stay in ~/.cache/bernstein; `make clean-cache` removes them.
 SHELL := /bin/bash
 PYTHON ?= python3
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
-export PYTHONDONTWRITEBYTECODE := 1
+# Compiled modules are kept, but not between the sources.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
-.PHONY: demo test lint test-unit test-control-plane test-e2e test-perf down clean-cache \
+.PHONY: demo test lint test-unit test-programs test-control-plane test-e2e test-perf down clean-cache \
   setup packages binaries images venv lock generate help
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 demo: setup ## the whole story on a real cluster, end to end
 	$(PY) -m tests.demo.run
@@ -18,6 +20,8 @@ demo: setup ## the whole story on a real cluster, end to end
 test: setup ## everything that CI runs
 	$(MAKE) lint
 	$(MAKE) test-unit
+	$(MAKE) test-programs
+	$(MAKE) test-perf
 	$(MAKE) test-control-plane
 	$(MAKE) test-e2e
 
@@ -50,17 +54,22 @@ lint: venv ## format, lint, types, layers, generated files
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m mypy -p tests.cluster -p tests.images -p tests.demo
 	.venv/bin/lint-imports --no-cache
 
 test-unit: venv packages ## seconds, no cluster
-	$(PYTEST) tests/unit tests/demo
+	$(PYTEST) tests/unit -n 2
+
+test-programs: venv packages ## real git, agents, launcher and processes; no cluster
+	$(PYTEST) tests/programs -n 2
 
 test-control-plane: venv binaries ## a real API server, no containers
 	$(PYTEST) tests/control_plane
 
+# Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
-	$(PYTEST) tests/e2e
+	$(PY) -m tests.stack up >/dev/null
+	BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e -n 3 --dist loadgroup; found=$$?; \
+	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 	$(PYTEST) tests/perf -s

@@ -1,10 +1,15 @@
-"""The whole product on a real cluster: images built and loaded, the chart installed."""
+"""The whole product on a real cluster: images built and loaded, the chart installed.
+
+`python3 -m tests.stack up` does that, `down` takes the cluster away again.
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +19,7 @@ from pathlib import Path
 
 from tests.cluster import Cluster, select
 from tests.cluster.binaries import ensure_binaries
+from tests.cluster.errors import ClusterError
 from tests.images import build as images
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,6 +90,11 @@ def bring_up(clock: Clock, *, provider: str = "auto", name: str | None = None) -
     return Stack(cluster, ensure_binaries().tools)
 
 
+def running(name: str | None = None) -> Stack:
+    """The one that is up already."""
+    return Stack(select("auto", name), ensure_binaries().tools)
+
+
 def _timed(clock: Clock, what: str, work: Callable[[], object]) -> None:
     with clock.measure(what):
         work()
@@ -104,3 +115,28 @@ def install(stack: Stack, clock: Clock, settings: Sequence[str] = ()) -> None:
     command = ("helm", "upgrade", "--install", "bernstein", str(CHART), "--namespace", SYSTEM)
     with clock.measure("installing the chart"):
         stack.run(*command, "--create-namespace", "--wait", "--timeout", "3m", *options)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("up", "down"))
+    parser.add_argument("--name", help="of the cluster")
+    options = parser.parse_args()
+    try:
+        if options.command == "down":
+            select("auto", options.name).down()
+            return 0
+        clock = Clock()
+        stack = bring_up(clock, name=options.name)
+        install(stack, clock)
+    except (ClusterError, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    for what, seconds in clock.spent.items():
+        print(f"{seconds:6.1f} s  {what}", file=sys.stderr)
+    print(stack.cluster.kubeconfig)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

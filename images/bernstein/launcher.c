@@ -2,9 +2,11 @@
  * launcher: runs one command in a container and ends it cleanly.
  *
  *   launcher [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
- *            [--stop-file FILE] [--int-seconds N] [--term-seconds N] -- COMMAND [ARG...]
+ *            [--start-file FILE] [--stop-file FILE] [--int-seconds N] [--term-seconds N]
+ *            -- COMMAND [ARG...]
  *
- * The command gets a session and process group of its own. When the stop file appears, or the
+ * With a start file the command is started when that file exists: somebody else is ready then. After
+ * a minute without it the launcher gives up. The command gets a session and process group of its own. When the stop file appears, or the
  * launcher gets SIGTERM or SIGINT, the group gets SIGINT, after --int-seconds SIGTERM, after further
  * --term-seconds SIGKILL. When the command has ended, every process it left behind is killed. The
  * launcher adopts and reaps orphans, as PID 1 or as sub-reaper.
@@ -38,9 +40,11 @@ enum { EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 static const long POLL_MS = 200;
 static const long REAP_LIMIT_MS = 5000;
+static const long START_POLL_MS = 20;
+static const long START_LIMIT_MS = 60000;
 
 struct options {
-	const char *input, *output, *error, *exit_record, *stop_file;
+	const char *input, *output, *error, *exit_record, *start_file, *stop_file;
 	long int_ms, term_ms;
 	char **command;
 };
@@ -82,6 +86,7 @@ static struct options parse(int argc, char **argv)
 		{"stdout", required_argument, NULL, 'o'},
 		{"stderr", required_argument, NULL, 'e'},
 		{"exit-record", required_argument, NULL, 'r'},
+		{"start-file", required_argument, NULL, 'a'},
 		{"stop-file", required_argument, NULL, 's'},
 		{"int-seconds", required_argument, NULL, 'n'},
 		{"term-seconds", required_argument, NULL, 't'},
@@ -96,6 +101,7 @@ static struct options parse(int argc, char **argv)
 		case 'o': o.output = optarg; break;
 		case 'e': o.error = optarg; break;
 		case 'r': o.exit_record = optarg; break;
+		case 'a': o.start_file = optarg; break;
 		case 's': o.stop_file = optarg; break;
 		case 'n': o.int_ms = milliseconds("int-seconds", optarg); break;
 		case 't': o.term_ms = milliseconds("term-seconds", optarg); break;
@@ -293,6 +299,24 @@ static int supervise(const struct options *o, pid_t child, const sigset_t *signa
 	}
 }
 
+/* Ends the launcher when the start file does not come, or somebody ends it before. */
+static void await_start(const struct options *o, const sigset_t *signals)
+{
+	const struct timespec pause = {.tv_nsec = START_POLL_MS * 1000000L};
+	long limit = now_ms() + START_LIMIT_MS;
+	while (o->start_file && access(o->start_file, F_OK)) {
+		int got = sigtimedwait(signals, NULL, &pause);
+		if (got == SIGTERM || got == SIGINT) {
+			write_record(o->exit_record, -1, got, true);
+			exit(128 + got);
+		}
+		if (now_ms() > limit) {
+			complain("%s does not appear: the command is not started", o->start_file);
+			exit(EXIT_SETUP);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = parse(argc, argv);
@@ -305,6 +329,7 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		fail_setup("cannot become", "sub-reaper");
 
+	await_start(&o, &signals);
 	pid_t child = start(&o, &original);
 	if (child < 0) {
 		int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;

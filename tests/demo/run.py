@@ -6,6 +6,7 @@ import argparse
 import base64
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from tests import stack as stacks
 from tests.cluster.errors import ClusterError
@@ -71,29 +76,30 @@ def _show(stack: Stack, server: GitServer) -> None:
     tasks = json.loads(stack.kubectl("-n", NAMESPACE, "get", "tasks", "-o", "json"))["items"]
     tasks.sort(key=lambda t: t["status"].get("endedAt", ""))
     _say("Tasks, and what was found by those who did not believe the agent")
+    table = Table("Task", "State", "Attempts", "Verdicts", Column("Cost", justify="right"))
     for task in tasks:
-        _show_task(task)
+        table.add_row(*_row(task), end_section=True)
+    total = sum(float(task["status"].get("spendUsd", 0)) for task in tasks)
+    table.add_row("", "", "", "tokens at the price table", f"${total:.4f}")
+    Console(width=max(100, shutil.get_terminal_size().columns)).print(table)
     with tempfile.TemporaryDirectory() as folder:
         _say("Merged history, cloned from the git server")
         print(_history(stack, server, Path(folder)))
 
 
-def _show_task(task: dict[str, Any]) -> None:
+def _row(task: dict[str, Any]) -> tuple[Text, Text, Text, Text, Text]:
+    """Title, state, how each attempt ended, what the last verification found, cost."""
     status = task["status"]
-    cost = float(status.get("spendUsd", 0))
-    attempts = status.get("attempts", [])
-    print(
-        f"  {status['state']:<8} {len(attempts)} attempt(s)  ${cost:7.4f}  {task['spec']['title']}"
-    )
-    for attempt in attempts:
-        if attempt["reason"] != "Succeeded":
-            print(f"{'':11}attempt {attempt['attempt']} rejected: {attempt['reason']}")
-    verdicts = ", ".join(
-        f"{check['title']} {check['verdict']}"
+    attempts = [f"{a['attempt']}: {a['reason']}" for a in status.get("attempts", [])]
+    verdicts = [
+        f"{check['title']}: {check['verdict']}"
         for check in status.get("verification", {}).get("checks", [])
         if check["verdict"] != "Skipped"
-    )
-    print(f"{'':11}{verdicts}")
+    ]
+    cost = f"${float(status.get('spendUsd', 0)):.4f}"
+    cells = (task["spec"]["title"], status["state"], "\n".join(attempts), "\n".join(verdicts), cost)
+    title, state, ends, found, price = (Text(cell) for cell in cells)
+    return title, state, ends, found, price
 
 
 def _history(stack: Stack, server: GitServer, folder: Path) -> str:

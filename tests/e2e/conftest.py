@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests import stack as stacks
-from tests.cluster import audit
+from tests.cluster import audit, select
 from tests.cluster.audit import Write
 from tests.demo import manifests
 from tests.demo.manifests import Agents, GitServer
@@ -29,10 +29,16 @@ OPERATOR = f"system:serviceaccount:{stacks.SYSTEM}:bernstein-operator"
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
-    """Stays up if it was up before, for quick repeats; BERNSTEIN_E2E_CLUSTER names another one."""
-    clock = Clock()
+    """Stays up if it was up before, for quick repeats; BERNSTEIN_E2E_CLUSTER names another one.
+
+    BERNSTEIN_E2E_READY: `tests.stack up` has been run, as it must when several processes test.
+    """
     name = os.environ.get("BERNSTEIN_E2E_CLUSTER")
-    found = stacks.select("auto", name).status().ready
+    if os.environ.get("BERNSTEIN_E2E_READY"):
+        yield stacks.running(name)
+        return
+    clock = Clock()
+    found = select("auto", name).status().ready
     stack = stacks.bring_up(clock, name=name)
     stacks.install(stack, clock)
     print({what: round(seconds, 1) for what, seconds in clock.spent.items()})
@@ -59,7 +65,9 @@ REPOSITORIES = 40
 SEED = {
     "README.md": "# app\n",
     "app.py": "def answer() -> int:\n    return 42\n",
-    "test_app.py": "from app import answer\n\n\ndef test_answer() -> None:\n    assert answer() == 42\n",
+    "test_app.py": (
+        "from app import answer\n\n\ndef test_answer() -> None:\n    assert answer() == 42\n"
+    ),
     ".gitignore": "*.log\n",
 }
 
@@ -179,6 +187,18 @@ _taken = iter(range(REPOSITORIES))
 @pytest.fixture
 def world(stack: Stack, git: GitServer, request: pytest.FixtureRequest) -> Iterator[MakeWorld]:
     """Call it with the demo agent's tasks (see images/agent-demo) and changes to the Project."""
+    yield from _worlds(stack, git, request.node.name)
+
+
+@pytest.fixture(scope="module")
+def shared_world(
+    stack: Stack, git: GitServer, request: pytest.FixtureRequest
+) -> Iterator[MakeWorld]:
+    """Like `world`, for tests whose Tasks run side by side in one namespace."""
+    yield from _worlds(stack, git, Path(request.node.name).stem)
+
+
+def _worlds(stack: Stack, git: GitServer, name: str) -> Iterator[MakeWorld]:
     made: list[World] = []
 
     def make(
@@ -186,7 +206,7 @@ def world(stack: Stack, git: GitServer, request: pytest.FixtureRequest) -> Itera
         change: Callable[[Object], None] | None = None,
         **agents: Any,
     ) -> World:
-        slug = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:40].strip("-")
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
         namespace = f"{slug}-{uuid.uuid4().hex[:5]}"
         repository = f"r{next(_taken)}"
         log = stack.cluster.status().audit_log

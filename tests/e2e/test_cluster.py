@@ -27,7 +27,10 @@ from tests.cluster.packages import NODE, ensure_packages
 from tests.cluster.paths import REPOSITORY, binaries_root, runtime_folder
 from tests.cluster.process import wait_until
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a local node needs root")
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="a local node needs root"),
+    pytest.mark.xdist_group("cluster"),
+]
 
 IMAGE = "probe:1"
 SHIM_SOCKETS = Path("/run/containerd/s")

@@ -1,4 +1,4 @@
-"""Causes outside the agent: one clear condition, one pod, nothing merged, and it goes on when mended."""
+"""Causes outside the agent: one clear condition, one pod, nothing merged; mended, it goes on."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import LIE, MakeWorld, condition, does, state, writing
+from tests.e2e.conftest import LIE, MakeWorld, Object, condition, does, state, writing
 
 EXISTS = {"type": "path_exists", "path": "new.py"}
 TESTS = {"type": "test_passes", "command": "python3 -m pytest -q -p no:cacheprovider"}
@@ -61,7 +61,7 @@ def test_without_retries_a_liar_fails_for_good_and_nothing_is_merged(world: Make
 
 
 def test_a_failing_gate_blocks_and_its_output_reaches_the_next_attempt(world: MakeWorld) -> None:
-    def gate(spec: dict) -> None:
+    def gate(spec: Object) -> None:
         spec["gates"] = {
             "pipeline": [
                 {
@@ -145,7 +145,7 @@ def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
     here.task("limited", maxRetries=0)
 
     # The script goes by attempts, and a limit is none: the same answer comes again.
-    def waits(task: dict) -> bool:
+    def waits(task: Object) -> bool:
         return len(task["status"].get("attempts", [])) >= 2
 
     task = here.await_("task", "limited", waits, 60)
@@ -156,7 +156,7 @@ def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
 
 
 def test_a_session_that_takes_too_long_is_ended_and_counted(world: MakeWorld) -> None:
-    def short(spec: dict) -> None:
+    def short(spec: Object) -> None:
         spec["limits"] = {"timeoutSeconds": {"small": 20}}
 
     hangs = {"steps": [{"write": {"path": "half.py", "content": "X = 1\n"}}, {"hang": True}]}

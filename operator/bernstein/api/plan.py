@@ -24,11 +24,7 @@ from bernstein.api.meta import (
     one_way,
 )
 from bernstein.api.signals import Constraints, Files, Work
-from bernstein.api.task import CheckResult, Delivery
-
-
-class Cancel(Model):
-    reason: Annotated[str, Field(min_length=1, max_length=1024)] = "Cancelled by user"
+from bernstein.api.task import Cancel, CheckResult, Delivery, Hold
 
 
 class Step(Work):
@@ -125,7 +121,6 @@ class Integration(Model):
     target_sha: Sha = Field(
         description="Tip of the target when the Plan began; judges come from it."
     )
-    probes: int = Field(default=0, description="Jobs that tried to begin.")
 
 
 class PlanVerification(Model):
@@ -141,15 +136,6 @@ class PlanVerification(Model):
     checks: Annotated[
         tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
     ] = ()
-
-
-class Hold(Model):
-    """Something outside must change first; looked at again at `retryAt`, or when a spec changes."""
-
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=2048)] = ""
-    retry_at: datetime
-    generation: int = Field(description="Generation of the Project that was tried.")
 
 
 class PlanStatus(Model):

@@ -1,8 +1,9 @@
 """What the operator and the programs inside pods say to each other.
 
-A program of ours in a pod (`python3 -m bernstein.pods ROLE`) reads its configuration as JSON from the
-environment variable `BERNSTEIN_CONFIG` (nothing secret is in it; secrets are files) and leaves its result
-as JSON in its termination message. Plain dataclasses, because these programs must start fast.
+A program of ours in a pod (`python3 -m bernstein.pods ROLE`) reads its configuration as JSON from
+the environment variable `BERNSTEIN_CONFIG` (nothing secret is in it; secrets are files) and leaves
+its result as JSON in its termination message. Plain dataclasses, because these programs must start
+fast.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class CheckoutConfig:
-    """Fetch `ref`, write its tree to `worktree` and its objects to the bare repository `git_dir`."""
+    """Fetch `ref`; write its tree to `worktree`, its objects to the bare repository `git_dir`."""
 
     remote: Remote
     ref: str
@@ -75,7 +76,7 @@ class CheckoutConfig:
     sha: str | None = None
     """The ref must point here, else RefMoved."""
     worktree_git: bool = False
-    """Give the worktree a `.git` of its own, without remote or credential, for the code that runs there."""
+    """Give the worktree a `.git` of its own, without remote or credential, for what runs there."""
     history: bool = False
     """Fetch the whole history instead of the tip alone (merges need it)."""
     also: tuple[str, ...] = ()
@@ -134,6 +135,8 @@ class RecorderConfig:
     stdout: str
     stderr: str
     exit_record: str
+    start_file: str
+    """Made by the recorder when it watches; until then the launcher does not start the agent."""
     stop_file: str
     """Made by the recorder to ask the launcher for a soft stop."""
     packs: str
@@ -147,10 +150,11 @@ class RecorderConfig:
 
 @dataclass(frozen=True, slots=True)
 class FinalRecord:
-    """What the agent's own output says about its end. Not believed, only used to explain a failure."""
+    """What the agent's own output says about its end. Not believed; it only explains a failure."""
 
     outcome: str
-    """Succeeded, AgentFailed, RateLimited, UsageLimited, ModelAuthFailed, ProviderUnavailable, MaxTurns, Refused, NoFinalRecord."""
+    """Succeeded, AgentFailed, RateLimited, UsageLimited, ModelAuthFailed, ProviderUnavailable,
+    MaxTurns, Refused, NoFinalRecord."""
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
@@ -253,13 +257,14 @@ class BeginConfig:
 @dataclass(frozen=True, slots=True)
 class BeginResult:
     target_sha: str
-    """Tip of the target when the integration ref was made (its first commit of ours' parent, on a repeat the ref itself)."""
+    """Tip of the target when the integration ref was made (on a repeat: the parent of its first
+    commit of ours, or the ref itself)."""
     integration_sha: str
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareConfig:
-    """Make the candidate: the commit `sha` (or, for a Plan, the line of commits up to it) on the tip of `onto`."""
+    """Make the candidate on the tip of `onto`: the commit `sha`, or, for a Plan, all up to it."""
 
     remote: Remote
     ref: str
@@ -285,7 +290,7 @@ class PrepareResult:
 
 @dataclass(frozen=True, slots=True)
 class LandConfig:
-    """Bring `sha` (fetched from `ref`) to `onto`, which must be at `expect`; the tree must be `tree`."""
+    """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`."""
 
     remote: Remote
     ref: str
@@ -316,8 +321,12 @@ def load(kind: type[T], text: str | bytes) -> T:
     data = json.loads(text)
     result = _build(kind, data, kind.__name__)
     if not isinstance(result, kind):
-        raise ValueError(f"{kind.__name__}: expected an object")
+        raise _wrong(kind.__name__, "an object")
     return result
+
+
+def _wrong(where: str, expected: str) -> ValueError:
+    return ValueError(f"{where}: expected {expected}")
 
 
 def _build(kind: Any, data: Any, where: str) -> Any:
@@ -326,7 +335,7 @@ def _build(kind: Any, data: Any, where: str) -> Any:
         return _build_object(kind, data, where)
     if origin is tuple:
         if not isinstance(data, list):
-            raise ValueError(f"{where}: expected a list")
+            raise _wrong(where, "a list")
         return tuple(
             _build(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(data)
         )
@@ -336,13 +345,13 @@ def _build(kind: Any, data: Any, where: str) -> Any:
         (inner,) = (a for a in get_args(kind) if a is not type(None))
         return _build(inner, data, where)
     if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
-        raise ValueError(f"{where}: expected {kind.__name__}")
+        raise _wrong(where, kind.__name__)
     return data
 
 
 def _build_object(kind: type, data: Any, where: str) -> Any:
     if not isinstance(data, dict):
-        raise ValueError(f"{where}: expected an object")
+        raise _wrong(where, "an object")
     hints = get_type_hints(kind)
     values = {}
     for f in dataclasses.fields(kind):

@@ -68,7 +68,7 @@ class CheckResult(Model):
     verdict: Verdict
     reason: Annotated[str, Field(max_length=64)] = ""
     excerpt: Annotated[str, Field(max_length=2048)] = ""
-    seconds: int | None = None
+    seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
 
 
 class Verification(Model):

@@ -145,6 +145,8 @@ def note(task: Task, progress: str) -> str:
             return _verifying(task)
         case "closed":
             delivery = status.delivery
+            if delivery and delivery.state == "NoChange":
+                return "verified, nothing to merge" + _tries(status.attempt)
             sha = delivery.sha[:_SHORT_SHA] if delivery and delivery.sha else ""
             return " ".join(part for part in ("merged", sha) if part) + _tries(status.attempt)
         case "cancelled":

@@ -132,7 +132,7 @@ def _sentence(move: Move, task: Task) -> str:
         case TaskState.IN_PROGRESS:
             detail = "the agent is at work"
         case TaskState.DONE:
-            detail = "the agent has ended, its work is verified"
+            detail = "the agent has ended, its work is being verified"
         case TaskState.CLOSED:
             detail = tables.note(task, "")
         case TaskState.FAILED if move == _last_failure(task) and task.status.feedback:

@@ -1,7 +1,7 @@
 """The operator's process: `python3 -m bernstein.controllers`.
 
-kopf is its shell: it logs in, handles signals, starts and stops the engine. What acts runs in the engine,
-behind the Lease; kopf itself watches nothing and writes nothing.
+kopf is its shell: it logs in, handles signals, starts and stops the engine. What acts runs in the
+engine, behind the Lease; kopf itself watches nothing and writes nothing.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from bernstein.kube.resource import JOBS, PODS, Key, Object, is_deleting, key_of
 T = TypeVar("T")
 
 JOB_NAME = "batch.kubernetes.io/job-name"
-OWNER, PLAN, JOB = "owner", "plan", "job"
+OWNER, JOB, SESSION = "owner", "job", "session"
 
 
 class Parsed(Generic[T]):
@@ -77,7 +77,7 @@ class Caches:
             PODS,
             namespaces=namespaces,
             label_selector=ours,
-            indexes={JOB: by_label(JOB_NAME)},
+            indexes={JOB: by_label(JOB_NAME), SESSION: by_label(names.LABEL_SESSION)},
         )
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from bernstein.api.meta import GROUP
+from bernstein.controllers import conflicts, durations
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.plan import PlanController
 from bernstein.controllers.project import ProjectController
@@ -84,6 +85,7 @@ class Engine:
             sanitise=lambda text: sanitise(text, 1000),
         )
         controllers = list(self._controllers(fence, events))
+        self.caches.jobs.add_handler(durations.observer(self._metrics))
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())
             for controller in controllers:
@@ -112,6 +114,7 @@ class Engine:
             plan_writer,
         )
         plans.watch(caches.tasks.informer, controller_key("Plan", GROUP))
+        plans.watch(caches.tasks.informer, self._plans_in_conflict)
         plans.watch(caches.projects.informer, self._plans_beside)
         plans.watch(caches.jobs, controller_key("Plan", GROUP))
         plans.watch(caches.pods, label_key(names.LABEL_PLAN))
@@ -156,6 +159,17 @@ class Engine:
 
     def _plans_beside(self, project: Object) -> Collection[Key]:
         return [key_of(p) for p in self.caches.plans.informer.objects(key_of(project).namespace)]
+
+    def _plans_in_conflict(self, task: Object) -> Collection[Key]:
+        """Plans that wait for a name that this Task may have had."""
+        plans = self.caches.plans.informer.objects(key_of(task).namespace)
+        return [
+            key_of(p)
+            for p in plans
+            if any(
+                c["reason"] == conflicts.REASON for c in p.get("status", {}).get("conditions", ())
+            )
+        ]
 
     def _tasks_of_plan(self, plan: Object) -> Collection[Key]:
         name = plan["metadata"]["name"]

@@ -6,19 +6,32 @@ from datetime import UTC, datetime
 
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers.caches import Caches
+from bernstein.controllers import conflicts
+from bernstein.controllers.caches import SESSION, Caches
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.kinds import SESSIONS
 from bernstein.controllers.settings import Settings
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.writer import Writer
-from bernstein.core import delivery, names
-from bernstein.core.pods import JobView
+from bernstein.core import delivery
 from bernstein.core.prompt import prompt
-from bernstein.core.session import Decision, DeleteJob, Intent, Launch, ReleasePod, Snapshot, decide
+from bernstein.core.session import (
+    Decision,
+    DeleteJob,
+    Intent,
+    Launch,
+    ReleasePod,
+    Snapshot,
+    decide,
+    refuse,
+)
+from bernstein.kube.errors import NameConflict
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object
+from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
+
+log = logging.logger(__name__)
 
 
 class SessionController:
@@ -33,17 +46,24 @@ class SessionController:
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.sessions.informer.get(key)
         if obj is None:
-            await self._release_orphans(key)
+            await self._release(key)
             return Result()
         session = self._caches.sessions.of(obj)
         now = datetime.now(UTC)
         jobs = await self._caches.jobs_of(session.metadata.uid, now)
         launchable = await self._launchable(session)
         job = jobs.get(session.status.job or session.metadata.name)
-        decision = decide(Snapshot(session, job, launchable), now)
-        for intent in decision.intents:
-            await self._execute(key, session, intent)
-        await self._record(key, obj, session, decision, job)
+        snapshot = Snapshot(session, job, launchable)
+        decision = decide(snapshot, now)
+        try:
+            for intent in decision.intents:
+                await self._execute(key, session, intent)
+        except NameConflict as conflict:
+            text = conflicts.describe(conflict)
+            decision = refuse(snapshot, conflicts.REASON, text, now)
+        await self._record(key, obj, session, decision)
+        if session.status.state is SessionState.DEAD and (job is None or job.pod is None):
+            await self._release(key)
         return Result(decision.requeue_after)
 
     async def _launchable(self, session: AgentSession) -> bool:
@@ -54,10 +74,13 @@ class SessionController:
             return False
         return project.spec.agent(session.spec.agent) is not None
 
-    async def _release_orphans(self, key: Key) -> None:
-        """A session that was deleted records nothing more: its pods may go."""
-        for pod in self._caches.pods.objects(key.namespace):
-            if pod["metadata"].get("labels", {}).get(names.LABEL_SESSION) == key.name:
+    async def _release(self, key: Key) -> None:
+        """A session that is over, or was deleted, records nothing more: its pods may go.
+
+        All of them, also where their Job was deleted before.
+        """
+        for pod in self._caches.pods.by_index(SESSION, key.name):
+            if pod["metadata"]["namespace"] == key.namespace:
                 await self._writer.release(key, pod)
 
     async def _execute(self, key: Key, session: AgentSession, intent: Intent) -> None:
@@ -66,9 +89,8 @@ class SessionController:
                 await self._launch(key, session)
             case DeleteJob(job):
                 await self._writer.delete_job(key, job)
-            case ReleasePod(job):
-                if job.pod is not None:
-                    await self._writer.release(key, dict(job.pod))
+            case ReleasePod():
+                await self._release(key)
 
     async def _launch(self, key: Key, session: AgentSession) -> None:
         snapshot = await task_snapshot(
@@ -92,7 +114,6 @@ class SessionController:
         obj: Object,
         session: AgentSession,
         decision: Decision,
-        job: JobView | None,
     ) -> None:
         status = decision.status.dump()
         if not await self._writer.status(key, SESSIONS, obj, status, preserve=("report",)):
@@ -100,11 +121,20 @@ class SessionController:
         old, new = session.status.state, decision.status.state
         if old == new:
             return
+        log.info(
+            "session moved",
+            uid=session.metadata.uid,
+            attempt=session.spec.attempt,
+            task=session.spec.task_ref.name,
+            before=old,
+            after=new,
+            reason=decision.status.outcome.reason if decision.status.outcome else None,
+        )
         adapter = session.spec.adapter
         if new is SessionState.STARTING:
             self._metrics.session_started(key.namespace, adapter)
         if new is SessionState.DEAD and decision.status.outcome is not None:
-            self._ended(key, obj, session, decision, job)
+            self._ended(key, obj, session, decision)
 
     def _ended(
         self,
@@ -112,7 +142,6 @@ class SessionController:
         obj: Object,
         session: AgentSession,
         decision: Decision,
-        job: JobView | None,
     ) -> None:
         outcome, usage = decision.status.outcome, decision.status.usage
         assert outcome is not None
@@ -127,10 +156,6 @@ class SessionController:
                 cache_read=usage.cache_read,
                 cache_write=usage.cache_write,
             )
-        if job is not None and decision.status.started_at is not None:
-            took = (datetime.now(UTC) - decision.status.started_at).total_seconds()
-            good = "succeeded" if outcome.reason == "Succeeded" else "failed"
-            self._metrics.job_finished("agent", good, took)
         self._writer.events.record(
             obj,
             reason=outcome.reason,

@@ -12,7 +12,7 @@ from bernstein.api.meta import API_VERSION
 from bernstein.api.session import AgentSessionSpec, TaskRef
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.controllers import runs
+from bernstein.controllers import conflicts, runs
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.jobs.pod import owner as owner_reference
 from bernstein.controllers.kinds import SESSIONS, TASKS
@@ -20,6 +20,7 @@ from bernstein.controllers.settings import Settings
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.writer import Writer
 from bernstein.core import conditions, landing, names, queueing
+from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.intents import (
     CreateSession,
     Decision,
@@ -28,12 +29,17 @@ from bernstein.core.intents import (
     TaskSnapshot,
 )
 from bernstein.core.task import decide
+from bernstein.kube.errors import NameConflict
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
+from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
+
+log = logging.logger(__name__)
 
 _SHARED = (None, TaskState.OPEN, TaskState.DONE)
 """States whose decisions take from what Tasks share: agents, files, the merge queue."""
+_LOOK_SECONDS = 0.005
 
 
 class TaskController:
@@ -55,9 +61,11 @@ class TaskController:
         async with self._locks[key.namespace]:
             result = await self._step(key)
             # The next decision in this namespace must see what this one took.
-            while wait := await self._writer.guard.settle(key):
-                await asyncio.sleep(wait)
-            return result
+            while True:
+                wait = await self._writer.guard.settle(key)
+                if not wait:
+                    return result
+                await asyncio.sleep(min(wait, _LOOK_SECONDS))
 
     async def _step(self, key: Key) -> Result:
         now = datetime.now(UTC)
@@ -68,11 +76,17 @@ class TaskController:
         if snapshot.task.metadata.deletion_timestamp is not None:
             return Result()
         decision = decide(snapshot, now)
-        for intent in decision.intents:
-            await self._execute(key, snapshot, decision, intent)
-        if await self._writer.status(key, TASKS, obj, decision.status.dump()):
-            self._tell(key, obj, snapshot, decision.status, now)
-        return Result(decision.requeue_after)
+        status, again = conflicts.resolved(decision.status, now), decision.requeue_after
+        try:
+            for intent in decision.intents:
+                await self._execute(key, snapshot, decision, intent)
+        except NameConflict as conflict:
+            text, meta = conflicts.describe(conflict), snapshot.task.metadata
+            status = conflicts.stalled(snapshot.task.status, text, meta.generation, now)
+            again = PROBE_SECONDS
+        if await self._writer.status(key, TASKS, obj, status.dump()):
+            self._tell(key, obj, snapshot, status, now)
+        return Result(again)
 
     async def _execute(
         self, key: Key, snapshot: TaskSnapshot, decision: Decision, intent: Intent
@@ -111,6 +125,16 @@ class TaskController:
             self._metrics.task_moved(key.namespace, new.state)
             last = new.history[-1] if new.history else None
             why = last.reason if last is not None else str(new.state)
+            meta = snapshot.task.metadata
+            log.info(
+                "task moved",
+                uid=meta.uid,
+                attempt=new.attempt,
+                plan=meta.labels.get(names.LABEL_PLAN),
+                before=old.state,
+                after=new.state,
+                reason=why,
+            )
             self._writer.events.record(
                 obj,
                 reason=str(new.state),
@@ -120,6 +144,13 @@ class TaskController:
             )
         stall = conditions.find(new.conditions, "Stalled")
         if stall is not None and stall != conditions.find(old.conditions, "Stalled"):
+            log.warning(
+                "task stalled",
+                uid=snapshot.task.metadata.uid,
+                attempt=new.attempt,
+                reason=stall.reason,
+                why=stall.message,
+            )
             self._writer.events.record(
                 obj, reason=stall.reason, message=stall.message, action="Stall", warning=True
             )

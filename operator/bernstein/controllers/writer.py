@@ -17,11 +17,13 @@ from bernstein.kube.actions import (
     StatusPatch,
 )
 from bernstein.kube.client import Client
+from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
 from bernstein.kube.resource import JOBS, PODS, Key, Object, Resource
 
+REQUEST_SECONDS = 30.0
 OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
 
 
@@ -36,7 +38,19 @@ class Writer:
         self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
 
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
-        made = await self._executor.execute(owner, Create(resource, obj))
+        """The object; one of that name, owner and label is as good.
+
+        Raises NameConflict when the name is somebody else's.
+        """
+        try:
+            made = await self._executor.execute(owner, Create(resource, obj))
+        except NameConflict as conflict:
+            if conflict.differs != "spec":
+                raise
+            # Made from an older Project, or by an older release, before a crash: it is adopted,
+            # as a Job is that the cache shows.
+            made = conflict.live
+            self.guard.wrote(owner, resource, made)
         assert made is not None
         return made
 
@@ -46,8 +60,8 @@ class Writer:
 
     async def merge(self, owner: Key, resource: Resource, name: str, body: Object) -> None:
         """A merge patch of a spec that we wrote ourselves."""
-        self._fence.check()
-        obj = await self._client.patch(resource, name, owner.namespace, body)
+        client = self._client.with_timeout(min(REQUEST_SECONDS, self._fence.check()))
+        obj = await client.patch(resource, name, owner.namespace, body)
         self.guard.wrote(owner, resource, obj)
 
     async def release(self, owner: Key, pod: Object) -> None:

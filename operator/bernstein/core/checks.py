@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from bernstein.api.project import Gate, GateCondition, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.task import CheckResult
 from bernstein.core import pods
-from bernstein.core.pods import JobView
+from bernstein.core.pods import Diagnosis, JobView
 from bernstein.core.sanitise import text as sanitise
 
 SIGNAL_TIMEOUT = 120
@@ -136,7 +136,7 @@ def _gate(gate: Gate, default: _BuiltIn, project: ProjectSpec, subject: Subject)
         command=command,
         image=gate.image,
         timeout=gate.timeout_seconds or project.gates.timeout_seconds,
-        pinned=default.pinned if gate.command is None else (),
+        pinned=default.pinned,
         reads=None if command else Check(name=gate.name, type=gate.name),
         skipped=None if subject.meets(condition) else "ConditionNotMet",
     )
@@ -157,7 +157,7 @@ def verdicts(
 ) -> tuple[CheckResult, ...] | None:
     """All verdicts, once every Job has ended; None before. `jobs` is by check name."""
     results: list[CheckResult] = []
-    inspected = _inspect_verdicts(jobs.get(INSPECT))
+    inspected = _inspected(jobs.get(INSPECT))
     for check in checks:
         if check.skipped is not None:
             results.append(_result(check, "Skipped", check.skipped))
@@ -169,7 +169,7 @@ def verdicts(
         elif inspected is None:
             return None
         else:
-            results.append(inspected.get(check.name, _missing)(check))
+            results.append(inspected(check))
     return tuple(results)
 
 
@@ -187,57 +187,63 @@ def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "")
     )
 
 
-class _Said:
-    """A verdict that the inspect Job gave, waiting for the check it belongs to."""
-
-    def __init__(self, verdict: str, reason: str, excerpt: str) -> None:
-        self._said = (verdict, reason, excerpt)
-
-    def __call__(self, check: CheckSpec) -> CheckResult:
-        return _result(check, *self._said)
+Judge = Callable[[CheckSpec], CheckResult]
 
 
-_missing = _Said("Errored", "NoVerdict", "the inspect Job ended without a verdict for this check")
-
-
-def _inspect_verdicts(job: JobView | None) -> dict[str, _Said] | None:
+def _inspected(job: JobView | None) -> Judge | None:
+    """What the inspect Job says of each check, once it has ended."""
     if job is None or not job.ended:
         return None
-    if job.pod is None:
-        return _AllErrored("PodLost", "the pod is gone")
-    problem = pods.failure_of(job.pod, "checkout") or pods.failure_of(job.pod, "inspect")
-    if problem is None and pods.reason(job.pod):
-        problem = pods.Diagnosis(pods.reason(job.pod), "the inspect pod did not finish")
+    problem = _inspect_problem(job)
     if problem is not None:
-        return _AllErrored(problem.reason, problem.message)
-    ended = pods.terminated(job.pod, "inspect") or {}
+        return lambda check: _result(check, "Errored", problem.reason, problem.message)
+    ended = pods.terminated(job.pod or {}, INSPECT) or {}
     try:
-        result = load(InspectResult, ended.get("message") or "")
+        said = {v.name: v for v in load(InspectResult, ended.get("message") or "").verdicts}
     except ValueError as error:
-        return _AllErrored("NoVerdict", str(error))
-    return {v.name: _Said(v.verdict, v.reason, v.excerpt) for v in result.verdicts}
+        text = str(error)
+        return lambda check: _result(check, "Errored", "NoVerdict", text)
+
+    def judge(check: CheckSpec) -> CheckResult:
+        own = said.get(check.name)
+        if own is None:
+            return _result(check, "Errored", "NoVerdict", "the inspect Job said nothing of it")
+        return _result(check, own.verdict, own.reason, own.excerpt)
+
+    return judge
 
 
-class _AllErrored(dict[str, _Said]):
-    """Every check that the Job should have judged could not be judged."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__()
-        self._said = _Said("Errored", reason, message)
-
-    def get(self, key: str, default: object = None) -> _Said:
-        del key, default
-        return self._said
+def _inspect_problem(job: JobView) -> Diagnosis | None:
+    if job.pod is None:
+        return Diagnosis("PodLost", "the pod is gone")
+    problem = pods.failure_of(job.pod, "checkout") or pods.failure_of(job.pod, INSPECT)
+    if problem is None and pods.reason(job.pod):
+        return Diagnosis(pods.reason(job.pod), "the inspect pod did not finish")
+    return problem
 
 
 def _executed(check: CheckSpec, job: JobView) -> CheckResult:
-    """The verdict of a pod that ran a command. Exit codes come last: a command that traps TERM ends 0."""
+    """The verdict, and how long the command ran."""
+    result = _verdict(check, job)
+    ended = pods.terminated(job.pod or {}, "check") or {}
+    begun, end = ended.get("startedAt"), ended.get("finishedAt")
+    if not begun or not end:
+        return result
+    took = (pods.parse_time(end) - pods.parse_time(begun)).total_seconds()
+    return result.model_copy(update={"seconds": max(0, round(took))})
+
+
+def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
+    """What a pod that ran a command means.
+
+    Exit codes come last: a command that traps TERM ends 0.
+    """
     pod = job.pod
     if pod is None:
         return _result(check, "Errored", "PodLost", "the pod is gone")
     ended = pods.terminated(pod, "check") or {}
     excerpt = str(ended.get("message") or "")
-    if pods.reason(pod) == "DeadlineExceeded":
+    if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "check"):
         return _result(check, "TimedOut", "Timeout", f"not done after {check.timeout} s\n{excerpt}")
     if pods.is_disrupted(pod) or pods.is_deleting(pod):
         return _result(check, "Errored", "Disrupted", "the pod was disrupted")

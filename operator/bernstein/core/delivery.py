@@ -15,7 +15,7 @@ from bernstein.core.errors import (
     policy,
 )
 from bernstein.core.fsm import move
-from bernstein.core.intents import Decision, RunLand, RunPrepare, TaskSnapshot
+from bernstein.core.intents import Decision, DeleteJobs, RunLand, RunPrepare, TaskSnapshot
 from bernstein.core.merge import may_merge
 from bernstein.core.pods import Diagnosis, JobView
 from bernstein.core.progress import busy, ended, stalled
@@ -32,6 +32,7 @@ def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decisi
     held = status.hold
     if held is not None and now < held.retry_at and _same_project(snapshot, held):
         return Decision(status, (), (held.retry_at - now).total_seconds())
+    status = status.model_copy(update={"hold": None})
     if judged.sha == judged.base:
         return Decision(_closed(status, Delivery(state="NoChange", onto=_onto(snapshot)), now))
     if current is None or current.step in (None, "Queued"):
@@ -52,9 +53,13 @@ def _onto(snapshot: TaskSnapshot) -> str:
 
 def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetime) -> TaskStatus:
     text = f"'{first}' lands first"
+    # The rounds go on: their numbers are in the names of Jobs that were.
+    number = status.delivery.round if status.delivery is not None else 0
     waiting = status.model_copy(
         update={
-            "delivery": Delivery(state="Pending", step="Queued", onto=_onto(snapshot)),
+            "delivery": Delivery(
+                state="Pending", step="Queued", onto=_onto(snapshot), round=number
+            ),
             "queue": QueueReason(reason="MergeQueue", message=text),
         }
     )
@@ -114,7 +119,7 @@ def _prepare(
     if ended_ is None:
         return Decision(status, (), 5)
     if isinstance(ended_, Diagnosis):
-        return Decision(_merge_failed(snapshot, status, step, ended_, now))
+        return Decision(_merge_failed(snapshot, status, step, ended_, now), given_up(job))
     try:
         result = load(PrepareResult, ended_)
     except ValueError as error:
@@ -122,12 +127,14 @@ def _prepare(
         return Decision(_merge_failed(snapshot, status, step, problem, now))
     if result.conflicts:
         return Decision(_conflict(status, step, result.conflicts, now))
+    made = names.candidate_ref(landing.owner_uid(snapshot), snapshot.task.metadata.name)
     candidate = Verification(
         round=judged.round + 1,
         base=result.base,
         sha=result.sha,
         tree=result.tree,
-        ref=names.candidate_ref(landing.owner_uid(snapshot), snapshot.task.metadata.name),
+        # No candidate was made where the tip holds the change already.
+        ref=made if result.sha != result.base else _onto(snapshot),
         candidate=True,
         files_changed=result.changed.files,
         python_changed=result.changed.python,
@@ -145,13 +152,17 @@ def _prepare(
 def _land(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, now: datetime
 ) -> Decision:
-    expected = [spec.name for spec in verification.specs_of(snapshot, judged)]
-    if not may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
-        return Decision(_verify_again(status, judged, now))
+    begins = status.delivery is None or status.delivery.step != "Landing"
     status, step = _step(snapshot, status, "Landing", now)
     name = names.check_job(status.session or "", "land", step.round)
-    job = snapshot.jobs.get(name)
+    job = None if begins else snapshot.jobs.get(name)
     if job is None:
+        expected = [spec.name for spec in verification.specs_of(snapshot, judged)]
+        if not may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
+            return Decision(_verify_again(status, step, judged, now))
+        if begins:
+            # Written before there is a Job: whatever crashes, a cancel sees that it is too late.
+            return Decision(status)
         wanted = RunLand(
             job=name,
             ref=judged.ref,
@@ -164,13 +175,16 @@ def _land(
     ended_ = end_of(job, "land", now)
     if ended_ is None:
         return Decision(status, (), 5)
-    if isinstance(ended_, Diagnosis):
-        return Decision(_merge_failed(snapshot, status, step, ended_, now))
     try:
-        result = load(LandResult, ended_)
+        problem = ended_ if isinstance(ended_, Diagnosis) else None
+        result = load(LandResult, ended_) if isinstance(ended_, str) else None
     except ValueError as error:
-        problem = Diagnosis("InfrastructureError", f"land left no result: {error}")
-        return Decision(_merge_failed(snapshot, status, step, problem, now))
+        problem, result = Diagnosis("InfrastructureError", f"land left no result: {error}"), None
+    if problem is not None or result is None:
+        assert problem is not None
+        unsure = may_have_landed(job, problem)
+        failed = _merge_failed(snapshot, status, step, problem, now, unsure=unsure)
+        return Decision(failed, given_up(job))
     if result.state == "Landed":
         landed = step.model_copy(
             update={
@@ -188,12 +202,40 @@ def _land(
     return Decision(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
 
 
-def _verify_again(status: TaskStatus, judged: Verification, now: datetime) -> TaskStatus:
+_NOT_LANDED = frozenset(
+    {
+        "BranchProtected",
+        "CredentialRefused",
+        "NotOnBase",
+        "PushRejected",
+        "RefMoved",
+        "TreeMismatch",
+    }
+)
+"""Failures that the land program reports only after it has seen that nothing landed."""
+
+
+def may_have_landed(job: JobView, problem: Diagnosis) -> bool:
+    """Whether only another look at the remote can tell: the Job may have pushed before it ended."""
+    if problem.reason in _NOT_LANDED:
+        return False
+    return job.pod is None or pods.is_running(job.pod, "land")
+
+
+def given_up(job: JobView) -> tuple[DeleteJobs, ...]:
+    """A Job that will not be waited for must not start later."""
+    return () if job.ended or job.deleting else (DeleteJobs((job,)),)
+
+
+def _verify_again(
+    status: TaskStatus, step: Delivery, judged: Verification, now: datetime
+) -> TaskStatus:
     """The Project asks for checks that this verification has not: judge it anew."""
     again = judged.model_copy(
         update={"passed": None, "digest": None, "checks": (), "round": judged.round + 1}
     )
-    status = status.model_copy(update={"verification": again})
+    queued = step.model_copy(update={"step": "Queued"})
+    status = status.model_copy(update={"verification": again, "delivery": queued})
     return busy(status, "Verifying", "the Project's checks have changed", now)
 
 
@@ -204,10 +246,12 @@ def end_of(job: JobView, container: str, now: datetime) -> str | Diagnosis | Non
     if job.pod is None:
         return Diagnosis("PodLost", "the pod is gone")
     problem = pods.failure_of(job.pod, container)
-    if problem is not None:
+    unexplained = problem is not None and problem.reason == "InfrastructureError"
+    cut_off = pods.is_disrupted(job.pod) or pods.is_deleting(job.pod)
+    if problem is not None and not (unexplained and cut_off):
         return problem
     ended_ = pods.terminated(job.pod, container)
-    if ended_ is None or pods.reason(job.pod):
+    if ended_ is None or problem is not None or pods.reason(job.pod):
         return Diagnosis("Disrupted", f"the {container} pod did not finish")
     return str(ended_.get("message") or "")
 
@@ -230,24 +274,34 @@ def _conflict(
 
 
 def _merge_failed(
-    snapshot: TaskSnapshot, status: TaskStatus, step: Delivery, problem: Diagnosis, now: datetime
+    snapshot: TaskSnapshot,
+    status: TaskStatus,
+    step: Delivery,
+    problem: Diagnosis,
+    now: datetime,
+    *,
+    unsure: bool = False,
 ) -> TaskStatus:
-    """The Task stays Done and keeps its ref; only the merge is tried again, under a new number."""
+    """The Task stays Done and keeps its ref; only the merge is tried again, under a new number.
+
+    `unsure`: it may have landed, so it stays in this step until a land Job has read the remote.
+    """
     row = policy(problem.reason)
     text = sanitise(problem.message, 1500)
     refused = problem.reason in ("CredentialRefused", "BranchProtected")
     again = step.model_copy(
         update={
             "state": "CredentialRefused" if refused else "Pending",
-            "step": "Queued",
+            "step": "Landing" if unsure else "Queued",
+            "round": step.round + (1 if unsure else 0),
             "reason": problem.reason,
             "message": text,
         }
     )
     failures = status.infrastructure_failures + (1 if row.capped else 0)
-    status = status.model_copy(
-        update={"delivery": again, "infrastructure_failures": failures, "hold": None}
-    )
+    # A merge that cannot be done takes none of the retries that the work itself has left.
+    capped = min(failures, MAX_INFRASTRUCTURE_FAILURES)
+    status = status.model_copy(update={"delivery": again, "infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return busy(status, "MergeRetry", text, now)
     project = snapshot.project

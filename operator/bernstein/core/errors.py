@@ -1,7 +1,7 @@
 """What each failure means: is it tried again, does it cost an attempt, what helps.
 
-One table for every reason that a pod, a check or a merge can end with. Reasons are stable: they stand in
-conditions, metrics and scripts.
+One table for every reason that a pod, a check or a merge can end with. Reasons are stable: they
+stand in conditions, metrics and scripts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,13 @@ POLICIES: Final[dict[str, Policy]] = {
     "RepositoryAuthFailed": Policy(
         Retry.PROBE, False, "Check user name and password in the Secret that the Project names."
     ),
+    "RepositoryInvalid": Policy(
+        Retry.PROBE, False, "Run `git fsck` on the git server: its objects do not pass the checks."
+    ),
     "RefNotFound": Policy(Retry.PROBE, False, "Check the repository's branch in the Project."),
+    "RefMoved": Policy(
+        Retry.BACK_OFF, False, "Let nobody else push to refs/bernstein/.", capped=True
+    ),
     "Unschedulable": Policy(
         Retry.PROBE, False, "Add nodes, or lower the resources in the Project."
     ),
@@ -73,6 +79,7 @@ POLICIES: Final[dict[str, Policy]] = {
     ),
     "Disrupted": Policy(Retry.AT_ONCE, False, "", capped=True),
     "PodLost": Policy(Retry.AT_ONCE, False, "", capped=True),
+    "Terminated": Policy(Retry.AT_ONCE, False, "", capped=True),
     "InfrastructureError": Policy(
         Retry.BACK_OFF, False, "Look at the pod's log; the operator tries again.", capped=True
     ),
@@ -119,19 +126,31 @@ POLICIES: Final[dict[str, Policy]] = {
         Retry.MERGE_ALONE, False, "Resolve the named files, or cancel the Task and plan it again."
     ),
     "CredentialRefused": Policy(
-        Retry.PROBE, False, "Give the deliver account the right to push to the branch."
+        Retry.PROBE, False, "Let the account push: work to refs/bernstein/, deliver to the branch."
     ),
     "BranchProtected": Policy(
         Retry.PROBE, False, "Let the deliver account push to the protected branch."
     ),
     "PushRejected": Policy(Retry.PROBE, False, "Read the git server's message."),
+    "TreeMismatch": Policy(
+        Retry.PROBE, False, "Find out who rewrites refs/bernstein/: it holds an unverified tree."
+    ),
+    "NotOnBase": Policy(
+        Retry.PROBE, False, "Find out who rewrites refs/bernstein/ or the branch's history."
+    ),
     "Cancelled": Policy(Retry.NEVER, False, ""),
+    "NameConflict": Policy(
+        Retry.PROBE, False, "Delete or rename what has the name, or use another name here."
+    ),
     "PlanInvalid": Policy(Retry.NEVER, False, "Correct the plan and apply it under a new name."),
     "BudgetExceeded": Policy(Retry.NEVER, False, "Raise the Plan's budget."),
     "ProjectNotFound": Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
     ),
     "AgentNotFound": Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
+    "PlanGone": Policy(
+        Retry.NEVER, False, "Delete the Task; apply its Plan again under a new name."
+    ),
     "TaskFailed": Policy(
         Retry.NEVER, False, "Read the failed Tasks' messages, then apply a Plan with what is left."
     ),

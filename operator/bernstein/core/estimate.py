@@ -52,7 +52,10 @@ def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
 
 def minutes(spec: PlanSpec) -> int:
     """Along the critical path, with as many agents as there are steps."""
-    longest = {stage.name: max(s.estimated_minutes or STEP_MINUTES for s in stage.steps) for stage in spec.stages}
+    longest = {
+        stage.name: max(s.estimated_minutes or STEP_MINUTES for s in stage.steps)
+        for stage in spec.stages
+    }
     chain = stages.critical_path(stage_graph(spec), longest)
     return sum(longest[name] for name in chain)
 

@@ -32,6 +32,8 @@ class TaskSnapshot:
     """Every Task of the namespace, this one included, by name."""
     sessions: Mapping[str, AgentSession] = field(default_factory=dict)
     """Every AgentSession of the namespace, by name."""
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    """Every Plan of the namespace, by name."""
 
     @property
     def peers(self) -> list[Task]:

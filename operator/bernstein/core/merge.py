@@ -16,7 +16,7 @@ def may_merge(
     tree: str,
     expected: Collection[str],
 ) -> bool:
-    """True only for exactly the judged commit and tree, with a passing verdict of every expected check.
+    """True only for exactly the judged commit and tree, passed by every expected check.
 
     `expected` are the names of the checks that the Project and the Task ask for now.
     """

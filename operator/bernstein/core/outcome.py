@@ -13,6 +13,8 @@ from bernstein.core.pods import JobView, Object
 from bernstein.core.sanitise import text as sanitise
 
 STALLED = "Stalled"
+AT_ONCE_SECONDS = 20
+"""A command that cannot be started fails within this time; the wait for the recorder is in it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _recorded(pod: Object) -> RecorderResult | None:
 
 
 def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -> Work | None:
-    """The commit that is on the remote: the pusher's word, and only for what the recorder saw last."""
+    """The commit on the remote: the pusher's word, and only for what the recorder saw last."""
     ended = pods.terminated(pod, "pusher")
     try:
         pushed = load(PusherResult, (ended or {}).get("message") or "")
@@ -105,27 +107,47 @@ def _outcome(
     agent = pods.terminated(pod, "agent") or {}
     code = agent.get("exitCode")
     early = pods.failure_of(pod, "checkout")
-    if early is not None:
+    if early is not None and early.reason != "InfrastructureError":
         return failed(early.reason, early.message, started=False)
-    if pods.reason(pod) == "DeadlineExceeded":
-        text = f"not done after {session.spec.timeout_seconds} s"
-        return failed("Timeout", text, started=True, exit_code=code)
-    if session.spec.stop is not None:
-        return failed(session.spec.stop.reason, "stopped", started=started, exit_code=code)
-    if pods.is_disrupted(pod):
-        return failed("Disrupted", "the pod was disrupted", started=started)
-    if pods.reason(pod) == "Evicted":
-        return failed("AgentDiskFull", str(pod["status"].get("message", "")), started=started)
-    if pods.is_deleting(pod):
-        return failed("PodLost", "the pod was deleted by someone else", started=started)
+    ended = _ended_from_outside(session, pod)
+    if ended is not None:
+        reason, message = ended
+        return failed(reason, message, started=started, exit_code=code)
     if agent.get("reason") == "OOMKilled":
         return failed("AgentOutOfMemory", "the agent ran out of memory", started=True)
-    if agent.get("reason") in ("StartError", "ContainerCannotRun") or code in (126, 127):
+    if agent.get("reason") in ("StartError", "ContainerCannotRun") or _not_found(agent):
         said = str(agent.get("message") or "the agent's command was not found")
         return failed("AgentNotStarted", said, started=False, exit_code=code)
+    if early is not None:
+        return failed(early.reason, early.message, started=False)
     if not agent:
         return failed("InfrastructureError", "the agent did not run", started=started)
     return _after_run(pod, recorded, work, code)
+
+
+def _ended_from_outside(session: AgentSession, pod: Object) -> tuple[str, str] | None:
+    """(reason, message) when it was not the pod's containers that decided about its end."""
+    if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "agent"):
+        return "Timeout", f"not done after {session.spec.timeout_seconds} s"
+    if session.spec.stop is not None:
+        return session.spec.stop.reason, "stopped"
+    if pods.is_disrupted(pod):
+        return "Disrupted", "the pod was disrupted"
+    if pods.reason(pod) == "Evicted":
+        return "AgentDiskFull", str(pod["status"].get("message", ""))
+    if pods.is_deleting(pod):
+        return "PodLost", "the pod was deleted by someone else"
+    return None
+
+
+def _not_found(agent: Object) -> bool:
+    """The launcher could not start the command; a command that ran may end like this, too."""
+    if agent.get("exitCode") not in (126, 127):
+        return False
+    start, end = agent.get("startedAt"), agent.get("finishedAt")
+    if not start or not end:
+        return True
+    return (pods.parse_time(end) - pods.parse_time(start)).total_seconds() <= AT_ONCE_SECONDS
 
 
 def _after_run(

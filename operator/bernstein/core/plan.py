@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bernstein.api.meta import Condition
-from bernstein.api.plan import Counts, Hold, Integration, PlanStatus, PlanTask
+from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask
 from bernstein.api.pod import BeginResult, load
 from bernstein.api.signals import ROLES
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Hold, Task
 from bernstein.core import conditions, delivery, names, plan_delivery
 from bernstein.core.errors import PROBE_SECONDS, policy
 from bernstein.core.estimate import estimate
@@ -34,6 +34,8 @@ from bernstein.core.sanitise import text as sanitise
 _RUNNING = (TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED)
 _VERIFYING = (TaskState.DONE, TaskState.PENDING_APPROVAL)
 _MOVING = frozenset({"MaxAgents", "FileOverlap", "BatchWaits", "PlanStarting", "MergeQueue"})
+_PASSING = frozenset({"InfrastructureError", "ProviderUnavailable", "RateLimited", "UsageLimited"})
+"""Reasons to wait that go away by themselves."""
 
 
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
@@ -218,7 +220,7 @@ def _moves(task: Task) -> bool:
     if conditions.is_true(status.conditions, "Stalled"):
         return False
     if status.state is TaskState.OPEN and status.queue is not None:
-        return status.queue.reason in _MOVING
+        return status.queue.reason in _MOVING | _PASSING
     return True
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bernstein.api.plan import Hold, PlanStatus, PlanVerification
+from bernstein.api.plan import PlanStatus, PlanVerification
 from bernstein.api.pod import LandResult, PrepareResult, load
 from bernstein.api.signals import Signal
-from bernstein.api.task import Delivery, Task
+from bernstein.api.task import CheckResult, Delivery, Hold, Task
 from bernstein.core import checks, names
 from bernstein.core.checks import CheckSpec, Subject
-from bernstein.core.delivery import end_of
+from bernstein.core.delivery import end_of, given_up, may_have_landed
 from bernstein.core.errors import PROBE_SECONDS, policy
 from bernstein.core.intents import PlanDecision, PlanSnapshot, RunLand, RunPrepare
 from bernstein.core.merge import may_merge
@@ -47,12 +47,15 @@ def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
 
 
 def _last_landed(snapshot: PlanSnapshot) -> Task | None:
+    """The Task whose commit is the tip: no other one was made on it; clocks may jump."""
     landed = [
         t
         for t in snapshot.tasks.values()
         if t.status.delivery is not None and t.status.delivery.state == "Merged"
     ]
-    return max(landed, key=_landed_at, default=None)
+    bases = {t.status.verification.base for t in landed if t.status.verification is not None}
+    tips = [t for t in landed if t.status.delivery and t.status.delivery.sha not in bases]
+    return max(tips, key=_landed_at, default=None)
 
 
 def _landed_at(task: Task) -> datetime:
@@ -89,10 +92,14 @@ def _land(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime)
         sha, tree = landed.sha or "", landed.tree or ""
         expect, ref = status.integration.target_sha, status.integration.ref
         may = may_merge(last.status.verification, sha=sha, tree=tree, expected=())
-    if not may:
+    begins = not has_started(status)
+    if begins and not may:
         text = "the tree on the integration ref is not the one that was verified"
         return PlanDecision(stalled(status, "VerificationMissing", text, now))
     status, step = _step(status, "Landing", now)
+    if begins:
+        # Written before there is a Job: whatever crashes, a cancel sees that it is too late.
+        return PlanDecision(status)
     name = names.check_job(snapshot.plan.metadata.name, "land", step.round)
     job = snapshot.jobs.get(name)
     if job is None:
@@ -101,13 +108,16 @@ def _land(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime)
     end = end_of(job, "land", now)
     if end is None:
         return PlanDecision(status, (), 5)
-    if isinstance(end, Diagnosis):
-        return PlanDecision(_failed(snapshot, status, step, end, now))
     try:
-        result = load(LandResult, end)
+        problem = end if isinstance(end, Diagnosis) else None
+        result = load(LandResult, end) if isinstance(end, str) else None
     except ValueError as error:
-        problem = Diagnosis("InfrastructureError", f"land left no result: {error}")
-        return PlanDecision(_failed(snapshot, status, step, problem, now))
+        problem, result = Diagnosis("InfrastructureError", f"land left no result: {error}"), None
+    if problem is not None or result is None:
+        assert problem is not None
+        unsure = may_have_landed(job, problem)
+        failed = _failed(snapshot, status, step, problem, now, unsure=unsure)
+        return PlanDecision(failed, given_up(job))
     if result.state == "Landed":
         merged = step.model_copy(
             update={
@@ -144,7 +154,7 @@ def _prepare(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: dateti
     if end is None:
         return PlanDecision(status, (), 5)
     if isinstance(end, Diagnosis):
-        return PlanDecision(_failed(snapshot, status, step, end, now))
+        return PlanDecision(_failed(snapshot, status, step, end, now), given_up(job))
     try:
         result = load(PrepareResult, end)
     except ValueError as error:
@@ -155,7 +165,12 @@ def _prepare(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: dateti
         return PlanDecision(_conflict(status, step, files, now))
     round_ = status.verification.round + 1 if status.verification else 0
     judged = PlanVerification(
-        round=round_, base=result.base, sha=result.sha, tree=result.tree, ref=candidate
+        round=round_,
+        base=result.base,
+        sha=result.sha,
+        tree=result.tree,
+        # No candidate was made where the target holds everything already.
+        ref=candidate if result.sha != result.base else _onto(status),
     )
     done = step.model_copy(update={"step": "Queued", "tip": result.base})
     status = status.model_copy(update={"verification": judged, "delivery": done})
@@ -208,6 +223,8 @@ def _verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     if results is None:
         missing = tuple(i for c, i in wanted.items() if c not in jobs)
         return PlanDecision(status, missing, 5 if jobs else None)
+    if not checks.rejected(results) and checks.errored(results):
+        return PlanDecision(_cannot_judge(snapshot, status, judged, results, now))
     passed = checks.passed(results)
     seen = judged.model_copy(update={"checks": results, "passed": passed})
     status = status.model_copy(update={"verification": seen})
@@ -220,29 +237,62 @@ def _verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     return PlanDecision(stalled(status, "GateFailed", text, now))
 
 
-def _failed(
-    snapshot: PlanSnapshot, status: PlanStatus, step: Delivery, problem: Diagnosis, now: datetime
+def _cannot_judge(
+    snapshot: PlanSnapshot,
+    status: PlanStatus,
+    judged: PlanVerification,
+    results: tuple[CheckResult, ...],
+    now: datetime,
 ) -> PlanStatus:
-    """Tried again after a while under a new number; the work stays where it is."""
+    """Judged again after a while, by new Jobs."""
+    error = checks.errored(results)[0]
+    text = f"'{error.name}' could not run: {error.reason}: {error.excerpt}"
+    again = judged.model_copy(update={"round": judged.round + 1, "checks": ()})
+    hold = _hold(snapshot, "GateErrored", text, now)
+    status = status.model_copy(update={"verification": again, "hold": hold, "phase": "Stalled"})
+    remedy = policy("GateErrored").remedy
+    return stalled(status, "GateErrored", f"{text}. Remedy: {remedy}", now)
+
+
+def _hold(snapshot: PlanSnapshot, reason: str, text: str, now: datetime) -> Hold:
+    project = snapshot.project
+    return Hold(
+        reason=reason,
+        message=text,
+        retry_at=now + timedelta(seconds=PROBE_SECONDS),
+        generation=project.metadata.generation if project else 0,
+    )
+
+
+def _failed(
+    snapshot: PlanSnapshot,
+    status: PlanStatus,
+    step: Delivery,
+    problem: Diagnosis,
+    now: datetime,
+    *,
+    unsure: bool = False,
+) -> PlanStatus:
+    """Tried again after a while under a new number; the work stays where it is.
+
+    `unsure`: it may have landed, so it stays in this step until a land Job has read the remote.
+    """
+    number = status.jobs + (1 if unsure else 0)
     row = policy(problem.reason)
     text = sanitise(problem.message, 1500)
     refused = problem.reason in ("CredentialRefused", "BranchProtected")
     again = step.model_copy(
         update={
             "state": "CredentialRefused" if refused else "Pending",
-            "step": "Queued",
+            "step": "Landing" if unsure else "Queued",
+            "round": number if unsure else step.round,
             "reason": problem.reason,
             "message": text,
         }
     )
-    project = snapshot.project
-    hold = Hold(
-        reason=problem.reason,
-        message=text,
-        retry_at=now + timedelta(seconds=PROBE_SECONDS),
-        generation=project.metadata.generation if project else 0,
-    )
-    status = status.model_copy(update={"delivery": again, "hold": hold, "phase": "Stalled"})
+    hold = _hold(snapshot, problem.reason, text, now)
+    update = {"delivery": again, "hold": hold, "phase": "Stalled", "jobs": number}
+    status = status.model_copy(update=update)
     return stalled(status, problem.reason, f"{text}. Remedy: {row.remedy}", now)
 
 

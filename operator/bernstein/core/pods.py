@@ -1,4 +1,4 @@
-"""What a Job's pod says about itself: facts out of raw status, without opinion about what follows."""
+"""What a Job's pod says about itself: facts out of raw status, no opinion about what follows."""
 
 from __future__ import annotations
 

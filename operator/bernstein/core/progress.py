@@ -31,9 +31,9 @@ def stalled(status: S, reason: str, message: str, now: datetime) -> S:
 
 
 def ended(status: S, success: bool, reason: str, message: str, now: datetime) -> S:
-    """Nothing more will happen (a Stalled condition, if there is one, stays)."""
+    """Nothing more will happen. A failure that a person must look at is Stalled besides."""
     word: conditions.Status = "True" if success else "False"
-    return _put(status, "Succeeded", word, reason, message, now, "Reconciling")
+    return _put(status, "Succeeded", word, reason, message, now, "Reconciling", "Stalled")
 
 
 def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:

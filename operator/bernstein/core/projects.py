@@ -12,7 +12,7 @@ DEFAULT = "default"
 
 
 def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
-    """The Project of that name; without a name the only one, or `default`. Else why there is none."""
+    """The Project of that name; without a name the only one, or `default`. Else why none."""
     by_name = {p.metadata.name: p for p in projects if p.metadata.deletion_timestamp is None}
     if ref is not None:
         return by_name.get(ref) or f"there is no Project '{ref}' in this namespace"

@@ -39,7 +39,7 @@ def route_of(snapshot: TaskSnapshot) -> Route:
 
 def why_open_waits(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waits | None:
     """The status of a Task that may not start, or None when it may."""
-    blocked = _needs_a_person(snapshot)
+    blocked = needs_a_person(snapshot)
     if blocked is not None:
         return Waits(_stopped(status, *blocked, now))
     dependency = _dependencies(snapshot)
@@ -65,9 +65,21 @@ def met(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus
     return status.model_copy(update={"queue": None})
 
 
-def _needs_a_person(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+def owners_gone(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+    """(reason, message) when there is no Project or Plan any more that says where work goes."""
     if snapshot.project is None:
         return "ProjectNotFound", snapshot.project_problem or "there is no Project"
+    if snapshot.plan_missing:
+        return "PlanGone", "its Plan is gone or being deleted"
+    return None
+
+
+def needs_a_person(snapshot: TaskSnapshot) -> tuple[str, str] | None:
+    """(reason, message) of what no session can be made without."""
+    gone = owners_gone(snapshot)
+    if gone is not None:
+        return gone
+    assert snapshot.project is not None
     if snapshot.project.spec.agent(snapshot.task.spec.cli) is None:
         offered = ", ".join(a.name for a in snapshot.project.spec.agents)
         wanted = snapshot.task.spec.cli
@@ -126,8 +138,6 @@ def _waits_for_others(
 
 def _plan_waits(snapshot: TaskSnapshot) -> QueueReason | None:
     plan = snapshot.plan
-    if snapshot.plan_missing:
-        return QueueReason(reason="PlanGone", message="its Plan is being deleted")
     if plan is None:
         return None
     if plan.spec.cancel is not None:
@@ -192,9 +202,10 @@ def _still(snapshot: TaskSnapshot, generation: int, retry_at: datetime, now: dat
 def _capacity(snapshot: TaskSnapshot) -> Capacity:
     assert snapshot.project is not None
     limits = snapshot.project.spec.limits
-    plans: dict[str, int] = {}
-    if snapshot.plan is not None and snapshot.plan.spec.max_agents is not None:
-        plans[snapshot.plan.metadata.name] = snapshot.plan.spec.max_agents
+    found = dict(snapshot.plans)
+    if snapshot.plan is not None:
+        found[snapshot.plan.metadata.name] = snapshot.plan
+    plans = {n: p.spec.max_agents for n, p in found.items() if p.spec.max_agents is not None}
     return Capacity(limits.max_agents, plans, limits.undeclared_files_exclusive)
 
 
@@ -204,9 +215,17 @@ def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime) -> Peer:
     is_me = meta.name == snapshot.task.metadata.name
     deps = [snapshot.tasks.get(name) for name in task.spec.depends_on]
     closed = all(d is not None and d.status.state is TaskState.CLOSED for d in deps)
+    is_open = task.status.state is TaskState.OPEN
     hold = task.status.hold
-    waits_in_queue = task.status.queue is None or task.status.queue.reason in _CAPACITY_REASONS
     holding = hold is not None and _still(snapshot, hold.generation, hold.retry_at, now)
+    ready = is_me or (
+        is_open
+        and closed
+        and not holding
+        and _waits_for_capacity(task.status)
+        and task.spec.cancel is None
+    )
+    probes = ready or task.status.state is TaskState.CLAIMED
     assert snapshot.project is not None
     agent = snapshot.project.spec.agent(task.spec.cli)
     return Peer(
@@ -219,17 +238,17 @@ def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime) -> Peer:
         files=task.spec.files,
         agent=agent.name if agent else "",
         depends_on=task.spec.depends_on,
-        hold=hold,
-        ready=is_me
-        or (
-            task.status.state is TaskState.OPEN
-            and closed
-            and not holding
-            and waits_in_queue
-            and task.spec.cancel is None
-        ),
+        hold=hold if (is_open and holding) or probes else None,
+        ready=ready,
         stalled=conditions.is_true(task.status.conditions, "Stalled"),
     )
+
+
+def _waits_for_capacity(status: TaskStatus) -> bool:
+    """It has looked, and only capacity, files or a hold that may be over kept it."""
+    if status.queue is None or status.queue.reason in _CAPACITY_REASONS:
+        return True
+    return status.hold is not None and status.queue.reason == status.hold.reason
 
 
 _CAPACITY_REASONS = frozenset({"MaxAgents", "FileOverlap", "BatchWaits"})
@@ -238,7 +257,10 @@ _DOUBLED = frozenset({"architect", "security", "manager"})
 
 
 def timeout_seconds(task: Task, project: Project) -> int:
-    """Seconds one session may take: the scope's limit, at least twice the estimate; some roles double."""
+    """Seconds one session may take.
+
+    The scope's limit, at least twice the estimate; some roles double it.
+    """
     by_scope: int = getattr(project.spec.limits.timeout_seconds, task.spec.scope)
     limit = max(by_scope, 2 * 60 * (task.spec.estimated_minutes or 0))
     return limit * 2 if task.spec.role in _DOUBLED else limit

@@ -10,8 +10,11 @@ from wcmatch import glob
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Hold, QueueReason
+from bernstein.core.errors import Retry, policy
 
 ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
+_OF_ONE_TASK = frozenset({"NameConflict"})
+_PROVIDER_WIDE = frozenset({"ProviderUnavailable"})
 _REPOSITORY_WIDE = frozenset({"RepositoryUnreachable", "RepositoryAuthFailed", "RefNotFound"})
 _GLOB = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB
 
@@ -30,6 +33,7 @@ class Peer:
     agent: str
     depends_on: tuple[str, ...]
     hold: Hold | None
+    """What it waits out, or probes now."""
     ready: bool
     """Open, with nothing but capacity, files and the holds of others between it and a session."""
     stalled: bool = False
@@ -104,9 +108,9 @@ def _clash(left: Peer, right: Peer, exclusive_undeclared: bool) -> bool:
 
 
 def held_by_peer(me: Peer, peers: Iterable[Peer]) -> QueueReason | None:
-    """One Task probes what is broken outside; the others wait for it."""
+    """One Task probes what is broken outside; the others wait until its agent runs."""
     for other in sorted(peers, key=lambda p: p.order):
-        if other.hold is None or other.state is not TaskState.OPEN:
+        if other.hold is None or not _concerns_others(other.hold):
             continue
         if other.name == me.name:
             return None
@@ -114,6 +118,12 @@ def held_by_peer(me: Peer, peers: Iterable[Peer]) -> QueueReason | None:
             text = f"'{other.name}' cannot start: {other.hold.message}"
             return QueueReason(reason=other.hold.reason, message=text[:1024])
     return None
+
+
+def _concerns_others(hold: Hold) -> bool:
+    if hold.reason in _OF_ONE_TASK:
+        return False
+    return policy(hold.reason).retry is not Retry.BACK_OFF or hold.reason in _PROVIDER_WIDE
 
 
 def overlap(left: Iterable[str], right: Iterable[str]) -> bool:
@@ -131,8 +141,18 @@ def _same(a: str, b: str) -> bool:
         fixed_a, fixed_b = _fixed_folder(a), _fixed_folder(b)
         return fixed_a.startswith(fixed_b) or fixed_b.startswith(fixed_a)
     pattern, path = (a, b) if a_glob else (b, a)
-    fixed = _fixed_folder(pattern)
-    return glob.globmatch(path, pattern, flags=_GLOB) or fixed.startswith(path + "/")
+    if glob.globmatch(path, pattern, flags=_GLOB):
+        return True
+    return _fixed_folder(pattern).startswith(path + "/") or _may_match_below(pattern, path)
+
+
+def _may_match_below(pattern: str, path: str) -> bool:
+    """Whether the path looks like a folder in which the pattern may find something."""
+    if "." in path.rpartition("/")[2]:
+        return False
+    parts = pattern.split("/")
+    above = ("/".join(parts[:i]) for i in range(1, len(parts)))
+    return any(glob.globmatch(path, folder, flags=_GLOB) for folder in above)
 
 
 def _fixed_folder(pattern: str) -> str:

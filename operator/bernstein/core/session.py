@@ -60,6 +60,8 @@ def decide(snapshot: Snapshot, now: datetime) -> Decision:
     if status.state is SessionState.DEAD:
         return _dead(status, snapshot.job)
     if session.metadata.deletion_timestamp is not None:
+        if status.state is None:
+            return Decision(status)
         return _end(status, outcome.classify(session, snapshot.job), snapshot.job, now)
     if status.job is None:
         return _launch(snapshot, status, now)
@@ -72,13 +74,28 @@ def decide(snapshot: Snapshot, now: datetime) -> Decision:
     return _alive(snapshot, snapshot.job, status, now)
 
 
+def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> Decision:
+    """The end of a session that cannot be launched."""
+    session = snapshot.session
+    status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
+    return _never_started(status, reason, message, now)
+
+
+def _never_started(
+    status: AgentSessionStatus, reason: str, message: str, now: datetime
+) -> Decision:
+    if status.state is None:
+        # The first state is Starting; the end comes with the next look.
+        return Decision(_starting(status, now))
+    ending = Ending(outcome.failed(reason, message, started=False))
+    return _end(status, ending, None, now)
+
+
 def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Decision:
     session = snapshot.session
     if session.spec.stop is not None or not snapshot.launchable:
         reason = session.spec.stop.reason if session.spec.stop else "Cancelled"
-        ending = Ending(outcome.failed(reason, "never started", started=False))
-        starting = _starting(status, now) if status.state is None else status
-        return _end(starting, ending, None, now)
+        return _never_started(status, reason, "never started", now)
     if snapshot.job is not None:
         return Decision(_starting(status, now).model_copy(update={"job": snapshot.job.name}))
     named = _starting(status, now).model_copy(update={"job": session.metadata.name})

@@ -1,7 +1,8 @@
 """Task: from Open to Closed, one reconcile at a time.
 
-`decide` is a function of a snapshot and the time. It never trusts an agent: Done needs a session whose
-work is on the remote, Closed needs the verdicts of every check on exactly the tree that landed.
+`decide` is a function of a snapshot and the time. It never trusts an agent: Done needs a session
+whose work is on the remote, Closed needs the verdicts of every check on exactly the tree that
+landed.
 """
 
 from __future__ import annotations
@@ -94,9 +95,7 @@ def _claim(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskSta
 def _running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
     session = snapshot.session
     if session is None:
-        if status.state is TaskState.CLAIMED and snapshot.project is not None:
-            return Decision(status, (CreateSession(number=status.sessions),))
-        return Decision(_infrastructure(status, "PodLost", "its AgentSession was deleted", now))
+        return _without_session(snapshot, status, now)
     state = session.status.state
     if state in (None, SessionState.STARTING):
         return Decision(status)
@@ -107,6 +106,16 @@ def _running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decis
     if state is not SessionState.DEAD:
         return Decision(status)
     return Decision(_session_ended(snapshot, session, status, now))
+
+
+def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    if status.state is not TaskState.CLAIMED:
+        return Decision(_infrastructure(status, "PodLost", "its AgentSession was deleted", now))
+    gone = queueing.needs_a_person(snapshot)
+    if gone is None:
+        return Decision(status, (CreateSession(number=status.sessions),))
+    reason, text = gone
+    return Decision(busy(move(status, TaskState.OPEN, reason, now), "Open", text, now))
 
 
 def _ran(session: AgentSession) -> bool:
@@ -162,7 +171,10 @@ def _settle(
     *,
     counted: bool,
 ) -> TaskStatus:
-    """The session's spend and its place in the list of attempts; once, with the move that ends it."""
+    """The session's spend and its place in the list of attempts.
+
+    Once, with the move that ends it.
+    """
     usage = session.status.usage
     overrides = snapshot.project.spec.budget.prices if snapshot.project else ()
     price = price_of(session.spec.model, overrides)
@@ -197,7 +209,7 @@ def _count_failure(
 
 
 def _fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
-    failed = move(status, TaskState.FAILED, reason, now)
+    failed = move(status, TaskState.FAILED, reason, now).model_copy(update={"hold": None})
     if may_retry(failed, snapshot.task.spec.max_retries):
         return busy(failed, "Retrying", "it is tried again", now)
     return _no_retry_left(failed, reason, now)
@@ -205,9 +217,10 @@ def _fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
     row = policy(reason)
-    text = f"no retry is left after {status.attempt} attempts: {_last_message(status)}"
+    tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
+    text = f"no retry is left after {tries}: {_last_message(status)}"
     over = status.model_copy(update={"ended_at": now, "hold": None, "queue": None})
-    return ended(stalled(over, reason, _with_remedy(text, row), now), False, reason, text, now)
+    return stalled(ended(over, False, reason, text, now), reason, _with_remedy(text, row), now)
 
 
 def _last_message(status: TaskStatus) -> str:
@@ -215,7 +228,7 @@ def _last_message(status: TaskStatus) -> str:
 
 
 def _with_remedy(text: str, row: Policy) -> str:
-    return f"{text} Remedy: {row.remedy}" if row.remedy else text
+    return f"{text.rstrip('.')}. Remedy: {row.remedy}" if row.remedy else text
 
 
 def _not_counted(
@@ -230,7 +243,14 @@ def _not_counted(
     generation = snapshot.project.metadata.generation if snapshot.project else 0
     if row.retry is Retry.PROBE:
         hold = _hold(reason, message, PROBE_SECONDS, generation, now)
-        again = move(status, TaskState.OPEN, reason, now).model_copy(update={"hold": hold})
+        status = status.model_copy(update={"hold": hold})
+        if _agent_worked(session, reason):
+            # A probe that costs a whole run is no probe: these are capped.
+            again = _infrastructure(status, reason, message, now)
+            if again.state is not TaskState.OPEN:
+                return again
+        else:
+            again = move(status, TaskState.OPEN, reason, now)
         return stalled(again, reason, _with_remedy(message, row), now)
     if row.retry in (Retry.BACK_OFF, Retry.LATER):
         said = session.status.outcome.retry_after_seconds if session.status.outcome else None
@@ -238,6 +258,14 @@ def _not_counted(
         hold = _hold(reason, message, min(wait, MAX_RETRY_AFTER_SECONDS), generation, now)
         status = status.model_copy(update={"hold": hold})
     return _infrastructure(status, reason, message, now)
+
+
+def _agent_worked(session: AgentSession, reason: str) -> bool:
+    """Whether tokens may have been paid; a model that refuses the key takes none."""
+    found, usage = session.status.outcome, session.status.usage
+    if reason == "ModelAuthFailed":
+        return usage is not None and usage.output > 0
+    return found is not None and found.started
 
 
 def _hold(reason: str, message: str, seconds: int, generation: int, now: datetime) -> Hold:
@@ -265,9 +293,10 @@ def _failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskSt
 
 
 def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
-    if snapshot.project is None:
-        text = snapshot.project_problem or "the Project is gone"
-        return Decision(stalled(status, "ProjectNotFound", text, now))
+    gone = queueing.owners_gone(snapshot)
+    if gone is not None:
+        reason, text = gone
+        return Decision(stalled(status, reason, _with_remedy(text, policy(reason)), now))
     judged = status.verification
     if judged is None:
         return Decision(_fail(snapshot, status, "PodLost", now))

@@ -10,19 +10,24 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from bernstein.api import pod
-from bernstein.pods import log, termination
+from bernstein.pods import ending, log, termination
 from bernstein.pods.errors import PodError, Terminated
 
 ROLES = ("checkout", "recorder", "pusher", "inspect", "begin", "prepare", "land")
 """Each is a module here with `CONFIG`, a dataclass, and `run(config)`, which returns the result."""
+LONG_LIVED = ("recorder", "pusher")
+"""They await SIGTERM, and then take the last state."""
 
 
 def main(arguments: list[str]) -> int:
     """Run one role; returns the exit code."""
     if len(arguments) != 1 or arguments[0] not in ROLES:
         return _failed("InvalidConfig", f"expected one role of {', '.join(ROLES)}")
-    signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it; long-lived roles set theirs
     role = arguments[0]
+    if role in LONG_LIVED:
+        ending.hold()
+    else:
+        signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it
     try:
         result = _run(role)
         termination.write(result)

@@ -28,6 +28,7 @@ _CLASSES = {
     b"xdigit": string.hexdigits,
 }
 
+_WILDCARD = re.compile(rb"[*?\[\\]")
 _SLASH = b"/"
 _STAR = b"*"
 
@@ -40,6 +41,12 @@ class _InvalidPatternError(ValueError):
 class _Pattern:
     negative: bool
     only_directory: bool
+    literal: tuple[bytes, ...]
+    """Components before the first wildcard, the last one cut where it begins.
+
+    git compares them first and matches the rest alone, hence takes the `**` of `a**/b` for a whole
+    component.
+    """
     components: tuple[re.Pattern[bytes] | None, ...]
     """One expression per path component, None for `**`; a single one if `name_only`."""
     name_only: bool
@@ -50,7 +57,11 @@ class _Pattern:
         if self.name_only:
             only = self.components[0]
             return only is None or only.match(components[-1]) is not None
-        return _match_path(self.components, components)
+        *folders, start = self.literal
+        first, rest = components[: len(folders)], components[len(folders) :]
+        if list(first) != folders or not rest or not rest[0].startswith(start):
+            return False
+        return _match_path(self.components, [rest[0].removeprefix(start), *rest[1:]])
 
 
 class Rules:
@@ -91,14 +102,16 @@ def _parse_line(text: bytes) -> _Pattern:
     only_directory = text.endswith(b"/")
     text = text.removesuffix(b"/")
     name_only = b"/" not in text
+    text = text.removeprefix(b"/")
+    literal = b"" if name_only else _WILDCARD.split(text, maxsplit=1)[0]
     components: list[list[bytes]] = [[]]
-    for token in _tokens(text.removeprefix(b"/")):
+    for token in _tokens(text.removeprefix(literal)):
         if token == _SLASH:
             components.append([])
         else:
             components[-1].append(token)
     compiled = tuple(None if _is_double_star(c) else _compile(c) for c in components)
-    return _Pattern(negative, only_directory, compiled, name_only)
+    return _Pattern(negative, only_directory, tuple(literal.split(b"/")), compiled, name_only)
 
 
 def _is_double_star(tokens: list[bytes]) -> bool:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import stat
 import threading
 import time
 from pathlib import Path
 
 from bernstein.api.pod import PusherConfig, PusherResult
-from bernstein.pods import git, log, packs
+from bernstein.pods import ending, git, log, packs
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import Git, GitError
 from bernstein.pods.packs import Record
@@ -38,9 +37,7 @@ _UNCERTAIN = {_UNREACHABLE, "RefMoved", "InternalError"}
 
 def run(config: PusherConfig) -> PusherResult:
     """Push until the final state is out. Raises PodError (CredentialRefused, InvalidPack, ...)."""
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    return Pusher(config).run(ended)
+    return Pusher(config).run(ending.awaited())
 
 
 class Pusher:
@@ -186,8 +183,8 @@ class Intake:
             if st.st_size > self._limit:
                 raise PodError(
                     "SnapshotTooLarge",
-                    f"the pack takes {st.st_size} bytes of {self._limit}: leave large files out by "
-                    ".gitignore, or raise the limit",
+                    f"the pack takes {st.st_size} bytes of {self._limit}: "
+                    "let .gitignore leave large files out",
                 )
             with target.open("wb") as writer:
                 shutil.copyfileobj(reader, writer, 1 << 20)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import signal
 import threading
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ from bernstein.api import pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.core import sanitise
 from bernstein.gates.conditions import changed_from_paths
-from bernstein.pods import log, packs, stream
+from bernstein.pods import ending, log, packs, stream
 from bernstein.pods.callback import Beat, CallbackError, Client, Heart
 from bernstein.pods.errors import PodError
 from bernstein.pods.objects import Objects, RefusedContents
@@ -42,8 +41,7 @@ _TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 
 def run(config: RecorderConfig) -> RecorderResult:
     """Record until SIGTERM. Raises PodError: SnapshotTooLarge, InvalidPack, InvalidConfig, ..."""
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    ended = ending.awaited()
     try:
         parser = agents.get(config.adapter).parser()
     except KeyError:
@@ -165,6 +163,7 @@ class Recorder:
     def run(self, ended: threading.Event) -> RecorderResult:
         """Work until `ended` is set; then the last state, handed over and reported."""
         heart = self._start_heart()
+        _make(self._config.start_file)
         every = min(self._config.checkpoint_seconds, self._config.stall_seconds / 3)
         due = time.monotonic()
         try:
@@ -229,8 +228,7 @@ class Recorder:
             if self._stopped is not None:
                 return
             self._stopped = reason
-        file = os.open(self._config.stop_file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        os.close(file)
+        _make(self._config.stop_file)
         log.event("stop", reason=reason)
 
     def _describe(self) -> Beat:
@@ -297,6 +295,11 @@ class Recorder:
                 client.result(result, _LAST_CALL_SECONDS)
         except CallbackError as error:
             log.event("result-not-reported", status=error.status, message=str(error))
+
+
+def _make(path: str) -> None:
+    """An empty file that the launcher waits for."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
 
 def _sanitised(final: FinalRecord) -> FinalRecord:

@@ -45,8 +45,7 @@ class SnapshotTooLargeError(PodError):
         shown = path.decode("utf-8", "backslashreplace")
         super().__init__(
             "SnapshotTooLarge",
-            f"{shown}: {what} over the limit of {limit}; "
-            "let .gitignore leave it out, or raise the limit",
+            f"{shown}: {what} over the limit of {limit}; let .gitignore leave it out",
         )
 
 

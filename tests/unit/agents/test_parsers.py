@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.agents import StreamParser, adapters
@@ -59,7 +59,6 @@ every_adapter = pytest.mark.parametrize("make", [a.parser for a in adapters.valu
 
 
 @every_adapter
-@settings(max_examples=60, deadline=None)
 @given(
     stream=st.lists(lines, max_size=10),
     code=st.none() | st.integers(-1, 300),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bernstein.gates import pii_scan
 from bernstein.gates.pii_scan import ChangedFile, added_lines, scan
+from bernstein.gates.verdict import Verdict
 
 AWS = "AKIA" + "Q3EGRIHBAJ6XVK2P"
 GITHUB = "ghp_" + "a1B2" * 9
@@ -25,7 +26,7 @@ SECRETS = {
 }
 
 
-def added(text: str, before: str = "") -> pii_scan.Verdict:
+def added(text: str, before: str = "") -> Verdict:
     return scan([ChangedFile("app/settings.py", before.encode(), text.encode())])
 
 

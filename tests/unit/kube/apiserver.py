@@ -271,8 +271,7 @@ class ApiServer:
             return
         while generation == self._generation:
             self._changed.clear()
-            changes = [] if self._stalled else [c for c in self._history if c.revision > seen]
-            for change in changes:
+            for change in [] if self._stalled else self._changes(seen):
                 seen = change.revision
                 event = _watched(change, call, namespace)
                 if event is not None:
@@ -280,11 +279,15 @@ class ApiServer:
             try:
                 await asyncio.wait_for(self._changed.wait(), self.bookmark_every)
             except TimeoutError:
-                if not (self._stalled or self.silent_watches):
+                # Changes may have been let through since: a bookmark never overtakes them.
+                if not (self._stalled or self.silent_watches or self._changes(seen)):
                     seen = self._revision
                     bookmark = {"metadata": {"resourceVersion": str(seen)}}
                     event = {"type": "BOOKMARK", "object": bookmark}
                     await response.write(orjson.dumps(event) + b"\n")
+
+    def _changes(self, after: int) -> list[Change]:
+        return [change for change in self._history if change.revision > after]
 
     # Storage
 

@@ -104,7 +104,7 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestQueueMachine = QueueMachine.TestCase
-TestQueueMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestQueueMachine.settings = settings(stateful_step_count=40)
 
 
 def test_keys_of_one_priority_come_in_the_order_in_which_they_were_added() -> None:

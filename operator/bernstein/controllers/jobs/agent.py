@@ -163,6 +163,7 @@ def _recorder(session: AgentSession, project: Project, commit: str, settings: Se
         stdout="/stream/stdout.log",
         stderr="/stream/stderr.log",
         exit_record="/stream/exit.json",
+        start_file="/control/start",
         stop_file="/control/stop",
         packs="/packs",
         commit=CommitText(author=AUTHOR, email=EMAIL, message=commit),
@@ -250,6 +251,7 @@ def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
             *("--stdout", "/stream/stdout.log"),
             *("--stderr", "/stream/stderr.log"),
             *("--exit-record", "/stream/exit.json"),
+            *("--start-file", "/control/start"),
             *("--stop-file", "/control/stop"),
             *("--int-seconds", "10"),
             *("--term-seconds", "10"),
@@ -258,7 +260,12 @@ def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
         ],
         mounts=mounts,
         resources=pod.their_resources(agent.resources),
-        env={**invocation.env, "HOME": "/home/agent", "TMPDIR": "/tmp"},  # noqa: S108
+        env={
+            **pod.GIT_TRUSTS_WORKSPACE,
+            **invocation.env,
+            "HOME": "/home/agent",
+            "TMPDIR": "/tmp",  # noqa: S108
+        },
         pull=settings.image_pull_policy,
         workdir=pod.WORKSPACE,
     )

@@ -43,7 +43,12 @@ def check_job(
             mount("tmp", "/tmp"),  # noqa: S108 - an emptyDir of its own
         ],
         resources=pod.their_resources(toolchain.resources),
-        env={"HOME": "/home/check", "TMPDIR": "/tmp", "CI": "true"},  # noqa: S108
+        env={
+            **pod.GIT_TRUSTS_WORKSPACE,
+            "HOME": "/home/check",
+            "TMPDIR": "/tmp",  # noqa: S108
+            "CI": "true",
+        },
         pull=settings.image_pull_policy,
         read_only=toolchain.read_only_root_filesystem,
         workdir=pod.WORKSPACE,

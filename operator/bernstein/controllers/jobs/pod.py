@@ -1,4 +1,4 @@
-"""What all our Jobs and pods have in common: restricted, bounded, without a service account token."""
+"""What all our Jobs and pods have in common: restricted, bounded, no service account token."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ BASE_GIT = "/base/repo.git"
 WORKSPACE = "/workspace"
 SECRETS = "/secrets"
 REPOSITORY_CA = "/repository-ca"
+GIT_TRUSTS_WORKSPACE = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": WORKSPACE,
+}
+"""A volume's folder is root's, and git refuses to work in a folder of another user."""
 
 
 def owner(kind: str, name: str, uid: str) -> Object:
@@ -190,14 +196,14 @@ def our_resources(memory: str) -> Object:
 
 
 def their_resources(wanted: Resources) -> Object:
-    """What the Project grants; half of the CPU and memory is asked for, the rest is burst."""
+    """What the Project grants: memory is reserved, CPU is shared with whoever else waits."""
     limits = {
         "cpu": wanted.cpu,
         "memory": wanted.memory,
         "ephemeral-storage": wanted.ephemeral_storage,
     }
     return {
-        "requests": {"cpu": "50m", "memory": "64Mi", "ephemeral-storage": "64Mi"},
+        "requests": {"cpu": "50m", "memory": wanted.memory, "ephemeral-storage": "64Mi"},
         "limits": limits,
     }
 

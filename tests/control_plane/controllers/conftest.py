@@ -1,0 +1,113 @@
+"""The real engine with the operator's account, on the real API server, Job controller and
+garbage collector."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import Conflict, NotFound
+from bernstein.kube.resource import LEASES, NAMESPACES, PODS, Resource
+from tests.cluster import Cluster, audit
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
+from tests.control_plane.controllers.kubelet import Kubelet
+from tests.control_plane.controllers.world import World
+
+RBAC = "rbac.authorization.k8s.io"
+ROLES = Resource(RBAC, "v1", "roles", "Role")
+ROLE_BINDINGS = Resource(RBAC, "v1", "rolebindings", "RoleBinding")
+
+
+@pytest.fixture(scope="session")
+def node(tools: Tools, chart: None) -> Iterator[str]:
+    """Pods on a node that does not exist would be collected."""
+    name = f"played-{uuid.uuid4().hex[:6]}"
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    tools.kubectl("create", "-f-", stdin=json.dumps(node))
+    yield name
+    tools.kubectl("delete", "node", name, "--wait=false")
+
+
+MakeWorld = Callable[[], Awaitable[World]]
+
+
+@pytest.fixture
+async def make_world(
+    admin: Client, operator_connection: ConnectionInfo, tools: Tools, cluster: Cluster, node: str
+) -> AsyncIterator[MakeWorld]:
+    """A new namespace for every call; gone with all that is in it at the end of the test."""
+    made: list[World] = []
+    kubelets: list[asyncio.Task[None]] = []
+    async with Client(operator_connection) as operator:
+
+        async def make() -> World:
+            name = f"controllers-{uuid.uuid4().hex[:8]}"
+            labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+            await admin.create(NAMESPACES, {"metadata": {"name": name, "labels": labels}})
+            await _lend_leases(admin, operator, name)
+            kubelet = Kubelet(admin, name, node)
+            kubelets.append(asyncio.create_task(kubelet.run()))
+            log = cluster.audit_log
+            position = audit.position(log)
+            made.append(World(admin, operator_connection, operator, name, kubelet, log, position))
+            return made[-1]
+
+        yield make
+        await asyncio.gather(*(world.end() for world in made))
+        for kubelet in kubelets:
+            kubelet.cancel()
+        ended = await asyncio.gather(*kubelets, return_exceptions=True)
+        for world in made:
+            await _remove(admin, operator, world.namespace)
+    for end in ended:
+        if isinstance(end, Exception):
+            raise end
+
+
+@pytest.fixture
+async def world(make_world: MakeWorld) -> World:
+    """One namespace with a Project without gates, and nobody at work yet."""
+    world = await make_world()
+    await world.project(gates={"enabled": False})
+    return world
+
+
+async def _remove(admin: Client, operator: Client, namespace: str) -> None:
+    """Nobody is left who would take the finalizers off the pods."""
+    for pod in (await admin.list(PODS, namespace)).items:
+        name = pod["metadata"]["name"]
+        with contextlib.suppress(NotFound):
+            await operator.patch(PODS, name, namespace, {"metadata": {"finalizers": None}})
+            await admin.delete(PODS, name, namespace, grace_seconds=0)
+    with contextlib.suppress(NotFound, Conflict):
+        await admin.delete(NAMESPACES, namespace, propagation="Background")
+
+
+async def _lend_leases(admin: Client, operator: Client, namespace: str) -> None:
+    """The operator's account may keep a Lease in the chart's namespace alone; here too now."""
+    verbs = ["get", "create", "patch"]
+    rules = [{"apiGroups": [LEASES.group], "resources": [LEASES.plural], "verbs": verbs}]
+    subject = {
+        "kind": "ServiceAccount",
+        "name": "bernstein-operator",
+        "namespace": RELEASE_NAMESPACE,
+    }
+    reference = {"apiGroup": RBAC, "kind": "Role", "name": "lease"}
+    metadata = {"name": "lease", "namespace": namespace}
+    await admin.create(ROLES, {"metadata": metadata, "rules": rules})
+    binding = {"metadata": metadata, "roleRef": reference, "subjects": [subject]}
+    await admin.create(ROLE_BINDINGS, binding)
+
+    async def lent() -> bool:
+        with contextlib.suppress(NotFound):
+            await operator.get(LEASES, "operator", namespace)
+        return True
+
+    await eventually(lent)

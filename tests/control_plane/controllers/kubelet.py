@@ -1,0 +1,358 @@
+"""The test plays the node: pods are bound, run and end as scripts say.
+
+Only pod status (and the last step of a deletion) is written here, as a kubelet does. Jobs, owner
+references and deletions are the real controllers' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fnmatch
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from bernstein.api import pod as programs
+from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage, dump
+from bernstein.core import names
+from bernstein.core.pods import is_deleting, phase
+from bernstein.kube.client import Client
+from bernstein.kube.errors import NotFound
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import PODS, Object, Resource, key_of, uid_of
+from tests.control_plane.controllers.remote import Remote, tree_of
+
+BINDINGS = Resource("", "v1", "bindings", "Binding")
+CORE_EVENTS = Resource("", "v1", "events", "Event")
+ENDED = ("Succeeded", "Failed")
+READY = {"type": "Ready", "status": "True"}
+DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+
+Script = Callable[["Pod"], Awaitable[None]]
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def running() -> Object:
+    return {"running": {"startedAt": now()}}
+
+
+def waiting(reason: str, message: str = "") -> Object:
+    return {"waiting": {"reason": reason, "message": message}}
+
+
+def exited(code: int = 0, message: str = "", reason: str | None = None) -> Object:
+    ended = {
+        "exitCode": code,
+        "reason": reason or ("Error" if code else "Completed"),
+        "message": message,
+        "startedAt": now(),
+        "finishedAt": now(),
+    }
+    return {"terminated": ended}
+
+
+@dataclass
+class Pod:
+    """One pod of ours, as the node that it is bound to sees it."""
+
+    obj: Object
+    node: str
+    client: Client
+    remote: Remote
+    states: dict[str, Object] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> str:
+        return key_of(self.obj).namespace
+
+    @property
+    def name(self) -> str:
+        return key_of(self.obj).name
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = self.obj["metadata"]["labels"]
+        return found
+
+    @property
+    def job(self) -> str:
+        return self.labels["batch.kubernetes.io/job-name"]
+
+    @property
+    def role(self) -> str:
+        """agent, check, inspect, begin, prepare or land; also the name of its main container."""
+        return self.labels[names.LABEL_JOB]
+
+    def config(self, container: str | None = None) -> Any:
+        """What a program of ours is told: the JSON in its environment."""
+        spec = self.obj["spec"]
+        for found in (*spec.get("initContainers", ()), *spec["containers"]):
+            if found["name"] == (container or self.role):
+                text = next(e["value"] for e in found["env"] if e["name"] == CONFIG_VARIABLE)
+                return json.loads(text)
+        raise AssertionError(f"{self.job} has no container {container or self.role}")
+
+    async def bind(self) -> None:
+        """What the scheduler does."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": self.node}
+        binding = {"metadata": {"name": self.name, "uid": uid_of(self.obj)}, "target": target}
+        await self.client.create(BINDINGS, binding, namespace=self.namespace)
+
+    async def report(self, **status: Any) -> None:
+        """Write the pod's status: these fields, and the containers' states as they are now."""
+        body = {"status": {**status, **self._containers()}}
+        if not status.get("phase"):
+            body["status"]["phase"] = phase(self.obj)
+        self.obj = await self.client.patch(
+            PODS, self.name, self.namespace, body, subresource="status"
+        )
+
+    def _containers(self) -> Object:
+        spec = self.obj["spec"]
+        return {
+            "initContainerStatuses": [self._status(c) for c in spec.get("initContainers", ())],
+            "containerStatuses": [self._status(c) for c in spec["containers"]],
+        }
+
+    def _status(self, container: Object) -> Object:
+        state = self.states.get(container["name"], waiting("PodInitializing"))
+        return {
+            "name": container["name"],
+            "image": container["image"],
+            "imageID": "",
+            "ready": "running" in state,
+            "restartCount": 0,
+            "state": state,
+        }
+
+    async def start(self) -> None:
+        """Bound, checked out, and its main container runs."""
+        await self.bind()
+        self.states = {self.role: running()}
+        for container in self.obj["spec"].get("initContainers", ()):
+            sidecar = container.get("restartPolicy") == "Always"
+            self.states[container["name"]] = running() if sidecar else exited()
+        await self.report(phase="Running", startTime=now(), conditions=[READY])
+
+    async def end(self, ending: str, states: Mapping[str, Object], **report: Any) -> None:
+        """All containers have ended: these as given, the others well."""
+        for name, state in self.states.items():
+            if "running" in state:
+                self.states[name] = exited()
+        self.states |= states
+        await self.report(phase=ending, **report)
+
+    async def tell(self, reason: str, message: str) -> None:
+        """An Event about the pod."""
+        event = {
+            "metadata": {"name": f"{self.name}.{reason.lower()}", "namespace": self.namespace},
+            "involvedObject": {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": self.name,
+                "namespace": self.namespace,
+                "uid": uid_of(self.obj),
+            },
+            "type": "Warning",
+            "reason": reason,
+            "message": message,
+            "source": {"component": "kubelet", "host": self.node},
+            "firstTimestamp": now(),
+            "lastTimestamp": now(),
+        }
+        await self.client.create(CORE_EVENTS, event)
+
+    async def deliver(self, **final: Any) -> dict[str, Object]:
+        """Recorder's and pusher's last words about one commit; `final` is the agent's record."""
+        config = self.config("pusher")
+        base = self.remote.refs[self.config("checkout")["ref"]]
+        empty = bool(final.pop("empty", False))
+        usage = final.pop("usage", Usage(input=1000, output=100))
+        stopped = final.pop("stopped", None)
+        commit = base if empty else self.remote.commit(config["ref"], base)
+        self.remote.refs[config["ref"]] = commit
+        recorded = programs.RecorderResult(
+            base=base,
+            sha=commit,
+            tree=tree_of(commit),
+            changed=Changed(files=0 if empty else 1),
+            usage=usage,
+            final=FinalRecord(**{"outcome": "Succeeded", **final}),
+            stopped=stopped,
+        )
+        pushed = programs.PusherResult(base=base, sha=commit, tree=tree_of(commit), final=True)
+        return {"recorder": exited(message=dump(recorded)), "pusher": exited(message=dump(pushed))}
+
+
+async def succeed(pod: Pod) -> None:
+    """The pod does its work."""
+    await pod.start()
+    await pod.end("Succeeded", await _results(pod))
+
+
+async def _results(pod: Pod) -> dict[str, Object]:
+    remote = pod.remote
+    if pod.role == "agent":
+        return await pod.deliver()
+    if pod.role == "check":
+        return {}
+    config = pod.config()
+    if pod.role == "inspect":
+        said = tuple(programs.CheckVerdict(c["name"], "Passed") for c in config["checks"])
+        return {"inspect": exited(message=dump(programs.InspectResult(said)))}
+    return {pod.role: exited(message=dump(_merged(pod.role, remote, config)))}
+
+
+def _merged(role: str, remote: Remote, config: Any) -> object:
+    if role == "begin":
+        target = remote.refs[config["target"]]
+        tip = remote.refs.setdefault(config["integration"], target)
+        return programs.BeginResult(target_sha=target, integration_sha=tip)
+    if role == "prepare":
+        base = remote.refs[config["onto"]]
+        made = remote.commit(config["candidate"], base)
+        return programs.PrepareResult(base, made, tree_of(made), Changed(files=1))
+    there = remote.swap(config["onto"], config["expect"], config["sha"])
+    return programs.LandResult("Landed" if there else "Moved", remote.refs[config["onto"]])
+
+
+async def nothing(pod: Pod) -> None:
+    """Neither scheduled nor started."""
+
+
+async def run(pod: Pod) -> None:
+    """Starts, and does not end by itself."""
+    await pod.start()
+
+
+def works(**final: Any) -> Script:
+    """The agent ends with this final record (`outcome`, `message`, ...); see `Pod.deliver`."""
+
+    async def script(pod: Pod) -> None:
+        await pod.start()
+        await pod.end("Succeeded", await pod.deliver(**final))
+
+    return script
+
+
+def ends(ending: str, report: Mapping[str, Any] | None = None, /, **states: Object) -> Script:
+    """Runs, then all has ended so: `ends("Failed", {"reason": "Evicted"}, check=exited(1))`."""
+
+    async def script(pod: Pod) -> None:
+        await pod.start()
+        await pod.end(ending, states, **(report or {}))
+
+    return script
+
+
+def waits(container: str, reason: str, message: str) -> Script:
+    """One container never starts."""
+
+    async def script(pod: Pod) -> None:
+        await pod.bind()
+        pod.states = {container: waiting(reason, message)}
+        await pod.report(phase="Pending", startTime=now())
+
+    return script
+
+
+def after(event: asyncio.Event, script: Script) -> Script:
+    """The script, once the test says so."""
+
+    async def late(pod: Pod) -> None:
+        await event.wait()
+        await script(pod)
+
+    return late
+
+
+class Kubelet:
+    """Takes every pod of one namespace through its life.
+
+    `on("agent", a, b)` or `on("one-s1-*", a)`: the next pods of that role, or of Jobs with such a
+    name, follow these scripts one after another, and all later ones the last; else `succeed`.
+    """
+
+    def __init__(self, client: Client, namespace: str, node: str) -> None:
+        self.remote = Remote()
+        self.ran: list[str] = []
+        """Jobs whose pod was seen, in that order."""
+        self._client = client
+        self._node = node
+        self._scripts: list[tuple[str, deque[Script]]] = []
+        self._by_uid: dict[str, Pod] = {}
+        self._playing: dict[str, asyncio.Task[None]] = {}
+        self._ending: dict[str, asyncio.Task[None]] = {}
+        self._problem: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.pods: dict[str, Pod] = {}
+        """Last pod of each Job, by the Job's name."""
+        self._informer = Informer(
+            client,
+            PODS,
+            namespaces=[namespace],
+            label_selector=f"{names.LABEL_MANAGED}={names.MANAGER}",
+        )
+        self._informer.add_handler(self._seen)
+
+    def on(self, which: str, *scripts: Script) -> None:
+        self._scripts.insert(0, (which, deque(scripts)))
+
+    async def run(self) -> None:
+        """Until cancelled; raises what went wrong in a script."""
+        watching = asyncio.create_task(self._informer.run())
+        try:
+            await asyncio.wait({watching, self._problem}, return_when=asyncio.FIRST_COMPLETED)
+            if self._problem.done():
+                self._problem.result()
+        finally:
+            tasks = [watching, *self._playing.values(), *self._ending.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._problem.cancel()
+
+    def _seen(self, _: Object | None, new: Object | None) -> None:
+        if new is None:
+            return
+        uid = uid_of(new)
+        if uid not in self._playing:
+            pod = Pod(new, self._node, self._client, self.remote)
+            self.ran.append(pod.job)
+            self.pods[pod.job] = self._by_uid[uid] = pod
+            self._playing[uid] = self._start(self._script(pod)(pod))
+        if is_deleting(new) and new["spec"].get("nodeName") and uid not in self._ending:
+            self._ending[uid] = self._start(self._terminate(uid, new))
+
+    def _script(self, pod: Pod) -> Script:
+        for which, scripts in self._scripts:
+            if which == pod.role or fnmatch.fnmatchcase(pod.job, which):
+                return scripts.popleft() if len(scripts) > 1 else scripts[0]
+        return succeed
+
+    def _start(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        async def watched() -> None:
+            try:
+                with contextlib.suppress(NotFound):
+                    await work
+            except Exception as error:  # noqa: BLE001 - whatever it is, the test is told
+                if not self._problem.done():
+                    self._problem.set_exception(error)
+
+        return asyncio.create_task(watched())
+
+    async def _terminate(self, uid: str, obj: Object) -> None:
+        """Ends what runs, says so, and lets the API server remove the pod."""
+        self._playing[uid].cancel()
+        await asyncio.gather(self._playing[uid], return_exceptions=True)
+        pod = self._by_uid[uid]
+        if phase(obj) not in ENDED and phase(pod.obj) not in ENDED:
+            killed = {n: exited(143) for n, state in pod.states.items() if "running" in state}
+            await pod.end("Failed", killed)
+        await self._client.delete(PODS, pod.name, pod.namespace, uid=uid, grace_seconds=0)

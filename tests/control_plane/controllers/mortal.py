@@ -1,0 +1,82 @@
+"""A client whose process dies after its n-th write, or whose answers get lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import TransportError
+from bernstein.observe.metrics import Metrics
+
+_READS = ("GET",)
+_NO_WORK = ("leases", "events")
+
+
+@dataclass
+class Life:
+    """What all copies of one client share."""
+
+    lasts: int
+    """Writes until death."""
+    writes: list[str] = field(default_factory=list)
+    """VERB path of every write that was answered, in that order."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    leads: Callable[[], bool] = lambda: True
+    unfenced: list[str] = field(default_factory=list)
+    """Writes that were sent by one who did not lead."""
+
+
+class _Mortal(Client):
+    life: Life
+
+    async def _send(self, verb: str, label: str, path: str, **more: Any) -> bytes:
+        if self.life.over.is_set():
+            raise TransportError("this process is dead")
+        if verb not in _READS and label not in _NO_WORK and not self.life.leads():
+            self.life.unfenced.append(f"{verb} {path}")
+        answer = await super()._send(verb, label, path, **more)
+        if verb in _READS or label in _NO_WORK:
+            return answer
+        self.life.writes.append(f"{verb} {path}")
+        if len(self.life.writes) >= self.life.lasts:
+            self.life.over.set()
+            raise TransportError("this process has just died")
+        return answer
+
+
+def mortal(life: Life) -> Callable[[ConnectionInfo, Metrics], Client]:
+    """Dies right after its n-th write has taken effect: nothing that it learnt is used."""
+
+    def client(connection: ConnectionInfo, metrics: Metrics) -> Client:
+        made = _Mortal(connection, observer=metrics)
+        made.life = life
+        return made
+
+    return client
+
+
+class _Deaf(Client):
+    lost: set[str]
+
+    async def _send(self, verb: str, label: str, path: str, **more: Any) -> bytes:
+        answer = await super()._send(verb, label, path, **more)
+        write = f"{verb} {path} {more.get('data')!r}"
+        if verb in _READS or label in _NO_WORK or write in self.lost:
+            return answer
+        self.lost.add(write)
+        raise TransportError("the answer was lost")
+
+
+def deaf(lost: set[str]) -> Callable[[ConnectionInfo, Metrics], Client]:
+    """Gets no answer to anything that it writes for the first time, though it takes effect."""
+
+    def client(connection: ConnectionInfo, metrics: Metrics) -> Client:
+        made = _Deaf(connection, observer=metrics)
+        made.lost = lost
+        return made
+
+    return client

@@ -1,0 +1,86 @@
+"""Pods of agents are held until their outcome is recorded, and never longer."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.kube.resource import JOBS, NAMESPACES, PODS
+from tests.control_plane.controllers.kubelet import run, works
+from tests.control_plane.controllers.world import World, state_of
+from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
+
+
+async def test_a_result_outlives_the_deletion_of_its_pod(world: World) -> None:
+    """A pod that is deleted while nobody leads is still there to be read."""
+    world.kubelet.on("agent", works())
+    first = await world.start()
+    await world.task("one")
+    await world.until(JOBS, "one-s1", lambda j: j["status"])
+    await first.kill()
+    pod = world.kubelet.pods["one-s1"]
+    await world.until(PODS, pod.name, lambda p: p["status"]["phase"] == "Succeeded")
+    await world.admin.delete(PODS, pod.name, world.namespace, grace_seconds=0)
+    held = await world.get(PODS, pod.name)
+    assert "bernstein.dev/result" in held["metadata"]["finalizers"]
+    await world.start(lease="second")
+    task = await world.until(TASKS, "one", lambda t: t["status"].get("attempts"))
+    assert task["status"]["attempts"][0]["session"] == "one-s1"
+    await world.gone(PODS, pod.name)
+
+
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+@pytest.mark.parametrize("what", ["one", "one-s1"])
+async def test_a_deleted_owner_takes_its_pod_with_it(
+    world: World, what: str, propagation: str
+) -> None:
+    world.kubelet.on("agent", run)
+    await world.start()
+    await world.task("one")
+    await world.task_in("one", "InProgress")
+    pod = world.kubelet.pods["one-s1"].name
+    resource = TASKS if what == "one" else AGENT_SESSIONS
+    await world.delete(resource, what, propagation)
+    await world.gone(PODS, pod)
+    await world.gone(JOBS, "one-s1")
+    if resource is TASKS:
+        await world.gone(TASKS, "one")
+
+
+async def test_a_namespace_really_goes_away(world: World) -> None:
+    world.kubelet.on("agent", run)
+    await world.start()
+    await world.task("one")
+    await world.task("two", dependsOn=["one"])
+    await world.plan("shop", [{"name": "a", "steps": [{"title": "three"}]}])
+    await world.task_in("one", "InProgress")
+    await world.task_in("shop-a-three", "InProgress")
+    await world.admin.delete(NAMESPACES, world.namespace, propagation="Background")
+    await world.gone(NAMESPACES, world.namespace, 40)
+
+
+async def test_a_pod_is_let_go_by_the_next_leader(world: World) -> None:
+    """The operator died between recording the outcome and taking its finalizer off."""
+    first = await world.start()
+    await world.task("one")
+    await world.task_in("one", "Closed")
+    pod = world.kubelet.pods["one-s1"].name
+    await world.until(PODS, pod, lambda p: not p["metadata"].get("finalizers"))
+    await first.stop()
+    again = {"metadata": {"finalizers": ["bernstein.dev/result"]}}
+    await world.as_operator.patch(PODS, pod, world.namespace, again)
+    await world.start()
+    await world.until(PODS, pod, lambda p: not p["metadata"].get("finalizers"))
+    assert state_of(await world.get(AGENT_SESSIONS, "one-s1")) == "Dead"
+
+
+async def test_a_deleted_plan_takes_everything_with_it(world: World) -> None:
+    world.kubelet.on("agent", run)
+    await world.start()
+    await world.plan("shop", [{"name": "a", "steps": [{"title": "three"}]}])
+    await world.task_in("shop-a-three", "InProgress")
+    pod = world.kubelet.pods["shop-a-three-s1"].name
+    await world.delete(PLANS, "shop", "Foreground")
+    await world.gone(PLANS, "shop")
+    await world.gone(PODS, pod)
+    for resource in (TASKS, AGENT_SESSIONS, JOBS):
+        assert await world.all(resource) == {}

@@ -1,0 +1,178 @@
+"""Verdicts of checks, from what the kubelet says about their pods; and who may merge on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.pod import CheckVerdict, Failure, InspectResult, dump
+from bernstein.kube.resource import JOBS, PODS, Object
+from tests.control_plane.controllers.kubelet import (
+    DISRUPTED,
+    Pod,
+    Script,
+    ends,
+    exited,
+    succeed,
+    waits,
+)
+from tests.control_plane.controllers.world import World, condition, state_of
+from tests.control_plane.objects import PROJECTS, TASKS
+
+LINT = {"name": "lint", "command": "make lint"}
+
+
+def verdict(task: Object, check: str) -> tuple[str, str]:
+    found = next(c for c in task["status"]["verification"]["checks"] if c["name"] == check)
+    return found["verdict"], found["reason"]
+
+
+REJECTED: list[tuple[str, tuple[str, str], Script]] = [
+    ("exit", ("Failed", "ExitCode"), ends("Failed", check=exited(1, "found a bug"))),
+    ("slow", ("TimedOut", "Timeout"), ends("Failed", {"reason": "DeadlineExceeded"})),
+    (
+        "trap",
+        ("TimedOut", "Timeout"),
+        ends("Failed", {"reason": "DeadlineExceeded"}, check=exited()),
+    ),
+    ("disk", ("Failed", "ResourceLimit"), ends("Failed", {"reason": "Evicted"}, check=exited(137))),
+]
+
+
+async def test_a_required_gate_that_says_no_ends_the_attempt(world: World) -> None:
+    await world.project(limits={"maxAgents": 20})
+    for name, _, script in REJECTED:
+        world.kubelet.on(f"{name}-s1-lint-*", script)
+    await world.start()
+    for name, _, _ in REJECTED:
+        await world.task(name, maxRetries=0)
+    for name, expected, _ in REJECTED:
+        task = await world.stalled(TASKS, name, "GateFailed", 40)
+        assert verdict(task, "lint") == expected
+        assert state_of(task) == "Failed"
+        assert condition(task, "Verified")["status"] == "False"
+    assert world.kubelet.remote.landed == []
+
+
+ERRORED: list[tuple[str, Script]] = [
+    ("ToolMissing", ends("Failed", check=exited(127, "make: not found"))),
+    ("Disrupted", ends("Failed", {"conditions": [DISRUPTED]}, check=exited(143))),
+    (
+        "RepositoryUnreachable",
+        ends("Failed", checkout=exited(1, dump(Failure("RepositoryUnreachable", "no route")))),
+    ),
+]
+
+
+async def test_a_gate_that_cannot_run_is_tried_again_and_costs_no_attempt(world: World) -> None:
+    await world.project(limits={"maxAgents": 20})
+    for number, (_, script) in enumerate(ERRORED):
+        world.kubelet.on(f"t{number}-s1-lint-0", script)
+    await world.start()
+    for number in range(len(ERRORED)):
+        await world.task(f"t{number}", maxRetries=0)
+    for number, (reason, _) in enumerate(ERRORED):
+        task = await world.task_in(f"t{number}", "Closed", 40)
+        assert task["status"]["attempt"] == 1
+        assert verdict(task, "lint") == ("Passed", "")
+        told = [condition({"status": p}, "Verified") for p in world.patches(f"t{number}")]
+        assert any(reason in c.get("message", "") for c in told)
+
+
+async def test_a_gate_that_never_runs_stalls_the_task_with_a_remedy(world: World) -> None:
+    await world.project()
+    world.kubelet.on("*-lint-*", ends("Failed", check=exited(127, "make: not found")))
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "GateErrored", 40)
+    assert state_of(task) == "Done"
+    assert task["status"]["attempt"] == 1
+    assert "Remedy: " in condition(task, "Stalled")["message"]
+    lints = [job for job in world.kubelet.ran if "-lint-" in job]
+    assert lints == [f"one-s1-lint-{n}" for n in range(4)]
+    assert world.kubelet.remote.landed == []
+
+
+async def test_a_check_that_ran_out_of_memory_fails(world: World) -> None:
+    await world.project()
+    world.kubelet.on("*-lint-*", ends("Failed", check=exited(137, reason="OOMKilled")))
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.stalled(TASKS, "one", "GateFailed")
+    assert verdict(task, "lint") == ("Failed", "OutOfMemory")
+
+
+async def test_a_check_without_a_pod_is_no_verdict(world: World) -> None:
+    """Somebody deleted the pod; the Job is over and its pod is gone."""
+
+    async def deleted(pod: Pod) -> None:
+        await pod.start()
+        await world.admin.delete(PODS, pod.name, pod.namespace)
+
+    await world.project()
+    world.kubelet.on("one-s1-lint-0", deleted)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.task_in("one", "Closed")
+    assert verdict(task, "lint") == ("Passed", "")
+    assert "one-s1-lint-1" in world.kubelet.ran
+
+
+async def test_an_optional_gate_blocks_nothing_and_is_shown(world: World) -> None:
+    await world.project(gates={"pipeline": [LINT | {"required": False}]})
+    world.kubelet.on("*-lint-*", ends("Failed", check=exited(1, "style")))
+    await world.start()
+    await world.task("one")
+    task = await world.task_in("one", "Closed")
+    assert verdict(task, "lint") == ("Failed", "ExitCode")
+
+
+async def test_a_signal_that_reads_is_judged_by_the_inspect_job(world: World) -> None:
+    async def missing(pod: Pod) -> None:
+        await pod.start()
+        names = [check["name"] for check in pod.config()["checks"]]
+        said = tuple(CheckVerdict(n, "Failed", "NotFound", "no such path") for n in names)
+        await pod.end("Succeeded", {"inspect": exited(message=dump(InspectResult(said)))})
+
+    world.kubelet.on("inspect", missing)
+    await world.start()
+    signal = {"type": "path_exists", "path": "new.py"}
+    await world.task("one", completionSignals=[signal], maxRetries=0)
+    task = await world.stalled(TASKS, "one", "SignalFailed")
+    assert "path_exists: new.py" in task["status"]["feedback"]
+
+
+async def test_a_gate_that_is_added_while_a_task_waits_is_asked_before_it_merges(
+    world: World,
+) -> None:
+    """may_merge looks at what the Project asks for now."""
+    await world.start()
+    world.kubelet.on("first-s1-land-1", _never)
+    await world.task("first")
+    await world.until(JOBS, "first-s1-land-1", lambda j: j["status"].get("active"))
+    await world.task("second")
+    await world.until(TASKS, "second", _verified)
+    await world.project(gates={"pipeline": [LINT], "enabled": True})
+    first = world.kubelet.pods["first-s1-land-1"]
+    await succeed(first)
+    task = await world.task_in("second", "Closed", 40)
+    assert verdict(task, "lint") == ("Passed", "")
+
+
+async def _never(pod: Pod) -> None:
+    """Waits for the test to run it."""
+
+
+def _verified(task: Object) -> Any:
+    return task.get("status", {}).get("verification", {}).get("passed")
+
+
+async def test_a_check_image_that_cannot_be_pulled_is_an_error_of_the_gate(world: World) -> None:
+    await world.project()
+    world.kubelet.on("*-lint-0", waits("check", "ErrImagePull", "no such image"))
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["attempt"] == 1
+    told = [condition({"status": p}, "Verified").get("message", "") for p in world.patches("one")]
+    assert any("ImagePullFailed" in text for text in told)
+    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)

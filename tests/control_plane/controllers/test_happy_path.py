@@ -1,0 +1,164 @@
+"""From an applied object to merged work, with few writes, and then with none."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS
+from tests.control_plane.controllers.kubelet import run, waits
+from tests.control_plane.controllers.remote import MAIN
+from tests.control_plane.controllers.world import Replica, World, condition, queued, stage
+from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
+
+SIGNAL = {"type": "path_exists", "path": "new.py"}
+
+
+async def test_a_task_is_closed_with_six_status_patches(world: World) -> None:
+    await world.project()
+    await world.start()
+    await world.task("one", completionSignals=[SIGNAL])
+    task = await world.task_in("one", "Closed")
+    said = [patch.get("state", "verdicts") for patch in world.patches("one")]
+    assert said == ["Open", "Claimed", "InProgress", "Done", "verdicts", "Closed"]
+    status = task["status"]
+    assert status["attempt"] == 1
+    assert status["delivery"]["sha"] == world.kubelet.remote.refs[MAIN]
+    assert world.kubelet.ran[0] == "one-s1"
+    assert sorted(world.kubelet.ran) == [
+        "one-s1",
+        "one-s1-inspect-0",
+        "one-s1-land-1",
+        "one-s1-lint-0",
+    ]
+
+
+async def test_a_session_is_written_four_times_and_lets_its_pod_go(world: World) -> None:
+    await world.start()
+    await world.task("one")
+    await world.task_in("one", "Closed")
+    said = [patch.get("state") for patch in world.patches("one-s1", "agentsessions")]
+    assert [s for s in said if s] == ["Starting", "Working", "Dead"]
+    assert len(said) <= 4
+    pod = world.kubelet.pods["one-s1"]
+    await world.until(PODS, pod.name, lambda p: not p["metadata"].get("finalizers"))
+
+
+async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
+    await world.start()
+    await world.task("one")
+    await world.task_in("one", "Closed")
+    pod = world.kubelet.pods["one-s1"]
+    await world.until(PODS, pod.name, lambda p: not p["metadata"].get("finalizers"))
+    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
+    made = [(w.resource, w.name) for w in world.writes() if w.verb == "create"]
+    assert sorted(made) == [
+        ("agentsessions", "one-s1"),
+        ("configmaps", "one-s1"),
+        ("jobs", "one-s1"),
+        ("jobs", "one-s1-land-1"),
+    ]
+    others = [(w.resource, w.subresource) for w in world.writes() if w.verb != "create"]
+    assert set(others) == {
+        ("tasks", "status"),
+        ("agentsessions", "status"),
+        ("projects", "status"),
+        ("pods", ""),
+    }
+    assert others.count(("pods", "")) == 1
+    assert all(w.code in (200, 201, 409) for w in world.writes())
+
+
+async def test_a_plan_is_expanded_run_in_order_and_delivered(world: World) -> None:
+    await world.start()
+    await world.plan("shop", [stage("build", "api", "page"), stage("ship", "image")])
+    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded", 40)
+    status = plan["status"]
+    assert status["counts"]["closed"] == status["counts"]["total"] == 3
+    assert condition(plan, "Succeeded")["status"] == "True"
+    assert not {"Stalled", "Reconciling"} & {c["type"] for c in status["conditions"]}
+    ran = world.kubelet.ran
+    assert ran[0] == "shop-begin-0"
+    assert ran.index("shop-ship-image-s1") > ran.index("shop-build-api-s1")
+    assert ran.index("shop-ship-image-s1") > ran.index("shop-build-page-s1")
+    remote = world.kubelet.remote
+    integration = status["integration"]["ref"]
+    assert remote.refs[MAIN] == remote.refs[integration] == status["delivery"]["sha"]
+    assert [ref for ref, _ in remote.landed] == [integration] * 3 + [MAIN]
+
+
+async def test_a_dependant_starts_from_what_its_dependency_landed(world: World) -> None:
+    await world.start()
+    await world.plan("shop", [stage("build", "api"), stage("ship", "image")])
+    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded", 40)
+    api, image = await world.get(TASKS, "shop-build-api"), await world.get(TASKS, "shop-ship-image")
+    assert image["status"]["verification"]["base"] == api["status"]["delivery"]["sha"]
+    session = await world.get(AGENT_SESSIONS, "shop-ship-image-s1")
+    assert session["spec"]["baseRef"] == plan["status"]["integration"]["ref"]
+
+
+async def test_a_settled_cluster_is_not_written_to(world: World) -> None:
+    await _one_of_every_kind_of_rest(world)
+    position = len(world.writes())
+    for replica in world.replicas:
+        await replica.stop()
+    replica = await world.start(resync=0.3)
+    async with asyncio.timeout(20):
+        while any(  # noqa: ASYNC110 - counters tell nobody
+            _reconciles(replica, name) < count for name, count in _SEVERAL.items()
+        ):
+            await asyncio.sleep(0.1)
+    assert world.writes()[position:] == []
+
+
+_SEVERAL = {"project": 5, "plan": 10, "task": 35, "agentsession": 15}
+"""Reconciles of each controller: at least five of each object."""
+
+
+def _reconciles(replica: Replica, controller: str) -> float:
+    """How many went well so far."""
+    values = (
+        replica.metrics.registry.get_sample_value(
+            "controller_runtime_reconcile_total", {"controller": controller, "result": result}
+        )
+        for result in ("success", "requeue_after")
+    )
+    return sum(value or 0 for value in values)
+
+
+async def _one_of_every_kind_of_rest(world: World) -> None:
+    """Closed, at work, waiting for each other, held, stalled, suspended, invalid."""
+    missing = "couldn't find key password in Secret team/git-read"
+    world.kubelet.on("held-s1", waits("agent", "CreateContainerConfigError", missing))
+    world.kubelet.on("working-*", run)
+    await world.start()
+    await world.task("closed")
+    await world.task_in("closed", "Closed")
+    await world.task("working", files=["a.py"])
+    await world.until(AGENT_SESSIONS, "working-s1", lambda s: s["status"].get("state") == "Working")
+    await world.task_in("working", "InProgress")
+    await world.task("overlapping", files=["a.py"])
+    await world.task("dependent", dependsOn=["working"])
+    await world.task("elsewhere", cli="codex")
+    await world.plan("suspended", [stage("a", "b")], suspend=True)
+    await world.plan("invalid", [stage("a", "b", dependsOn=["a"])])
+    await world.stalled(TASKS, "elsewhere", "AgentNotFound")
+    await world.stalled(PLANS, "invalid", "PlanInvalid")
+    await world.until(PLANS, "suspended", lambda p: p["status"].get("phase") == "Suspended")
+    await world.until(TASKS, "overlapping", lambda t: queued(t) == "FileOverlap")
+    await world.until(TASKS, "dependent", lambda t: queued(t) == "DependencyPending")
+    await world.task("held")
+    await world.stalled(TASKS, "held", "SecretNotFound")
+    await world.until(AGENT_SESSIONS, "held-s1", lambda s: s["status"].get("state") == "Dead")
+    await world.gone(JOBS, "held-s1")
+    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 1)
+    await world.until(PLANS, "suspended", lambda p: p["status"]["counts"]["open"] == 1)
+
+
+async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World) -> None:
+    await world.start()
+    await world.task("one", description="Write it down.", files=["new.py"])
+    await world.task_in("one", "Closed")
+    prompt = await world.get(CONFIG_MAPS, "one-s1")
+    assert prompt["immutable"] is True
+    assert "Write it down." in prompt["data"]["prompt.md"]
+    assert "- new.py" in prompt["data"]["prompt.md"]

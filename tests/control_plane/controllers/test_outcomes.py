@@ -1,0 +1,307 @@
+"""How sessions end, what it costs the Task, and what helps."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bernstein.api.pod import Failure, Usage, dump
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
+from tests.control_plane.controllers.kubelet import (
+    DISRUPTED,
+    Pod,
+    Script,
+    ends,
+    exited,
+    run,
+    succeed,
+    waits,
+    works,
+)
+from tests.control_plane.controllers.world import World, condition, queued, state_of
+from tests.control_plane.objects import AGENT_SESSIONS, PROJECTS, TASKS
+
+QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
+
+
+def attempts(task: Object) -> list[tuple[str, bool]]:
+    """(reason, whether it counted) of every session of the Task."""
+    return [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+
+
+def failed(reason: str, message: str) -> Object:
+    """A program of ours that could not do its work."""
+    return exited(1, dump(Failure(reason, message)))
+
+
+COUNTED: list[tuple[str, Script]] = [
+    ("AgentOutOfMemory", ends("Failed", agent=exited(137, reason="OOMKilled"))),
+    (
+        "AgentDiskFull",
+        ends("Failed", {"reason": "Evicted", "message": "too much ephemeral storage"}),
+    ),
+    ("Timeout", ends("Failed", {"reason": "DeadlineExceeded"}, agent=exited(143))),
+    ("AgentFailed", works(outcome="AgentFailed", message="I gave up")),
+    ("MaxTurns", works(outcome="MaxTurns", message="50 turns")),
+    ("Refused", works(outcome="Refused", message="no")),
+    ("EmptyDiff", works(empty=True)),
+    ("Stalled", works(stopped="Stalled")),
+    ("SnapshotTooLarge", ends("Failed", recorder=failed("SnapshotTooLarge", "600 MB"))),
+]
+
+
+async def test_what_the_agent_caused_costs_an_attempt(world: World) -> None:
+    for number, (_, script) in enumerate(COUNTED):
+        world.kubelet.on(f"t{number}-s1", script)
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 20})
+    await world.start()
+    for number in range(len(COUNTED)):
+        await world.task(f"t{number}")
+    for number, (reason, _) in enumerate(COUNTED):
+        task = await world.task_in(f"t{number}", "Closed", 60)
+        assert attempts(task) == [(reason, True), ("Succeeded", True)], reason
+        assert task["status"]["attempt"] == 2
+
+
+NOT_COUNTED: list[tuple[str, Script]] = [
+    ("Disrupted", ends("Failed", {"conditions": [DISRUPTED]}, agent=exited(143))),
+    ("Disrupted", ends("Succeeded", {"conditions": [DISRUPTED]}, agent=exited(0))),
+]
+
+
+async def test_a_disruption_is_tried_again_at_once_and_costs_nothing(world: World) -> None:
+    for number, (_, script) in enumerate(NOT_COUNTED):
+        world.kubelet.on(f"t{number}-s1", script)
+    await world.start()
+    for number in range(len(NOT_COUNTED)):
+        await world.task(f"t{number}", maxRetries=0)
+    for number, (reason, _) in enumerate(NOT_COUNTED):
+        task = await world.task_in(f"t{number}", "Closed")
+        assert attempts(task) == [(reason, False), ("Succeeded", True)]
+        assert task["status"]["attempt"] == 1
+
+
+async def test_a_pod_that_is_deleted_behind_our_back_is_lost_and_replaced(world: World) -> None:
+    world.kubelet.on("agent", run, succeed)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.task_in("one", "InProgress")
+    await world.admin.delete(PODS, world.kubelet.pods["one-s1"].name, world.namespace)
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("PodLost", False), ("Succeeded", True)]
+    assert await world.sessions() == ["one-s1", "one-s2"]
+
+
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+async def test_a_job_that_is_deleted_behind_our_back_leaves_no_pod(
+    world: World, propagation: str
+) -> None:
+    world.kubelet.on("agent", run, succeed)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.task_in("one", "InProgress")
+    pod = world.kubelet.pods["one-s1"].name
+    await world.delete(JOBS, "one-s1", propagation)
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("PodLost", False), ("Succeeded", True)]
+    await world.gone(PODS, pod)
+
+
+async def test_a_session_that_is_deleted_behind_our_back_is_replaced(world: World) -> None:
+    world.kubelet.on("agent", run, succeed)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.task_in("one", "InProgress")
+    pod = world.kubelet.pods["one-s1"].name
+    await world.delete(AGENT_SESSIONS, "one-s1")
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["sessions"] == 2
+    await world.gone(PODS, pod)
+
+
+async def test_after_five_losses_it_is_a_persons_turn(world: World) -> None:
+    lost = ends("Failed", {"conditions": [DISRUPTED]}, agent=exited(143))
+    world.kubelet.on("agent", lost)
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "Disrupted", 40)
+    assert state_of(task) == "Failed"
+    assert task["status"]["attempt"] == 0
+    assert len(await world.sessions()) == 6
+    assert condition(task, "Succeeded")["status"] == "False"
+
+
+HELD: list[tuple[str, Script, str]] = [
+    ("ImagePullFailed", waits("agent", "ImagePullBackOff", "no such host"), "agent-demo:dev"),
+    (
+        "SecretNotFound",
+        waits("agent", "CreateContainerConfigError", 'secret "model" not found'),
+        '"model"',
+    ),
+    (
+        "RepositoryAuthFailed",
+        ends("Failed", checkout=failed("RepositoryAuthFailed", "git-read was refused")),
+        "git-read",
+    ),
+    ("ModelAuthFailed", works(outcome="ModelAuthFailed", message="401 of the provider"), "401"),
+]
+
+
+@pytest.mark.parametrize(("reason", "script", "named"), HELD, ids=[h[0] for h in HELD])
+async def test_what_an_administrator_must_mend_is_tried_once_and_told(
+    world: World, reason: str, script: Script, named: str
+) -> None:
+    world.kubelet.on("agent", script, succeed)
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 1})
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.task("two", maxRetries=0)
+    task, other = await _one_holds_the_other(world, reason)
+    name = task["metadata"]["name"]
+    told = condition(task, "Stalled")["message"]
+    assert named in told
+    assert "Remedy: " in told
+    assert task["status"]["attempt"] == 0
+    assert state_of(task) == "Open"
+    wait = datetime.fromisoformat(task["status"]["hold"]["retryAt"]) - datetime.now(UTC)
+    assert 280 < wait.total_seconds() <= 300
+    assert f"'{name}'" in other["status"]["queue"]["message"]
+    assert await world.sessions() == [f"{name}-s1"]
+    await world.change(PROJECTS, "default", limits={"maxAgents": 7})
+    await world.task_in("one", "Closed")
+    await world.task_in("two", "Closed")
+    assert condition(await world.get(TASKS, name), "Stalled") == {}
+
+
+async def _one_holds_the_other(world: World, reason: str) -> tuple[Object, Object]:
+    """The Task that probes, and the one that waits for it: one pod tells as much as two."""
+    await world.until(TASKS, "one", lambda t: queued(t) == reason)
+    await world.until(TASKS, "two", lambda t: queued(t) == reason)
+    probe, other = "one", "two"
+    if await world.sessions() == ["two-s1"]:
+        probe, other = other, probe
+    return await world.stalled(TASKS, probe, reason), await world.get(TASKS, other)
+
+
+async def test_a_volume_that_cannot_be_mounted_is_known_by_its_event(world: World) -> None:
+    async def stuck(pod: Pod) -> None:
+        await pod.bind()
+        text = 'MountVolume.SetUp failed for volume "secret-read": secret "git-read" not found'
+        await pod.tell("FailedMount", text)
+
+    world.kubelet.on("agent", stuck)
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "SecretNotFound", 25)
+    assert '"git-read" not found' in condition(task, "Stalled")["message"]
+    await world.gone(JOBS, "one-s1")
+    assert await world.all(PODS) == {}
+
+
+async def test_a_job_that_may_make_no_pod_is_known_by_its_event(world: World) -> None:
+    quota = {"metadata": {"name": "none", "namespace": world.namespace}}
+    await world.admin.create(QUOTAS, quota | {"spec": {"hard": {"pods": "0"}}})
+    await world.until(QUOTAS, "none", lambda q: q.get("status", {}).get("hard"))
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "PodRejected", 25)
+    assert "exceeded quota: none" in condition(task, "Stalled")["message"]
+
+
+async def test_a_usage_limit_waits_as_long_as_the_provider_says(world: World) -> None:
+    limited = works(outcome="UsageLimited", message="limit reached", retry_after=2)
+    world.kubelet.on("agent", limited, succeed)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.until(TASKS, "one", lambda t: queued(t) == "UsageLimited")
+    assert state_of(task) == "Open"
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("UsageLimited", False), ("Succeeded", True)]
+    first, second = (m["time"] for m in task["status"]["history"] if m["toState"] == "Claimed")
+    waited = datetime.fromisoformat(second) - datetime.fromisoformat(first)
+    assert waited.total_seconds() >= 2
+
+
+async def test_a_retry_is_told_why_the_attempt_before_was_rejected(world: World) -> None:
+    await world.project()
+    output = "app.py:3: F401 unused import"
+    world.kubelet.on("one-s1-lint-*", ends("Failed", check=exited(1, output)))
+    await world.start()
+    await world.task("one")
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("GateFailed", True), ("Succeeded", True)]
+    prompts = await world.all(CONFIG_MAPS)
+    assert output not in prompts["one-s1"]["data"]["prompt.md"]
+    told = prompts["one-s2"]["data"]["prompt.md"]
+    assert "Attempt: 2" in told
+    assert output in told
+    second = await world.get(AGENT_SESSIONS, "one-s2")
+    assert second["spec"]["workRef"].endswith("/one/s2")
+    assert len(world.kubelet.remote.landed) == 1
+
+
+async def test_without_retries_left_the_task_fails_and_says_what_to_do(world: World) -> None:
+    world.kubelet.on("agent", works(outcome="AgentFailed", message="I gave up"))
+    await world.start()
+    await world.task("one", maxRetries=1)
+    task = await world.stalled(TASKS, "one", "AgentFailed")
+    assert state_of(task) == "Failed"
+    assert attempts(task) == [("AgentFailed", True)] * 2
+    told = condition(task, "Stalled")["message"]
+    assert "I gave up" in told
+    assert "Remedy: " in told
+    assert world.kubelet.remote.landed == []
+
+
+async def test_an_agent_that_says_it_is_done_and_ends_badly_has_failed(world: World) -> None:
+    async def liar(pod: Pod) -> None:
+        await pod.start()
+        await pod.end("Failed", await pod.deliver() | {"agent": exited(1)})
+
+    world.kubelet.on("agent", liar)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.stalled(TASKS, "one", "AgentFailed")
+
+
+async def test_work_that_only_the_recorder_saw_is_not_taken(world: World) -> None:
+    async def unpushed(pod: Pod) -> None:
+        await pod.start()
+        said = await pod.deliver()
+        said["pusher"] = failed("RepositoryUnreachable", "connection refused")
+        await pod.end("Succeeded", said)
+
+    world.kubelet.on("agent", unpushed, succeed)
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "RepositoryUnreachable")
+    assert task["status"]["attempt"] == 0
+    assert world.kubelet.remote.landed == []
+
+
+async def test_spend_is_counted_once_however_the_session_ends(world: World) -> None:
+    prices = [{"model": "sonnet", "input": "10", "output": "0"}]
+    await world.project(gates={"enabled": False}, budget={"prices": prices})
+    used = Usage(input=100_000)
+    world.kubelet.on(
+        "agent",
+        works(outcome="AgentFailed", usage=used),
+        works(outcome="UsageLimited", usage=used, retry_after=1),
+        works(usage=used),
+    )
+    await world.start()
+    await world.task("one")
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["spendUsd"] == "3"
+    assert task["status"]["usage"]["input"] == 300_000
+    assert [a["spendUsd"] for a in task["status"]["attempts"]] == ["1", "1", "1"]
+
+
+async def test_a_disruption_of_the_checkout_is_no_fault_of_the_repository(world: World) -> None:
+    killed = ends("Failed", {"conditions": [DISRUPTED]}, checkout=exited(143))
+    world.kubelet.on("agent", killed, succeed)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("Disrupted", False), ("Succeeded", True)]

@@ -1,0 +1,136 @@
+"""Plans: refused before anything runs, expanded once."""
+
+from __future__ import annotations
+
+from bernstein.kube.resource import JOBS, PODS
+from tests.control_plane.controllers.kubelet import nothing
+from tests.control_plane.controllers.world import World, condition, stage
+from tests.control_plane.objects import PLANS, TASKS
+
+
+async def test_a_cyclic_plan_is_stalled_and_starts_nothing(world: World) -> None:
+    await world.start()
+    stages = [stage("a", "one", dependsOn=["b"]), stage("b", "two", dependsOn=["a"])]
+    await world.plan("circle", stages)
+    plan = await world.stalled(PLANS, "circle", "PlanInvalid")
+    assert condition(plan, "Validated")["status"] == "False"
+    assert "Cycle detected: a -> b -> a" in condition(plan, "Stalled")["message"]
+    assert plan["status"]["phase"] == "Invalid"
+    for resource in (TASKS, JOBS, PODS):
+        assert await world.all(resource) == {}
+
+
+async def test_all_problems_of_a_plan_are_told_at_once(world: World) -> None:
+    await world.start()
+    stages = [
+        stage("a", {"title": "one", "role": "wizard"}, dependsOn=["nowhere"]),
+        stage("b", "one"),
+    ]
+    await world.plan("wrong", stages)
+    plan = await world.stalled(PLANS, "wrong", "PlanInvalid")
+    told = condition(plan, "Validated")["message"]
+    assert "Stage 'a' depends on unknown stage 'nowhere'" in told
+    assert "Duplicate task title: 'one'" in told
+    assert "invalid value 'wizard'" in told
+    assert await world.all(TASKS) == {}
+
+
+async def test_a_plan_without_project_waits_for_one(world: World) -> None:
+    await world.start()
+    await world.plan("early", [stage("a", "one")], projectRef="later")
+    plan = await world.stalled(PLANS, "early", "ProjectNotFound")
+    assert "'later'" in condition(plan, "Stalled")["message"]
+    await world.project("later", gates={"enabled": False})
+    await world.until(PLANS, "early", lambda p: p["status"].get("phase") == "Succeeded")
+
+
+async def test_the_same_plan_applied_again_changes_nothing(world: World) -> None:
+    await world.start()
+    stages = [stage("a", "one"), stage("b", "two")]
+    await world.plan("twice", stages)
+    plan = await world.until(PLANS, "twice", lambda p: p["status"].get("phase") == "Succeeded", 40)
+    before = await world.all(TASKS)
+    position = len(world.writes())
+    again = await world.plan("twice", stages)
+    assert again["metadata"]["resourceVersion"] == plan["metadata"]["resourceVersion"]
+    for replica in world.replicas:
+        await replica.stop()
+    await world.start()
+    await world.task("last")
+    await world.task_in("last", "Closed")
+    assert await world.all(TASKS) == before | {"last": await world.get(TASKS, "last")}
+    assert {w.name for w in world.writes()[position:] if w.resource != "pods"} == {
+        *("last", "last-s1", "last-s1-land-1", "default"),
+    }
+
+
+async def test_an_expansion_that_was_interrupted_is_completed(world: World) -> None:
+    """What was made before is found by name, owner and label, and not made twice."""
+    world.kubelet.on("begin", nothing)
+    first = await world.start()
+    plan = await world.plan("half", [stage("a", "one", "two")])
+    await world.until(TASKS, "half-a-two", lambda t: t.get("status"))
+    await first.stop()
+    kept = (await world.get(TASKS, "half-a-one"))["metadata"]["uid"]
+    await world.delete(TASKS, "half-a-two")
+    await world.until(PLANS, "half", lambda p: p["status"].get("expanded"))
+    status = {"status": {"expanded": False}}
+    await world.as_operator.patch(PLANS, "half", world.namespace, status, subresource="status")
+    await world.start()
+    made = await world.until(TASKS, "half-a-two", lambda t: t.get("status"))
+    assert made["metadata"]["ownerReferences"][0]["uid"] == plan["metadata"]["uid"]
+    assert (await world.get(TASKS, "half-a-one"))["metadata"]["uid"] == kept
+
+
+async def test_a_deleted_task_is_not_made_again(world: World) -> None:
+    world.kubelet.on("begin", nothing)
+    await world.start()
+    await world.plan("short", [stage("a", "one", "two")])
+    await world.until(PLANS, "short", lambda p: p["status"].get("expanded"))
+    await world.delete(TASKS, "short-a-two")
+    await world.gone(TASKS, "short-a-two")
+    for replica in world.replicas:
+        await replica.stop()
+    await world.start(resync=0.3)
+    await world.until(PLANS, "short", lambda p: p["status"]["counts"]["total"] == 2)
+    await world.task("last")
+    await world.task_in("last", "Closed")
+    assert set(await world.all(TASKS)) == {"short-a-one", "last"}
+
+
+async def test_a_plan_whose_task_was_deleted_fails_and_names_it(world: World) -> None:
+    world.kubelet.on("short-a-two-s1", nothing)
+    await world.start()
+    await world.plan("short", [stage("a", "one", "two")])
+    await world.task_in("short-a-one", "Closed")
+    await world.delete(TASKS, "short-a-two")
+    plan = await world.stalled(PLANS, "short", "TaskFailed")
+    assert "short-a-two" in condition(plan, "Stalled")["message"]
+
+
+async def test_stages_in_any_order_raise_no_false_alarm(world: World) -> None:
+    """A Task may be seen before the ones that it depends on are made."""
+    await world.start()
+    late = stage("late", *(f"step {n}" for n in range(10)), dependsOn=["early"])
+    await world.plan("upside", [late, stage("early", "step", dependsOn=[])])
+    await world.task_in("upside-late-step-9", "InProgress")
+    for name in await world.all(TASKS):
+        for patch in world.patches(name):
+            said = {c["reason"] for c in patch.get("conditions", ())}
+            assert "DependencyFailed" not in said
+
+
+async def test_a_plan_is_never_deleted_and_never_changed_by_the_operator(world: World) -> None:
+    await world.start()
+    await world.plan("one", [stage("a", "one")])
+    await world.until(PLANS, "one", lambda p: p["status"].get("phase") == "Succeeded")
+    touched = {(w.verb, w.subresource) for w in world.writes() if w.resource == "plans"}
+    assert touched == {("patch", "status")}
+
+
+async def test_a_task_without_a_plan_may_name_its_project(world: World) -> None:
+    await world.project("other", gates={"enabled": False})
+    await world.start()
+    await world.task("one", projectRef="other")
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["project"] == "other"

@@ -1,0 +1,227 @@
+"""One namespace with a Project, the engine that works in it, and a kubelet that the test plays."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bernstein.controllers.engine import Engine, Tuning
+from bernstein.controllers.settings import Settings
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import KubeError, NotFound
+from bernstein.kube.resource import Object, Resource
+from bernstein.observe.metrics import Metrics
+from tests.cluster import audit
+from tests.cluster.audit import Write
+from tests.control_plane.controllers.kubelet import Kubelet
+from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS, valid
+
+OPERATOR = "system:serviceaccount:bernstein-system:bernstein-operator"
+SETTINGS = Settings(image="bernstein:dev")
+QUIET = {"enabled": False}
+"""No gates: what is not about them is shorter without."""
+
+
+@dataclass
+class Replica:
+    """One engine at work in this process."""
+
+    engine: Engine
+    metrics: Metrics
+    work: asyncio.Task[None]
+    stopping: asyncio.Event
+    clients: contextlib.AsyncExitStack
+
+    async def stop(self) -> None:
+        """As on SIGTERM: it ends its work and gives the Lease back."""
+        self.stopping.set()
+        try:
+            await self.work
+        finally:
+            await self.clients.aclose()
+
+    async def kill(self) -> None:
+        """It is gone from one moment to the next; its Lease stays held."""
+        self.work.cancel()
+        with contextlib.suppress(asyncio.CancelledError, KubeError):
+            await self.work
+        await self.clients.aclose()
+
+
+@dataclass
+class World:
+    admin: Client
+    operator: ConnectionInfo
+    as_operator: Client
+    """For what the operator alone may do, when a test sets the stage."""
+    namespace: str
+    kubelet: Kubelet
+    log: Path
+    """The API server's audit log."""
+    started: int
+    replicas: list[Replica] = field(default_factory=list)
+
+    # --- who works here
+
+    async def start(
+        self,
+        *,
+        resync: float = 600.0,
+        lease: str = "operator",
+        settings: Settings = SETTINGS,
+        client: Callable[[ConnectionInfo, Metrics], Client] | None = None,
+    ) -> Replica:
+        """An engine with the operator's own account. The resync is long, so that it hides no
+        event that goes unheard."""
+        clients, metrics, stopping = (
+            contextlib.AsyncExitStack(),
+            Metrics(process=False),
+            asyncio.Event(),
+        )
+        made = client(self.operator, metrics) if client else Client(self.operator, observer=metrics)
+        engine = Engine(
+            await clients.enter_async_context(made),
+            namespace=self.namespace,
+            settings=settings,
+            metrics=metrics,
+            lease=lease,
+            watch=[self.namespace],
+            tuning=Tuning(workers=4, resync_seconds=resync),
+        )
+        work = asyncio.create_task(engine.run(stopping))
+        self.replicas.append(Replica(engine, metrics, work, stopping, clients))
+        return self.replicas[-1]
+
+    async def end(self) -> None:
+        for replica in self.replicas:
+            if replica.work.done():
+                await replica.clients.aclose()
+            else:
+                await replica.stop()
+
+    # --- what people do
+
+    async def apply(self, resource: Resource, obj: Object) -> Object:
+        """As `kubectl apply` does: created, or the fields given here set anew."""
+        return await self.admin.apply(resource, obj, field_manager="person", force=True)
+
+    async def project(self, name: str = "default", /, **spec: Any) -> Object:
+        return await self.apply(PROJECTS, valid("Project", self.namespace, name, **spec))
+
+    async def task(self, name: str, /, **spec: Any) -> Object:
+        title = spec.pop("title", name)
+        return await self.apply(TASKS, valid("Task", self.namespace, name, title=title, **spec))
+
+    async def plan(self, name: str, stages: list[Object], **spec: Any) -> Object:
+        made = valid("Plan", self.namespace, name, name=name, stages=stages, **spec)
+        return await self.apply(PLANS, made)
+
+    async def change(self, resource: Resource, name: str, **spec: Any) -> Object:
+        return await self.admin.patch(resource, name, self.namespace, {"spec": spec})
+
+    async def delete(self, resource: Resource, name: str, propagation: str = "Background") -> None:
+        await self.admin.delete(resource, name, self.namespace, propagation=propagation)
+
+    # --- what there is
+
+    async def get(self, resource: Resource, name: str) -> Object:
+        return await self.admin.get(resource, name, self.namespace)
+
+    async def all(self, resource: Resource) -> dict[str, Object]:
+        found = await self.admin.list(resource, self.namespace)
+        return {obj["metadata"]["name"]: obj for obj in found.items}
+
+    async def until(
+        self,
+        resource: Resource,
+        name: str,
+        holds: Callable[[Object], object],
+        seconds: float = 20,
+    ) -> Object:
+        """The object, once the condition holds on it; fails with its status when it never does."""
+        obj: Object = {}
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    with contextlib.suppress(NotFound):
+                        obj = await self.get(resource, name)
+                        if holds(obj):
+                            return obj
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            shown = yaml.safe_dump(obj.get("status", "it does not exist"))
+            pytest.fail(f"{resource.kind} {name}: not within {seconds} s:\n{shown}")
+
+    async def gone(self, resource: Resource, name: str, seconds: float = 20) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    obj = await self.get(resource, name)
+                    await asyncio.sleep(0.05)
+        except NotFound:
+            return
+        except TimeoutError:
+            pytest.fail(f"{resource.kind} {name} is still there:\n{yaml.safe_dump(obj)}")
+
+    async def task_in(self, name: str, state: str, seconds: float = 20) -> Object:
+        return await self.until(TASKS, name, lambda t: state_of(t) == state, seconds)
+
+    async def stalled(
+        self, resource: Resource, name: str, reason: str, seconds: float = 20
+    ) -> Object:
+        def holds(obj: Object) -> bool:
+            found = condition(obj, "Stalled")
+            return (found.get("status"), found.get("reason")) == ("True", reason)
+
+        return await self.until(resource, name, holds, seconds)
+
+    async def sessions(self) -> list[str]:
+        return sorted(await self.all(AGENT_SESSIONS))
+
+    def writes(self, since: int | None = None) -> list[Write]:
+        """The operator's writes in this namespace; neither its Lease nor its Events are work."""
+        found = audit.writes(self.log, self.started if since is None else since)
+        return [
+            write
+            for write in found
+            if (write.user, write.namespace) == (OPERATOR, self.namespace)
+            and write.resource not in ("leases", "events")
+        ]
+
+    def patches(self, name: str, resource: str = "tasks") -> list[Mapping[str, Any]]:
+        """The status patches of one object that were accepted."""
+        return [
+            w.body["status"]
+            for w in self.writes()
+            if (w.resource, w.subresource, w.name, w.code) == (resource, "status", name, 200)
+        ]
+
+
+def state_of(obj: Object) -> str | None:
+    found: str | None = obj.get("status", {}).get("state")
+    return found
+
+
+def queued(task: Object) -> str | None:
+    """Why the Task waits."""
+    found: str | None = task.get("status", {}).get("queue", {}).get("reason")
+    return found
+
+
+def condition(obj: Object, kind: str) -> Object:
+    conditions = obj.get("status", {}).get("conditions", [])
+    return next((c for c in conditions if c["type"] == kind), {})
+
+
+def stage(name: str, *steps: str | Object, **more: Any) -> Object:
+    """A stage of a Plan; a step that is text is a title."""
+    made = [{"title": step} if isinstance(step, str) else step for step in steps]
+    return {"name": name, "steps": made, **more}

@@ -1,0 +1,80 @@
+"""What readers copy from the pages works: objects are taken, patches apply, the chart renders."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.control_plane.conftest import CHART, Tools
+from tests.unit.docs.pages import ROOT, Block, blocks
+
+Object = dict[str, Any]
+
+
+def _objects() -> list[tuple[str, Object]]:
+    """Every Kubernetes object of the pages and examples, with the place where it stands."""
+    texts = [(str(block), block.text) for block in blocks("yaml")]
+    files = sorted((ROOT / "docs" / "examples").rglob("*.yaml"))
+    texts += [(str(path.relative_to(ROOT)), path.read_text()) for path in files]
+    return [
+        (place, document)
+        for place, text in texts
+        for document in yaml.safe_load_all(text)
+        if isinstance(document, dict) and "apiVersion" in document
+    ]
+
+
+def _patches() -> list[Block]:
+    """JSON patches of Projects, written as YAML."""
+    return [block for block in blocks("yaml") if isinstance(yaml.safe_load(block.text), list)]
+
+
+def _helm_commands() -> list[list[str]]:
+    """Arguments of every `helm` command that installs the chart."""
+    found = []
+    for block in blocks("console"):
+        text = re.sub(r"\\\n\s*", " ", block.text)
+        lines = (line.removeprefix("$ ") for line in text.splitlines())
+        found += [shlex.split(line)[1:] for line in lines if line.startswith("helm upgrade")]
+    return found
+
+
+OBJECTS = _objects()
+
+
+def test_the_pages_show_an_object_of_every_kind_that_people_write() -> None:
+    assert {document["kind"] for _, document in OBJECTS} >= {"Project", "Plan", "Task"}
+
+
+@pytest.mark.parametrize(("place", "document"), OBJECTS, ids=[place for place, _ in OBJECTS])
+def test_every_object_is_taken_by_the_api_server(
+    tools: Tools, chart: None, namespace: str, place: str, document: Object
+) -> None:
+    document = {**document, "metadata": {**document["metadata"], "namespace": namespace}}
+    create = ("create", "--dry-run=server", "--validate=strict", "-f", "-")
+    tools.kubectl(*create, stdin=json.dumps(document))
+
+
+@pytest.mark.parametrize("block", _patches(), ids=str)
+def test_every_patch_applies_to_a_project(
+    tools: Tools, chart: None, namespace: str, block: Block
+) -> None:
+    project = next(document for _, document in OBJECTS if document["kind"] == "Project")
+    project = {**project, "metadata": {"name": "default", "namespace": namespace}}
+    tools.kubectl("create", "-f", "-", stdin=json.dumps(project))
+    patch = json.dumps(yaml.safe_load(block.text))
+    tools.kubectl(*("-n", namespace, "patch", "project", "default"), "--type=json", "-p", patch)
+
+
+@pytest.mark.parametrize("arguments", _helm_commands(), ids=lambda a: a[-1])
+def test_every_installation_renders(tools: Tools, arguments: list[str]) -> None:
+    assert (ROOT / arguments[3]).resolve() == CHART
+    options = [a for a in arguments[4:] if a not in ("--wait", "--create-namespace")]
+    rendered = tools.helm("template", "bernstein", str(CHART), *options)
+    image = next(a for a in arguments if a.startswith("image.repository=")).partition("=")[2]
+    assert f"image: {image}:" in rendered

@@ -1,0 +1,538 @@
+"""Agents and repositories that attack, in real pods. Their Tasks run side by side in one Project.
+
+Most Tasks here ask for a file that no agent writes: they end after one attempt, with what the agent
+left on the session's ref, and nothing lands.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import secrets
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.demo.manifests import GitServer
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
+from tests.stack import SYSTEM
+
+PAYLOADS = Path(__file__).with_name("payloads")
+TOKEN = re.compile(r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}")
+NEVER = {"type": "path_exists", "path": "never"}
+ENOUGH = 180
+CHECKPOINT = 4
+"""Seconds from one look at the tree to the next: a third of the Project's stallSeconds."""
+MORE_THAN_TWO = 2.5 * CHECKPOINT
+NO_PROJECTS_PLACE = ("/recorder", "/pusher", "/packs", "/base", "/var/run/bernstein")
+
+NAMES = "na\x1b[31mme\u202eok\u202c.txt"
+WORDS = (
+    "\x1b[31mred\x1b[0m \x1b]8;;https://evil.invalid\x07here\x1b]8;;\x07 \u202elive\u202c @octocat"
+)
+
+TRAP = "trap 'exit 0' TERM; sleep 600 & wait"
+LOUD = "head -c 1000000 /dev/zero | tr '\\0' x; exit 1"
+SERVE = (
+    "import socket, time; s = socket.create_server(('127.0.0.1', 4712)); time.sleep(20); print(s)"
+)
+VISIT = """\
+for n in $(seq 20); do
+  python3 -c "import socket; socket.create_connection(('127.0.0.1', 4712))" 2>/dev/null && exit 1
+  sleep 1
+done"""
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """The world, with every Task applied."""
+
+    here: World
+    needles: dict[str, str]
+    """Every value of every Secret that is near, by namespace, name and key."""
+
+    def rejected(self, name: str) -> Object:
+        """The Task, once its only attempt is over: its work was taken, and refused for NEVER."""
+        return self.here.stalled("task", name, "SignalFailed", ENOUGH)
+
+    def left(self, task: Object, path: str) -> str:
+        """A file of the commit that its session pushed."""
+        return self.here.on_server("show", f"{ref_of(task)}:{path}")
+
+    def pod(self, session: str) -> str:
+        return str(self.here.get("agentsession", session)["status"]["pod"]["name"])
+
+
+def ref_of(task: Object) -> str:
+    meta = task["metadata"]
+    return f"refs/bernstein/{meta['uid'][:8]}/{meta['name']}/s1"
+
+
+@pytest.fixture(scope="module")
+def attacks(shared_world: MakeWorld, git: GitServer) -> Attacks:
+    keys = {name: secrets.token_urlsafe(24) for name in ("own", "other")}
+
+    def change(spec: Object) -> None:
+        # More CPU than the example, or the search takes minutes; checkpoints in quick succession.
+        demo = spec["agents"][0]
+        demo["resources"] = spec["toolchain"]["resources"] = {"cpu": "1", "memory": "512Mi"}
+        spec["agents"].append({**demo, "name": "other", "apiKey": {"name": "other", "key": "key"}})
+        demo["apiKey"] = {"name": "own", "key": "key"}
+        spec["gates"] = {"enabled": False}
+        spec["limits"] = {"maxAgents": 12, "stallSeconds": 3 * CHECKPOINT}
+
+    # The script must hold the values to look for, and they exist only with the namespace.
+    needles = {f"model/{name}": value for name, value in keys.items()}
+    needles |= {f"git/{name}": value for name, value in git.passwords.items()}
+    here = shared_world([], change)
+    needles |= secret_values(here, SYSTEM)
+    known = {
+        "needles": {name: value.encode().hex() for name, value in needles.items()}
+        | {"planted": secrets.token_urlsafe(24).encode().hex()},
+        "urls": addresses(here, git),
+    }
+    for name, value in keys.items():
+        here.apply(secret(name, value))
+    here.apply(script(json.dumps(known)))
+    for name in ("search", "repositories", "swapper", "records", "links"):
+        here.task(name, completionSignals=[NEVER], maxRetries=0)
+    here.task("as-if-absent", maxRetries=0, cli="other")  # its hold would hold the others, too
+    here.task("large", maxRetries=0)
+    here.task("loud", maxRetries=0)
+    here.task("checks", completionSignals=[*CHECKS.values()], maxRetries=0)
+    return Attacks(here, needles)
+
+
+CHECKS: dict[str, Object] = {
+    "searches": {"type": "test_passes", "command": "python3 search.py known.json"},
+    "traps": {"type": "test_passes", "command": TRAP, "timeoutSeconds": 1},
+    "prints": {"type": "test_passes", "command": LOUD},
+    "serves": {"type": "test_passes", "command": f'python3 -c "{SERVE}"'},
+    "visits": {"type": "test_passes", "command": VISIT},
+    "lists": {"type": "test_passes", "command": "ls *.txt; exit 1"},
+    "uses git": {"type": "test_passes", "command": "git status && git diff --stat HEAD"},
+    "reads a link": {"type": "file_contains", "path": "link", "contains": "root:"},
+    "passes a link": {"type": "path_exists", "path": "root/etc/passwd"},
+    "sees a link": {"type": "path_exists", "path": "link"},
+}
+
+
+def script(known: str) -> Object:
+    """What the agents of the Project do, by title."""
+    found = "python3 /tmp/search.py /tmp/known.json >found.json || true"
+    calls = f"python3 /tmp/repositories.py {MORE_THAN_TWO} >calls.json"
+    swaps = f"python3 /tmp/swapper.py {5 * CHECKPOINT} >swaps.json"
+    tasks = [
+        does("search", attempt(payload("search"), write("/tmp/known.json", known), run(found))),
+        does("repositories", attempt(payload("repositories"), run(calls))),
+        does("swapper", attempt(payload("swapper"), run(swaps))),
+        does(
+            "records", attempt(USED, KEPT, payload("forger"), run("python3 /tmp/forger.py records"))
+        ),
+        does("links", attempt(payload("forger"), run("python3 /tmp/forger.py links"), **SILENT)),
+        does("as-if-absent", attempt(KEPT, {"sleep": 22}, exit=127)),
+        does("large", attempt(run("head -c 60000000 /dev/urandom >large.bin"))),
+        does("loud", attempt({"say": WORDS}, error={"kind": "error", "message": WORDS})),
+        does(
+            "checks",
+            attempt(
+                payload("search", "search.py"),
+                write("known.json", known),
+                write(NAMES, "name\n"),
+                run("ln -s /etc/passwd link; ln -s / root"),
+            ),
+        ),
+    ]
+    data = {"scenario.yaml": json.dumps({"tasks": tasks})}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "demo-scenario"},
+        "data": data,
+    }
+
+
+USED = {"usage": {"input": 1000, "output": 100}}
+KEPT = {"write": {"path": "kept.txt", "content": "kept\n"}}
+SILENT: Object = {"result": False, "exit": 3}
+
+
+def attempt(*steps: Object, **more: object) -> Object:
+    return {"steps": list(steps), **more}
+
+
+def write(path: str, content: str) -> Object:
+    return {"write": {"path": path, "content": content}}
+
+
+def run(command: str) -> Object:
+    return {"run": command}
+
+
+def payload(name: str, path: str = "") -> Object:
+    return write(path or f"/tmp/{name}.py", (PAYLOADS / f"{name}.py").read_text())
+
+
+def secret(name: str, value: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name},
+        "stringData": {"key": value},
+    }
+
+
+def secret_values(here: World, *namespaces: str) -> dict[str, str]:
+    """What could leak: of each value the longest line, which no encoding of the file breaks."""
+    values: dict[str, str] = {}
+    for namespace in namespaces:
+        text = here.stack.kubectl("-n", namespace, "get", "secrets", "-o", "json")
+        for item in json.loads(text)["items"]:
+            if item["type"].startswith("helm.sh/"):
+                continue
+            for key, encoded in item.get("data", {}).items():
+                lines = base64.b64decode(encoded).decode(errors="replace").split("\n")
+                if not key.endswith(".crt"):
+                    values[f"{namespace}/{item['metadata']['name']}/{key}"] = max(lines, key=len)
+    return values
+
+
+def addresses(here: World, git: GitServer) -> dict[str, tuple[str, str]]:
+    node = json.loads(here.stack.kubectl("get", "nodes", "-o", "json"))["items"][0]
+    host = next(a["address"] for a in node["status"]["addresses"] if a["type"] == "InternalIP")
+    api = "https://kubernetes.default.svc/api/v1"
+    server = f"https://bernstein-server.{SYSTEM}.svc:8052"
+    session = f"{server}/v1/sessions/{here.namespace}/search-s1"
+    return {
+        "secrets": ("GET", f"{api}/namespaces/{here.namespace}/secrets"),
+        "pods": ("GET", f"{api}/namespaces/{here.namespace}/pods"),
+        "kubelet": ("GET", f"https://{host}:10250/pods"),
+        "git": ("GET", f"{git.url(here.repository)}/info/refs?service=git-upload-pack"),
+        "push": ("GET", f"{git.url(here.repository)}/info/refs?service=git-receive-pack"),
+        "heartbeat": ("POST", f"{session}/heartbeat"),
+        "result": ("POST", f"{session}/result"),
+    }
+
+
+def check(task: Object, name: str) -> Object:
+    """The result of one of CHECKS."""
+    numbered = f"signal-{[*CHECKS].index(name)}"
+    checks: list[Object] = task["status"]["verification"]["checks"]
+    return next(c for c in checks if c["name"] == numbered)
+
+
+def is_clean(text: str) -> bool:
+    """Whether a terminal shows the text as it stands there, and nobody is mentioned."""
+    odd = [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf")]
+    return not odd and "@octocat" not in text
+
+
+# --- what a container can reach -----------------------------------------------------------------
+
+
+def finds_nothing(report: Object, but: str = "") -> None:
+    """The report of a search that found what was planted, and nothing else besides `but`."""
+    planted = report["found"].pop("planted")
+    assert "/tmp/planted" in planted
+    assert "/proc/PID/environ" in planted
+    assert set(report["found"]) <= {but}, report["found"]
+    assert report["searched"] > 5000
+    assert not [p for p in report["processes"] if "bernstein" in p]
+    assert not [m for m in report["mounts"] if "serviceaccount" in m]
+    assert not [p for p in report["present"] if p in NO_PROJECTS_PLACE or "run/secrets" in p]
+    assert report["listening"] == []
+    assert report["written"] == []
+    answers = report["answers"]
+    assert {answers.pop("secrets"), answers.pop("pods")} <= {401, 403}
+    assert answers.pop("kubelet") != 200
+    assert set(answers.values()) == {401}, answers
+
+
+def test_an_agent_finds_no_secret_but_the_model_key_that_is_its_own(attacks: Attacks) -> None:
+    report = json.loads(attacks.left(attacks.rejected("search"), "found.json"))
+    assert all(p.startswith("/secrets/model/") for p in direct(report["found"]["model/own"]))
+    finds_nothing(report, but="model/own")
+
+
+def direct(places: Iterable[str]) -> Iterator[str]:
+    return (p.removeprefix("/proc/PID/root") for p in places)
+
+
+def test_a_check_finds_no_secret(attacks: Attacks) -> None:
+    task = attacks.rejected("checks")
+    assert check(task, "searches")["verdict"] == "Passed"
+    here = attacks.here
+    report = here.kubectl("logs", "job/checks-s1-signal-0-0", "-c", "check")
+    finds_nothing(json.loads(report))
+
+
+# --- what runs where the recorder and the pusher are --------------------------------------------
+
+
+def test_no_repository_in_the_tree_makes_our_containers_run_anything(attacks: Attacks) -> None:
+    task = attacks.rejected("repositories")
+    calls = json.loads(attacks.left(task, "calls.json"))
+    assert calls.pop("careless") > 0, "git runs what such repositories name"
+    assert calls == {
+        "nested": 0,
+        "other repository": 0,
+        "pointer": 0,
+        "link": 0,
+        "in the recorder": 0,
+    }
+    files = attacks.here.files(ref_of(task))
+    kept = {"monitored/kept.txt", "filtered/kept.txt", "filtered/.gitattributes", "bare/config"}
+    assert kept <= set(files)
+    assert not [f for f in files if ".git/" in f]
+    assert attacks.left(task, "filtered/kept.txt").startswith("edit ")
+    modes = attacks.here.on_server("ls-tree", "-r", "--format=%(objectmode)", ref_of(task))
+    assert set(modes.split()) <= {"100644", "100755"}
+    looks = recorded(attacks, "repositories-s1")
+    assert len(looks) > 8, "the tree was looked at again and again"
+
+
+def recorded(attacks: Attacks, session: str) -> list[str]:
+    """Commits that the recorder made."""
+    written = attacks.here.kubectl("logs", attacks.pod(session), "-c", "recorder")
+    return [line for line in written.splitlines() if '"recorded"' in line]
+
+
+def test_links_that_are_swapped_in_bring_no_secret_into_any_commit(attacks: Attacks) -> None:
+    task = attacks.rejected("swapper")
+    swaps = json.loads(attacks.left(task, "swaps.json"))
+    assert swaps["leaks"] > 0, "who does not take care is tricked"
+    assert "file-0" in attacks.here.files(ref_of(task))
+    assert len(recorded(attacks, "swapper-s1")) >= 4
+
+
+def test_no_object_on_the_git_server_holds_a_secret(attacks: Attacks) -> None:
+    """Replaced checkpoints are there too: no ref leads to them, but they were pushed."""
+    for name in ("search", "repositories", "swapper", "records"):
+        attacks.rejected(name)
+    listed = attacks.here.on_server("cat-file", "--batch-all-objects", "--batch-check")
+    assert len(listed.splitlines()) > 100
+    batch = ("cat-file", "--batch-all-objects", "--batch")
+    objects = attacks.here.on_server(*batch)
+    assert "treasure" not in objects
+    assert "ref: refs/heads/main" in objects
+    assert [name for name, value in attacks.needles.items() if value in objects] == []
+    assert not TOKEN.search(objects)
+
+
+# --- what is believed ---------------------------------------------------------------------------
+
+
+def test_forged_records_change_neither_usage_nor_what_is_taken(attacks: Attacks) -> None:
+    task = attacks.rejected("records")
+    usage = task["status"]["usage"]
+    assert (usage["input"], usage["output"]) == (1000, 100)
+    judged = task["status"]["verification"]
+    assert attacks.here.tip(ref_of(task)) == judged["sha"]
+    assert (
+        attacks.here.on_server("rev-parse", f"{judged['sha']}^{{tree}}").strip() == judged["tree"]
+    )
+    assert judged["filesChanged"] == 1
+
+
+def test_a_stream_that_is_replaced_by_links_to_a_token_is_not_followed(attacks: Attacks) -> None:
+    task = attacks.here.stalled("task", "links", "NoFinalRecord", ENOUGH)
+    assert task["status"]["attempt"] == 1
+    session = attacks.here.get("agentsession", "links-s1")
+    assert not TOKEN.search(json.dumps([task, session]))
+    recorder = attacks.here.kubectl("logs", attacks.pod("links-s1"), "-c", "recorder")
+    assert not TOKEN.search(recorder)
+
+
+def test_a_tree_over_the_limit_is_an_attempt_that_names_the_file(attacks: Attacks) -> None:
+    task = attacks.here.stalled("task", "large", "SnapshotTooLarge", ENOUGH)
+    assert task["status"]["attempt"] == 1
+    assert "large.bin" in condition(task, "Stalled")["message"]
+    assert "large.bin" not in attacks.here.files(ref_of(task))
+
+
+def test_work_that_ends_as_if_it_had_not_started_is_an_attempt(attacks: Attacks) -> None:
+    """Else an agent could work for ever, and for money, without using up its attempts."""
+    task = attacks.here.stalled("task", "as-if-absent", "AgentFailed", ENOUGH)
+    assert task["status"]["attempt"] == 1
+
+
+# --- checks -------------------------------------------------------------------------------------
+
+
+def test_a_check_that_ends_well_because_its_time_is_over_is_timed_out(attacks: Attacks) -> None:
+    found = check(attacks.rejected("checks"), "traps")
+    assert (found["verdict"], found["reason"]) == ("TimedOut", "Timeout")
+
+
+def test_a_check_that_prints_without_end_leaves_little(attacks: Attacks) -> None:
+    task = attacks.rejected("checks")
+    found = check(task, "prints")
+    assert found["verdict"] == "Failed"
+    assert 100 < len(found["excerpt"]) <= 1500
+    assert len(json.dumps(task["status"])) < 30_000
+
+
+def test_checks_share_neither_pod_nor_loopback(attacks: Attacks) -> None:
+    task = attacks.rejected("checks")
+    assert check(task, "serves")["verdict"] == "Passed"
+    assert check(task, "visits")["verdict"] == "Passed"
+    pods = attacks.here.all("pods")
+    ours = [p for p in pods if p["metadata"]["labels"].get("bernstein.dev/check")]
+    executed = [p for p in ours if p["metadata"]["labels"]["bernstein.dev/job"] == "check"]
+    assert len(executed) == len([c for c in CHECKS.values() if c["type"] == "test_passes"])
+    assert all(len(p["spec"]["containers"]) == 1 for p in ours)
+
+
+def test_git_works_where_checks_run(attacks: Attacks) -> None:
+    assert check(attacks.rejected("checks"), "uses git")["verdict"] == "Passed"
+
+
+def test_a_check_reads_links_as_links(attacks: Attacks) -> None:
+    task = attacks.rejected("checks")
+    verdicts = {name: check(task, name)["verdict"] for name in CHECKS if "link" in name}
+    assert verdicts == {
+        "reads a link": "Failed",
+        "passes a link": "Failed",
+        "sees a link": "Passed",
+    }
+
+
+# --- what people see ----------------------------------------------------------------------------
+
+
+def test_words_of_an_agent_do_nothing_to_terminals_and_people(attacks: Attacks) -> None:
+    here = attacks.here
+    task = here.stalled("task", "loud", "AgentFailed", ENOUGH)
+    assert "red here" in condition(task, "Stalled")["message"]
+    session = here.get("agentsession", "loud-s1")
+    events = here.kubectl("get", "events.events.k8s.io", "-o", "json")
+    about = [e for e in json.loads(events)["items"] if e["regarding"]["name"].startswith("loud")]
+    assert any("red here" in e["note"] for e in about)
+    for text in strings([task["status"], session["status"], about]):
+        assert is_clean(text), repr(text)
+    for command in (["logs", "loud"], ["list-tasks"], ["logs", "loud", "--json"]):
+        assert is_clean(cli(here, *command))
+
+
+def test_names_of_files_do_nothing_to_terminals(attacks: Attacks) -> None:
+    task = attacks.rejected("checks")
+    assert NAMES in json.loads('"' + unquoted(attacks.here.on_server("ls-tree", ref_of(task))))
+    assert "nameok.txt" in check(task, "lists")["excerpt"]
+    assert all(is_clean(text) for text in strings([task["status"]]))
+    assert is_clean(cli(attacks.here, "logs", "checks"))
+
+
+def unquoted(listing: str) -> str:
+    """The one name that git quotes, as JSON."""
+    quoted = next(line for line in listing.splitlines() if '"' in line).partition('"')[2]
+    return quoted.encode().decode("unicode_escape").encode("latin-1").decode()
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+
+
+def cli(here: World, *arguments: str) -> str:
+    """What the command line prints, both ways."""
+    program = str(Path(sys.executable).with_name("bernstein"))
+    done = subprocess.run(
+        [program, "--namespace", here.namespace, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=here.stack.environment,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+# --- who may write what -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def editor(attacks: Attacks) -> str:
+    """A person with the cluster's own role `edit` in the namespace."""
+    here = attacks.here
+    here.kubectl("create", "rolebinding", "editor", "--clusterrole=edit", "--user=editor")
+    return "editor"
+
+
+FORGED = {
+    "labels": {"app.kubernetes.io/managed-by": "bernstein", "bernstein.dev/job": "check"},
+    "pod": {"restartPolicy": "Never", "containers": [{"name": "check", "image": "bernstein:dev"}]},
+}
+
+
+def as_editor(here: World, editor: str, *arguments: str, stdin: str | None = None) -> str:
+    """What the API server answers, refusal included."""
+    command = ("kubectl", "-n", here.namespace, f"--as={editor}", *arguments)
+    done = subprocess.run(
+        command,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=here.stack.environment,
+    )
+    return done.stderr if done.returncode else f"done: {done.stdout}"
+
+
+def test_an_editor_of_the_namespace_forges_no_verdict(attacks: Attacks, editor: str) -> None:
+    here = attacks.here
+    labels, pod = FORGED["labels"], FORGED["pod"]
+    meta = {"name": "forged", "labels": labels}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    session = here.get("agentsession", "search-s1") or {"metadata": {}}
+    forged = [
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {"template": template}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod},
+        {
+            "apiVersion": "bernstein.dev/v1alpha1",
+            "kind": "AgentSession",
+            "metadata": {"name": "forged"},
+            "spec": session["spec"],
+        },
+    ]
+    for obj in forged:
+        answer = as_editor(here, editor, "create", "-f", "-", stdin=json.dumps(obj))
+        assert "orbidden" in answer or "denied" in answer, answer
+    closed = '{"status": {"state": "Closed"}}'
+    for what in ("task/search", "agentsession/search-s1"):
+        status = ("patch", what, "--subresource=status", "--type=merge", "-p", closed)
+        assert "orbidden" in as_editor(here, editor, *status)
+    label = (
+        "label",
+        "pod",
+        attacks.pod("search-s1"),
+        "bernstein.dev/session=another",
+        "--overwrite",
+    )
+    assert "denied" in as_editor(here, editor, *label)
+
+
+def test_an_editor_may_look_into_pods_and_so_has_to_be_trusted_with_them(
+    attacks: Attacks, editor: str
+) -> None:
+    """Known and documented: who may exec into pods, or read Secrets, holds what they hold."""
+    for what in ("pods/exec", "secrets"):
+        verb = "create" if "/" in what else "get"
+        assert as_editor(attacks.here, editor, "auth", "can-i", verb, what).startswith("done: yes")
+
+
+def test_nothing_of_all_this_has_landed(attacks: Attacks) -> None:
+    assert attacks.here.files() == [".gitignore", "README.md", "app.py", "test_app.py"]
+    open_tasks = [t for t in attacks.here.all("tasks") if state(t) != "Failed"]
+    assert open_tasks == []

@@ -1,0 +1,322 @@
+"""The launcher, compiled and driven for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[3] / "images" / "bernstein" / "launcher.c"
+FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("launcher") / "launcher"
+    subprocess.run(["gcc", *FLAGS, "-o", str(program), str(SOURCE)], check=True)
+    return program
+
+
+@dataclass
+class Launch:
+    """One call of the launcher with all its files in one folder."""
+
+    program: Path
+    folder: Path
+    options: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        files = {n: str(self.folder / n) for n in ("stdout", "stderr", "exit-record", "stop-file")}
+        options = files | {"int-seconds": "1", "term-seconds": "1"} | self.options
+        flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+        process = subprocess.Popen(
+            [str(self.program), *flags, "--", *command],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, *command: str) -> tuple[int, bytes]:
+        process = self.start(*command)
+        _, said = process.communicate(timeout=30)
+        return process.returncode, said
+
+    def record(self) -> dict[str, object]:
+        record = json.loads((self.folder / "exit-record").read_bytes())
+        assert isinstance(record, dict)
+        return record
+
+    def output(self) -> bytes:
+        path = self.folder / "stdout"
+        return path.read_bytes() if path.exists() else b""
+
+    def stop(self) -> None:
+        (self.folder / "stop-file").touch()
+
+
+@pytest.fixture
+def launch(launcher: Path, tmp_path: Path) -> Iterator[Launch]:
+    launch = Launch(launcher, tmp_path)
+    yield launch
+    for process in launch.started:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def lives(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return text.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+PYTHON = [sys.executable, "-I", "-S", "-c"]
+STUBBORN = """
+import signal, time
+for number in ({signals}):
+    signal.signal(number, signal.SIG_IGN)
+print("up", flush=True)
+time.sleep(60)
+"""
+POLITE = """
+import time
+print("up", flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+LEAVES_ORPHANS = """
+import os, signal, time
+def leave(new_session):
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        if new_session:
+            os.setsid()
+        if os.fork() == 0:
+            for number in (1, 2, 15):
+                signal.signal(number, signal.SIG_IGN)
+            inner = os.fork()
+            if inner == 0:
+                time.sleep(60)
+            os.write(writer, b"%d %d\\n" % (os.getpid(), inner))
+            time.sleep(60)
+        os._exit(0)
+    os.close(writer)
+    print(os.read(reader, 100).decode(), end="", flush=True)
+leave(False)
+leave(True)
+"""
+INT, TERM = "signal.SIGINT,", "signal.SIGTERM,"
+
+
+def test_passes_on_input_output_and_exit_code(launch: Launch) -> None:
+    (launch.folder / "prompt").write_text("the prompt")
+    (launch.folder / "link").symlink_to("prompt")  # as in a mounted ConfigMap
+    launch.options["stdin"] = str(launch.folder / "link")
+    code, said = launch.run("sh", "-c", "cat; echo problem >&2; exit 3")
+    assert (code, said) == (3, b"")
+    assert launch.output() == b"the prompt"
+    assert (launch.folder / "stderr").read_bytes() == b"problem\n"
+    assert launch.record() == {"exitCode": 3, "signal": None, "stopped": False}
+
+
+def test_without_a_file_the_input_is_empty(launch: Launch) -> None:
+    assert launch.run("sh", "-c", 'test -z "$(cat)"') == (0, b"")
+    assert launch.record()["exitCode"] == 0
+
+
+def test_output_is_appended(launch: Launch) -> None:
+    (launch.folder / "stdout").write_text("before\n")
+    launch.run("echo", "after")
+    assert launch.output() == b"before\nafter\n"
+
+
+def test_a_command_that_a_signal_ends(launch: Launch) -> None:
+    code, _ = launch.run("sh", "-c", "kill -9 $$")
+    assert code == 128 + 9
+    assert launch.record() == {"exitCode": None, "signal": 9, "stopped": False}
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("no-such-program", 127), ("/etc/passwd", 126), ("/", 126)]
+)
+def test_a_command_that_cannot_be_started(launch: Launch, command: str, code: int) -> None:
+    got, said = launch.run(command)
+    assert got == code
+    assert said.startswith(f"launcher: cannot start {command}: ".encode())
+    assert launch.record() == {"exitCode": code, "signal": None, "stopped": False}
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--"], ["--int-seconds", "x", "--", "true"], ["--no-such", "--", "true"]]
+)
+def test_a_wrong_call_is_125_with_a_message(launcher: Path, arguments: list[str]) -> None:
+    done = subprocess.run([str(launcher), *arguments], capture_output=True, check=False)
+    assert done.returncode == 125
+    assert done.stderr
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_outputs_that_are_no_regular_files_are_refused(launch: Launch, name: str) -> None:
+    target = launch.folder / "target"
+    target.write_text("untouched")
+    (launch.folder / name).symlink_to(target)
+    code, said = launch.run("echo", "overwritten")
+    assert code == 125
+    assert f"cannot write {launch.folder / name}".encode() in said
+    assert target.read_text() == "untouched"
+    (launch.folder / name).unlink()
+    os.mkfifo(launch.folder / name)
+    assert launch.run("echo", "x")[0] == 125
+
+
+def test_the_command_waits_for_the_start_file(launch: Launch) -> None:
+    begin = launch.folder / "begin"
+    launch.options["start-file"] = str(begin)
+    process = launch.start("echo", "up")
+    time.sleep(0.3)
+    assert process.poll() is None
+    assert launch.output() == b""
+    begin.touch()
+    assert process.wait(timeout=20) == 0
+    assert launch.output() == b"up\n"
+
+
+def test_a_launcher_that_waits_for_the_start_file_can_be_ended(launch: Launch) -> None:
+    launch.options["start-file"] = str(launch.folder / "begin")
+    process = launch.start("echo", "up")
+    wait_for(lambda: signals_are_blocked(process.pid))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM
+    assert launch.record() == {"exitCode": None, "signal": signal.SIGTERM, "stopped": True}
+    assert launch.output() == b""
+
+
+def signals_are_blocked(pid: int) -> bool:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    blocked = next(line.split()[1] for line in lines if line.startswith("SigBlk"))
+    return bool(int(blocked, 16) & 1 << (signal.SIGTERM - 1))
+
+
+def test_the_stop_file_ends_it_by_sigint(launch: Launch) -> None:
+    process = launch.start(*PYTHON, POLITE)
+    wait_for(lambda: launch.output())
+    launch.stop()
+    assert process.wait(timeout=20) == 0
+    assert launch.output() == b"up\ninterrupted\n"
+    assert launch.record() == {"exitCode": 0, "signal": None, "stopped": True}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_the_launcher_ends_it_by_sigint(launch: Launch, number: int) -> None:
+    process = launch.start("sh", "-c", "echo up; exec sleep 60")
+    wait_for(lambda: launch.output())
+    process.send_signal(number)
+    assert process.wait(timeout=20) == 128 + signal.SIGINT
+    assert launch.record() == {"exitCode": None, "signal": 2, "stopped": True}
+
+
+@pytest.mark.parametrize(
+    ("ignored", "ends_by", "at_least"), [(INT, signal.SIGTERM, 1), (INT + TERM, signal.SIGKILL, 2)]
+)
+def test_what_ignores_signals_gets_stronger_ones(
+    launch: Launch, ignored: str, ends_by: int, at_least: float
+) -> None:
+    process = launch.start(*PYTHON, STUBBORN.format(signals=ignored))
+    wait_for(lambda: launch.output())
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)  # a second one hurries nothing
+    assert process.wait(timeout=20) == 128 + ends_by
+    assert at_least <= time.monotonic() - began < at_least + 5
+    assert launch.record() == {"exitCode": None, "signal": ends_by, "stopped": True}
+
+
+def test_the_whole_group_gets_the_signal(launch: Launch) -> None:
+    process = launch.start("sh", "-c", "sleep 60 & echo $!; sleep 60")
+    wait_for(lambda: launch.output().endswith(b"\n"))
+    child = int(launch.output())
+    launch.stop()
+    process.wait(timeout=20)
+    assert not lives(child)
+
+
+def test_what_is_left_behind_is_killed_and_reaped(launch: Launch) -> None:
+    """Orphans in the group, in sessions of their own, deaf ones and their children."""
+    code, said = launch.run(*PYTHON, LEAVES_ORPHANS)
+    pids = [int(pid) for pid in launch.output().split()]
+    assert (code, said, len(pids)) == (0, b"", 4)
+    assert not [pid for pid in pids if lives(pid)]
+
+
+def test_waiting_costs_next_to_nothing(launch: Launch) -> None:
+    process = launch.start("sleep", "1.5")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process.communicate(timeout=20)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.2
+
+
+def test_a_folder_in_place_of_the_exit_record_changes_nothing_else(launch: Launch) -> None:
+    (launch.folder / "exit-record").mkdir()
+    code, said = launch.run("sh", "-c", "exit 4")
+    assert code == 4
+    assert b"cannot write" in said
+
+
+def test_a_link_in_place_of_the_exit_record_is_replaced(launch: Launch) -> None:
+    target = launch.folder / "target"
+    target.write_text("untouched")
+    (launch.folder / "exit-record").symlink_to(target)
+    (launch.folder / "exit-record.tmp").symlink_to(target)
+    assert launch.run("true")[0] == 0
+    assert target.read_text() == "untouched"
+    assert launch.record()["exitCode"] == 0
+
+
+def test_as_pid_1_it_reaps_kills_and_hears_signals(launch: Launch) -> None:
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode:
+        pytest.skip("this user may make no PID namespace")
+    files = [
+        f"--stdout={launch.folder / 'stdout'}",
+        f"--exit-record={launch.folder / 'exit-record'}",
+    ]
+    namespace = ["unshare", "--pid", "--fork", "--mount-proc"]
+    command = "setsid sleep 60 & echo $!; cat /proc/1/comm; exec sleep 60"
+    process = subprocess.Popen(
+        [*namespace, str(launch.program), *files, "--", "sh", "-c", command],
+        start_new_session=True,
+    )
+    wait_for(lambda: b"launcher" in launch.output())
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(child), signal.SIGTERM)
+    assert process.wait(timeout=20) == 128 + signal.SIGINT
+    assert launch.record() == {"exitCode": None, "signal": 2, "stopped": True}
+
+
+def test_it_is_one_static_file(launcher: Path) -> None:
+    described = subprocess.run(
+        ["readelf", "--program-headers", str(launcher)], capture_output=True, check=True
+    )
+    assert b"INTERP" not in described.stdout
+    assert launcher.stat().st_size < 1_500_000

@@ -1,0 +1,111 @@
+"""The programs as the kubelet starts them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bernstein.api import pod
+from bernstein.pods.__main__ import ROLES
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.git_server import USERS
+
+HEAVY = {"aiohttp", "asyncio", "detect_secrets", "fastapi", "httpx", "kopf", "kubernetes"}
+HEAVY |= {"pydantic", "requests", "structlog", "wcmatch", "yaml", "ssl"}
+CONNECTED = {"recorder"}
+"""Talk to the server over TLS themselves."""
+
+
+def start(role: str, config: object | str, log: Path) -> subprocess.Popen[str]:
+    text = config if isinstance(config, str) else pod.dump(config)
+    return subprocess.Popen(
+        [sys.executable, "-m", "bernstein.pods", role],
+        env=os.environ | {"BERNSTEIN_CONFIG": text, "BERNSTEIN_TERMINATION_LOG": str(log)},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_result_and_exit_code_0(origin: Origin, tmp_path: Path) -> None:
+    sha = origin.commit({"a": "1"}, ref="refs/heads/main")
+    config = pod.CheckoutConfig(origin.remote(), "main", str(tmp_path / "base" / "repo.git"))
+    process = start("checkout", config, tmp_path / "log")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    assert pod.load(pod.CheckoutResult, (tmp_path / "log").read_bytes()).sha == sha
+    assert [json.loads(line)["event"] for line in err.splitlines()] == ["checked-out", "finished"]
+
+
+def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    config = pod.CheckoutConfig(origin.remote(None), "main", str(tmp_path / "repo.git"))
+    process = start("checkout", config, tmp_path / "log")
+    _, err = process.communicate(timeout=60)
+    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    assert (process.returncode, failure.reason) == (1, "RepositoryAuthFailed")
+    assert "Secret" in failure.message
+    assert not [secret for secret in USERS.values() if secret in err + failure.message]
+
+
+@pytest.mark.parametrize(
+    ("role", "config"),
+    [
+        ("checkout", "{}"),
+        ("checkout", "nonsense"),
+        ("land", '{"remote":1}'),
+        ("mine-bitcoin", "{}"),
+    ],
+)
+def test_a_wrong_configuration_says_so(role: str, config: str, tmp_path: Path) -> None:
+    process = start(role, config, tmp_path / "log")
+    process.communicate(timeout=60)
+    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    assert (process.returncode, failure.reason) == (1, "InvalidConfig")
+
+
+def test_a_stopped_pod_says_so(origin: Origin, tmp_path: Path) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/main")
+    origin.server.hold.clear()
+    try:
+        config = pod.CheckoutConfig(origin.remote(), "main", str(tmp_path / "repo.git"))
+        before = len(origin.server.requests)
+        process = start("checkout", config, tmp_path / "log")
+        deadline = time.monotonic() + 30
+        while len(origin.server.requests) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    finally:
+        origin.server.hold.set()
+    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    assert (process.returncode, failure.reason) == (1, "Terminated")
+
+
+def test_an_end_that_comes_while_a_program_starts_is_heard_by_it() -> None:
+    code = (
+        "import os, signal; from bernstein.pods import ending; ending.hold();"
+        "os.kill(os.getpid(), signal.SIGTERM); print(ending.awaited().wait(10))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_imports_only_what_it_needs(role: str) -> None:
+    code = (
+        "import importlib, sys; import bernstein.pods.__main__;"
+        f"importlib.import_module('bernstein.pods.{role}'); print(*sys.modules)"
+    )
+    listed = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    top = {name.split(".")[0] for name in listed}
+    allowed = {"ssl", "asyncio"} if role in CONNECTED else set()
+    assert top & HEAVY <= allowed
+    assert len(listed) < 250

@@ -1,0 +1,337 @@
+"""Which checks judge a tree, and what the ends of their pods mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.pod import CheckVerdict, Failure, InspectResult
+from bernstein.api.project import GateCondition, ProjectSpec
+from bernstein.api.signals import Signal
+from bernstein.api.task import CheckResult
+from bernstein.core import checks
+from bernstein.core.checks import INSPECT, CheckSpec, Subject
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    Object,
+    check_pod,
+    ended,
+    failed,
+    job,
+    over,
+    result_job,
+    waiting,
+)
+
+CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
+NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
+RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
+
+
+def spec(**gates: Any) -> ProjectSpec:
+    return objects.project(gates=gates).spec
+
+
+def names(found: tuple[CheckSpec, ...]) -> list[str]:
+    return [c.name for c in found]
+
+
+def result(verdict: str, reason: str = "", *, required: bool = True) -> CheckResult:
+    fields = {"name": "x", "kind": "gate", "verdict": verdict, "reason": reason}
+    return CheckResult.model_validate(fields | {"required": required})
+
+
+# --- which --------------------------------------------------------------------------------------
+
+
+def test_signals_come_first_then_the_gates_that_are_on_by_default() -> None:
+    signals = [Signal(type="test_passes", command="pytest"), Signal(type="path_exists", path="a")]
+
+    found = checks.plan_checks(signals, spec(), CHANGED)
+
+    assert names(found) == ["signal-0", "signal-1", "lint", "pii_scan"]
+    assert [c.kind for c in found] == ["signal", "signal", "gate", "gate"]
+    assert all(c.required for c in found)
+
+
+def test_what_executes_is_told_from_what_only_reads() -> None:
+    signals = [
+        Signal(type="test_passes", command="pytest", timeout_seconds=7),
+        Signal(type="path_exists", path="a"),
+        Signal(type="glob_exists", value="*.py"),
+        Signal(type="file_contains", path="a", contains="x", regex=True),
+    ]
+
+    found = checks.plan_checks(signals, spec(), CHANGED)
+
+    assert [(c.name, c.timeout) for c in checks.executing(found)] == [
+        ("signal-0", 7),
+        ("lint", 120),
+    ]
+    reads = [c.reads for c in checks.reading(found)]
+    assert [r.type for r in reads if r] == [
+        "path_exists",
+        "glob_exists",
+        "file_contains",
+        "pii_scan",
+    ]
+    assert [(r.path, r.value, r.contains, r.regex) for r in reads if r][2] == ("a", "", "x", True)
+
+
+def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:
+    own = {"name": "licence", "command": "check", "image": "own:1", "timeoutSeconds": 9}
+    (found,) = [
+        c for c in checks.plan_checks([], spec(pipeline=[own]), CHANGED) if c.name == "licence"
+    ]
+
+    assert (found.command, found.image, found.timeout, found.required) == (
+        "check",
+        "own:1",
+        9,
+        True,
+    )
+    assert found.pinned == ()
+
+
+def test_settings_of_a_built_in_gate_change_it() -> None:
+    settings = [
+        {"name": "lint", "command": "flake8", "required": False},
+        {"name": "pii_scan", "enabled": False},
+        {"name": "tests", "enabled": True},
+    ]
+
+    found = checks.plan_checks([], spec(pipeline=settings), CHANGED)
+
+    assert names(found) == ["lint", "tests"]
+    assert (found[0].command, found[0].required) == ("flake8", False)
+    assert found[0].pinned == checks.LINTER_FILES
+    assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+
+
+def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
+    (lint, _) = checks.plan_checks([], spec(), CHANGED)
+
+    assert {"pyproject.toml", "ruff.toml", "setup.cfg"} <= set(lint.pinned)
+
+
+def test_gates_can_be_turned_off_but_not_the_signals() -> None:
+    signals = [Signal(type="path_exists", path="a")]
+
+    assert names(checks.plan_checks(signals, spec(enabled=False), CHANGED)) == ["signal-0"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("always", True),
+        ("any_changed", True),
+        ("python_changed", True),
+        ("tests_changed", False),
+        ("deps_changed", False),
+    ],
+)
+def test_a_gate_whose_condition_is_not_met_is_skipped(condition: GateCondition, met: bool) -> None:
+    gate = {"name": "lint", "condition": condition}
+
+    (lint, *_) = checks.plan_checks([], spec(pipeline=[gate]), CHANGED)
+
+    assert lint.skipped == (None if met else "ConditionNotMet")
+    assert bool(checks.executing([lint])) is met
+
+
+# --- the verdict of a command -------------------------------------------------------------------
+
+VERDICTS: dict[str, tuple[Object, str, str]] = {
+    "exit code 0": (check_pod(0), "Passed", ""),
+    "exit code 1": (check_pod(1, said="boom"), "Failed", "ExitCode"),
+    "a tool that is missing": (check_pod(127), "Errored", "ToolMissing"),
+    "a command that cannot be started": (
+        check_pod(128, reason="StartError"),
+        "Errored",
+        "ToolMissing",
+    ),
+    "own memory limit": (check_pod(137, reason="OOMKilled"), "Failed", "OutOfMemory"),
+    "own disk limit": (
+        over(ended("checkout"), ended("check", 137), reason="Evicted", message="too much"),
+        "Failed",
+        "ResourceLimit",
+    ),
+    "too slow": (
+        over(ended("checkout"), ended("check", 137), reason="DeadlineExceeded"),
+        "TimedOut",
+        "Timeout",
+    ),
+    "too slow, and it traps TERM": (
+        over(ended("checkout"), ended("check", 0), reason="DeadlineExceeded"),
+        "TimedOut",
+        "Timeout",
+    ),
+    "the time was over before it began": (
+        over(failed("checkout", "Terminated"), waiting("check"), reason="DeadlineExceeded"),
+        "Errored",
+        "Terminated",
+    ),
+    "disrupted": (
+        over(ended("checkout"), ended("check", 143), disrupted=True),
+        "Errored",
+        "Disrupted",
+    ),
+    "disrupted, and it traps TERM": (
+        over(ended("checkout"), ended("check", 0), disrupted=True),
+        "Errored",
+        "Disrupted",
+    ),
+    "evicted by pressure on the node": (
+        over(ended("checkout"), ended("check", 137), disrupted=True, reason="Evicted"),
+        "Errored",
+        "Disrupted",
+    ),
+    "deleted": (over(ended("checkout"), ended("check", 0), deleting=True), "Errored", "Disrupted"),
+    "the tree could not be fetched": (
+        over(failed("checkout", "RepositoryUnreachable"), waiting("check")),
+        "Errored",
+        "RepositoryUnreachable",
+    ),
+    "the ref was moved": (
+        over(failed("checkout", "RefMoved"), waiting("check")),
+        "Errored",
+        "RefMoved",
+    ),
+    "it never ran": (
+        over(ended("checkout"), waiting("check"), phase="Failed"),
+        "Errored",
+        "NoVerdict",
+    ),
+}
+
+
+@pytest.mark.parametrize("fact", VERDICTS)
+def test_the_kubelet_decides_about_a_command(fact: str) -> None:
+    pod, verdict, reason = VERDICTS[fact]
+
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)})
+
+    assert found is not None
+    assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
+
+
+def test_a_pod_that_is_gone_gives_no_verdict() -> None:
+    found = checks.verdicts([RUNS], {"lint": job("lint", failed="BackoffLimitExceeded")})
+
+    assert found is not None
+    assert (found[0].verdict, found[0].reason) == ("Errored", "PodLost")
+
+
+def test_the_end_of_the_output_is_kept_and_harmless() -> None:
+    pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
+
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)})
+
+    assert found is not None
+    assert found[0].excerpt == "exit code 1\nF401 \uff20me"
+
+
+@pytest.mark.parametrize(
+    "missing", [{}, {"lint": job("lint", objects.pod(objects.running("check")))}]
+)
+def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any]) -> None:
+    other = CheckSpec("own", "gate", "own", True, command="true")
+
+    assert checks.verdicts([RUNS, other], {"own": job("own", check_pod(1))} | missing) is None
+
+
+# --- the verdicts of what only reads ------------------------------------------------------------
+
+
+def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
+    found = checks.plan_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
+    lint = job("lint", check_pod())
+    results = checks.verdicts(found, {"lint": lint, INSPECT: job_} if job_ else {"lint": lint})
+    if results is None:
+        return None
+    return [(r.name, r.verdict, r.reason) for r in results]
+
+
+def test_the_inspect_job_speaks_for_each_of_its_checks() -> None:
+    said = InspectResult((CheckVerdict("signal-0", "Failed", "NotFound", "no a"),))
+
+    assert inspected(result_job("inspect", INSPECT, said)) == [
+        ("signal-0", "Failed", "NotFound"),
+        ("lint", "Passed", ""),
+        ("pii_scan", "Skipped", "ConditionNotMet"),
+    ]
+    assert inspected(None) is None
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        (over(ended(INSPECT, said=InspectResult(()))), "NoVerdict"),
+        (over(ended(INSPECT, said="rubbish")), "NoVerdict"),
+        (over(ended(INSPECT, said="")), "NoVerdict"),
+        (over(failed("checkout", "RefMoved"), waiting(INSPECT)), "RefMoved"),
+        (over(ended(INSPECT, 1, said=Failure("InternalError", "x"))), "InfrastructureError"),
+        (over(ended(INSPECT, 0), reason="Evicted"), "Evicted"),
+        (None, "PodLost"),
+    ],
+)
+def test_a_check_without_a_verdict_has_errored(pod: Object | None, reason: str) -> None:
+    found = inspected(job("inspect", pod, complete=True))
+
+    assert found is not None
+    assert found[0] == ("signal-0", "Errored", reason)
+
+
+# --- what verdicts mean together ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason", "passes", "rejects", "errs"),
+    [
+        ("Passed", "", True, False, False),
+        ("Bypassed", "", True, False, False),
+        ("Skipped", "ConditionNotMet", True, False, False),
+        ("Skipped", "NoBaseline", True, False, False),
+        ("Skipped", "SomethingElse", False, False, False),
+        ("Failed", "ExitCode", False, True, False),
+        ("TimedOut", "Timeout", False, True, False),
+        ("Errored", "ToolMissing", False, False, True),
+    ],
+)
+def test_only_a_required_check_that_passed_or_is_excused_lets_work_through(
+    verdict: str, reason: str, passes: bool, rejects: bool, errs: bool
+) -> None:
+    required = [result("Passed"), result(verdict, reason)]
+    optional = [result("Passed"), result(verdict, reason, required=False)]
+
+    assert checks.passed(required) is passes
+    assert bool(checks.rejected(required)) is rejects
+    assert bool(checks.errored(required)) is errs
+    assert checks.passed(optional)
+    assert not checks.rejected(optional)
+    assert not checks.errored(optional)
+
+
+def test_the_digest_names_what_was_judged_and_how() -> None:
+    one, other = result("Passed"), result("Failed", "ExitCode")
+    digests = {
+        checks.digest("b", "s", "t", [one]),
+        checks.digest("b", "s", "t", [other]),
+        checks.digest("b", "s", "u", [one]),
+        checks.digest("b", "x", "t", [one]),
+        checks.digest("x", "s", "t", [one]),
+        checks.digest("b", "s", "t", []),
+    }
+
+    assert len(digests) == 6
+    assert checks.digest("b", "s", "t", [one, other]) == checks.digest("b", "s", "t", [other, one])
+
+
+def test_feedback_tells_the_rejections_and_nothing_else() -> None:
+    bad = result("Failed").model_copy(update={"title": "lint", "excerpt": "F401 unused"})
+
+    told = checks.feedback([result("Passed"), bad, result("Errored")])
+
+    assert told == "Quality gate 'lint' Failed:\nF401 unused"
+    assert len(checks.feedback([bad] * 1000)) <= 6000

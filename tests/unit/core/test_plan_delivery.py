@@ -1,0 +1,264 @@
+"""A Plan whose Tasks are all Closed: onto the target branch, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.task import Delivery, Hold, Task
+from bernstein.core import plan
+from bernstein.core.errors import PROBE_SECONDS
+from bernstein.core.intents import DeleteJobs, PlanDecision, RunCheck, RunLand, RunPrepare
+from bernstein.core.pods import JobView
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    BASE,
+    TIP,
+    Object,
+    at,
+    checked,
+    closed,
+    done,
+    ended,
+    failed,
+    job,
+    over,
+    plan_snapshot,
+    pod,
+    result_job,
+    sha,
+    stalled_for,
+    told,
+    verification,
+    waiting,
+)
+
+ONTO = "refs/heads/main"
+INTEGRATION = "refs/bernstein/11112222/integration"
+CANDIDATE = "refs/bernstein/11112222/candidate"
+
+
+def landed(number: int, base: str, when: float = -10) -> Task:
+    """A Task whose commit was made on `base` and landed."""
+    found = closed(number, landed_at=at(when))
+    assert found.verification is not None
+    judged = found.verification.model_copy(update={"base": base})
+    return objects.task(f"t{number}", status=found.model_copy(update={"verification": judged}))
+
+
+TASKS = (landed(1, BASE), landed(2, sha(1)))
+
+
+def look(
+    status: PlanStatus | None = None,
+    *jobs: JobView,
+    tasks: tuple[Task, ...] = TASKS,
+    now: float = 0,
+    **more: Any,
+) -> PlanDecision:
+    subject: Plan = objects.plan(status=status, cancel=more.pop("cancel", None))
+    return plan.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
+
+
+def step(name: str, round_: int = 1, **more: Any) -> PlanStatus:
+    fields: Object = {"state": "Pending", "step": name, "onto": ONTO, "round": round_}
+    return PlanStatus(
+        observed_generation=1,
+        delivery=Delivery.model_validate(fields),
+        jobs=round_,
+        conditions=validated(),
+        **more,
+    )
+
+
+def validated() -> Any:
+    return look(tasks=()).status.conditions
+
+
+def landing(state: str = "Landed", tip: str = "") -> JobView:
+    return result_job("web-land-1", "land", LandResult(state, tip or sha(2)))
+
+
+def prepared(**more: Any) -> JobView:
+    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": Changed(2, True)}
+    return result_job("web-prepare-1", "prepare", PrepareResult(**(fields | more)))
+
+
+def test_landing_is_written_before_there_is_a_job() -> None:
+    begun = look()
+    assert (begun.status.delivery and begun.status.delivery.step) == "Landing"
+    assert begun.intents == ()
+
+    (land,) = look(begun.status).intents
+    assert land == RunLand("web-land-1", INTEGRATION, sha(2), sha(1002), ONTO, BASE)
+
+
+@pytest.mark.parametrize("when", [-10, -99])
+def test_the_tip_is_the_commit_that_no_other_was_made_on_whatever_the_clocks_said(
+    when: float,
+) -> None:
+    tasks = (landed(2, sha(1), when), landed(1, BASE))
+
+    (land,) = look(look(tasks=tasks).status, tasks=tasks).intents
+
+    assert isinstance(land, RunLand)
+    assert land.sha == sha(2)
+
+
+def test_a_plan_succeeds_when_the_remote_shows_its_commit() -> None:
+    found = look(step("Landing"), landing()).status
+
+    assert (found.phase, found.ended_at) == ("Succeeded", at(0))
+    assert found.delivery is not None
+    assert (found.delivery.state, found.delivery.sha) == ("Merged", sha(2))
+    assert told(found.conditions)["Succeeded"] == ("True", "Delivered")
+
+
+def test_a_plan_that_changed_nothing_succeeds_without_a_merge() -> None:
+    nothing = done(state="Closed", delivery=Delivery(state="NoChange"))
+
+    found = look(tasks=(objects.task(status=nothing),)).status
+
+    assert found.phase == "Succeeded"
+    assert (found.delivery and found.delivery.state) == "NoChange"
+
+
+def test_a_tree_that_was_not_verified_does_not_land() -> None:
+    found = closed(1)
+    forged = found.model_copy(update={"verification": verification(sha=sha(1), passed=True)})
+
+    decision = look(tasks=(objects.task(status=forged),))
+
+    assert decision.intents == ()
+    assert stalled_for(decision.status.conditions) == "VerificationMissing"
+
+
+# --- the target moved ---------------------------------------------------------------------------
+
+
+def test_on_a_target_that_moved_a_merge_is_made_and_verified_and_lands() -> None:
+    moved = look(step("Landing"), landing("Moved", TIP)).status
+    assert (moved.delivery and moved.delivery.step) == "Preparing"
+    (prepare,) = look(moved).intents
+    assert isinstance(prepare, RunPrepare)
+    assert (prepare.job, prepare.sha, prepare.onto) == ("web-prepare-2", sha(2), ONTO)
+    assert prepare.merge
+
+    ready = look(step("Preparing"), prepared()).status
+    (lint,) = look(ready).intents
+    assert isinstance(lint, RunCheck)
+    assert (lint.job, lint.sha, lint.ref) == ("web-lint-0", sha(8), CANDIDATE)
+
+    passed = look(ready, checked("web-lint-0")).status
+    begun = look(passed).status
+    (land,) = look(begun).intents
+    assert land == RunLand("web-land-2", CANDIDATE, sha(8), sha(9), ONTO, TIP)
+
+
+def test_signals_of_every_task_judge_the_merge_once_each() -> None:
+    signal = {"type": "test_passes", "command": "pytest"}
+    tasks = tuple(
+        objects.task(t.metadata.name, status=t.status, completionSignals=[signal]) for t in TASKS
+    )
+    ready = look(step("Preparing"), prepared(), tasks=tasks).status
+
+    names = [i.job for i in look(ready, tasks=tasks).intents if isinstance(i, RunCheck)]
+
+    assert names == ["web-signal-0-0", "web-lint-0"]
+
+
+def test_a_target_that_holds_everything_already_is_verified_where_it_is() -> None:
+    ready = look(step("Preparing"), prepared(sha=TIP)).status
+
+    assert ready.verification is not None
+    assert (ready.verification.ref, ready.verification.sha) == (ONTO, TIP)
+
+
+def test_a_merge_that_does_not_pass_its_checks_lands_nowhere() -> None:
+    ready = look(step("Preparing"), prepared()).status
+    found = look(ready, checked("web-lint-0", 1)).status
+
+    assert stalled_for(found.conditions) == "GateFailed"
+    quiet = look(found, checked("web-lint-0", 1))
+    assert (quiet.status, quiet.intents) == (found, ())
+
+
+def test_a_merge_that_could_not_be_judged_is_judged_again_later() -> None:
+    ready = look(step("Preparing"), prepared()).status
+
+    held = look(ready, checked("web-lint-0", 127)).status
+    assert stalled_for(held.conditions) == "GateErrored"
+    assert look(held, checked("web-lint-0", 127)).requeue_after == PROBE_SECONDS
+    (lint,) = look(held, checked("web-lint-0", 127), now=PROBE_SECONDS).intents
+
+    assert isinstance(lint, RunCheck)
+    assert lint.job == "web-lint-1"
+
+
+def test_a_conflict_with_the_target_needs_a_person() -> None:
+    found = look(step("Preparing"), prepared(sha="", tree="", conflicts=("a.py",))).status
+
+    assert found.phase == "Stalled"
+    assert (found.delivery and found.delivery.state) == "Conflict"
+    assert stalled_for(found.conditions) == "MergeConflict"
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+def test_a_refused_merge_is_probed_and_the_work_stays() -> None:
+    refused = job("web-land-1", over(failed("land", "BranchProtected", "no")))
+
+    held = look(step("Landing"), refused).status
+    assert (held.delivery and held.delivery.state) == "CredentialRefused"
+    assert stalled_for(held.conditions) == "BranchProtected"
+    assert look(held, refused).requeue_after == PROBE_SECONDS
+    begun = look(held, refused, now=PROBE_SECONDS).status
+
+    assert begun.delivery is not None
+    assert (begun.delivery.step, begun.delivery.round) == ("Landing", 2)
+    over_ = look(held, refused, cancel={"reason": "no"}).status
+    assert over_.phase == "Cancelled"
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        over(ended("land", 143), disrupted=True),
+        over(failed("land", "RepositoryUnreachable")),
+        over(ended("land", said="rubbish")),
+        None,
+    ],
+)
+def test_a_merge_that_may_have_happened_refuses_a_cancel_until_the_remote_was_read(
+    lost: Object | None,
+) -> None:
+    gone = job("web-land-1", lost, complete=True)
+
+    held = look(step("Landing"), gone).status
+    refused = look(held, gone, cancel={"reason": "no"}, now=PROBE_SECONDS)
+
+    assert told(refused.status.conditions)["CancelRefused"] == ("True", "MergeInProgress")
+    assert [i.job for i in refused.intents if isinstance(i, RunLand)] == ["web-land-2"]
+
+
+def test_a_land_job_that_cannot_start_is_deleted() -> None:
+    missing = waiting("land", "CreateContainerConfigError", 'secret "git-deliver" not found')
+    stuck = job("web-land-1", pod(missing, phase="Pending"))
+
+    decision = look(step("Landing"), stuck)
+
+    assert decision.intents == (DeleteJobs((stuck,)),)
+    assert stalled_for(decision.status.conditions) == "SecretNotFound"
+
+
+def test_a_change_of_the_project_ends_a_hold() -> None:
+    hold = Hold(reason="BranchProtected", retry_at=at(200), generation=1)
+    held = step("Queued", hold=hold)
+
+    assert look(held).requeue_after == 200
+    changed = look(held, project=objects.project(generation=2)).status
+    assert (changed.delivery and changed.delivery.step) == "Landing"

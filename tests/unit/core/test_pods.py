@@ -1,0 +1,118 @@
+"""What raw pod status says."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.core import pods
+from tests.unit.core.objects import (
+    NOW,
+    Object,
+    ended,
+    failed,
+    job,
+    over,
+    pod,
+    running,
+    waiting,
+)
+
+MOUNT = {"reason": "FailedMount", "message": 'MountVolume.SetUp failed: secret "x" not found'}
+MAP = {"reason": "FailedMount", "note": 'references non-existent config key in configmap "y"'}
+OTHER = {"reason": "Pulled", "message": "image x not found"}
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Running", "Unknown"])
+def test_a_job_runs_while_its_pod_does_whatever_its_conditions_say(phase: str) -> None:
+    assert not job("j", pod(phase=phase), complete=True).ended
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_job_has_ended_with_its_pod_before_its_condition_says_so(phase: str) -> None:
+    assert job("j", pod(phase=phase)).ended
+
+
+def test_a_job_whose_pod_is_gone_has_ended_when_its_condition_says_so() -> None:
+    assert not job("j").ended
+    assert job("j", failed="DeadlineExceeded").ended
+    assert job("j", complete=True).ended
+
+
+def test_a_container_ran_when_it_runs_or_has_run() -> None:
+    assert pods.is_running(pod(running("agent")), "agent")
+    assert pods.is_running(over(ended("agent", 1)), "agent")
+    assert not pods.is_running(over(ended("agent", 128, reason="StartError")), "agent")
+    assert not pods.is_running(pod(waiting("agent")), "agent")
+    assert not pods.is_running(pod(), "agent")
+
+
+@pytest.mark.parametrize(
+    ("container", "reason", "message"),
+    [
+        (failed("x", "RefNotFound", "no ref"), "RefNotFound", "no ref"),
+        (failed("x", "InternalError", "bug"), "InfrastructureError", "bug"),
+        (failed("x", "InvalidConfig", "bug"), "InfrastructureError", "bug"),
+        (
+            ended("x", 2, said="Traceback"),
+            "InfrastructureError",
+            "x ended with exit code 2: Traceback",
+        ),
+        (ended("x", 137), "InfrastructureError", "x ended with exit code 137"),
+    ],
+)
+def test_a_program_of_ours_says_why_it_failed(container: Object, reason: str, message: str) -> None:
+    found = pods.failure_of(over(container), "x")
+
+    assert found == pods.Diagnosis(reason, message)
+
+
+def test_what_did_not_fail_has_no_failure() -> None:
+    assert pods.failure_of(over(ended("x")), "x") is None
+    assert pods.failure_of(pod(running("x")), "x") is None
+    assert pods.failure_of(pod(), "x") is None
+
+
+@pytest.mark.parametrize(
+    ("stuck", "age", "events", "reason"),
+    [
+        (waiting("a", "ErrImageNeverPull"), 0, (), "ImagePullFailed"),
+        (waiting("a", "InvalidImageName"), 0, (), "ImagePullFailed"),
+        (waiting("a"), 11, (MOUNT,), "SecretNotFound"),
+        (waiting("a"), 11, (MAP,), "ConfigMapNotFound"),
+        (waiting("a"), 11, (OTHER,), None),
+        (waiting("a"), 9, (MOUNT,), None),
+        (
+            waiting("a", "CreateContainerConfigError", "configmap x not found"),
+            0,
+            (),
+            "ConfigMapNotFound",
+        ),
+        (waiting("a", "CreateContainerError", "no such runtime"), 0, (), "ImageUnusable"),
+    ],
+)
+def test_a_pod_that_waits_says_for_what(
+    stuck: Object, age: float, events: tuple[Object, ...], reason: str | None
+) -> None:
+    held = job("j", pod(stuck, phase="Pending", age=age), events=events)
+
+    found = pods.diagnose_waiting(held, NOW)
+
+    assert (found and found.reason) == reason
+
+
+@pytest.mark.parametrize(("age", "reason"), [(600, None), (601, "Unschedulable")])
+def test_a_pod_that_fits_nowhere_has_ten_minutes(age: float, reason: str | None) -> None:
+    held = job("j", pod(phase="Pending", age=age, unschedulable="0/1 nodes: memory", node=None))
+
+    found = pods.diagnose_waiting(held, NOW)
+
+    assert (found and found.reason) == reason
+
+
+@pytest.mark.parametrize(("age", "reason"), [(9, None), (10, "PodRejected")])
+def test_a_job_without_pods_is_looked_at_after_ten_seconds(age: float, reason: str | None) -> None:
+    refused = job("j", age=age, events=({"reason": "FailedCreate", "message": "quota"},))
+
+    found = pods.diagnose_waiting(refused, NOW)
+
+    assert (found and found.reason) == reason

@@ -1,0 +1,112 @@
+"""The project's Markdown pages: links, code blocks and tables, as readers see them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+REFERENCE = ROOT / "docs" / "reference"
+
+Schema = dict[str, Any]
+
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\S*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL
+)
+_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced code block; `line` is the number of its first line."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(language: str) -> Iterator[Block]:
+    """Every fenced block of that language, in all pages."""
+    for page in pages():
+        text = page.read_text()
+        for found in _FENCE.finditer(text):
+            if found["language"] == language:
+                line = text.count("\n", 0, found.start()) + 2
+                body = re.sub(rf"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+                yield Block(page, line, language, body)
+
+
+def prose(page: Path) -> str:
+    """The page without its code blocks."""
+    return _FENCE.sub("", page.read_text())
+
+
+def links(page: Path) -> Iterator[str]:
+    """Targets of links; those to other sites, too."""
+    return (found["target"] for found in _LINK.finditer(prose(page)))
+
+
+def anchors(page: Path) -> set[str]:
+    """Names of the page's headings, as GitHub makes them."""
+    found = set()
+    for heading in _HEADING.findall(prose(page)):
+        plain = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+        found.add(plain.replace(" ", "-"))
+    return found
+
+
+def rows(page: Path) -> Iterator[list[str]]:
+    """Cells of every row of a table that begins with something in backticks."""
+    for line in page.read_text().splitlines():
+        if line.startswith("| `"):
+            yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def fields(schema: Schema, path: str = "", *, required: bool = False) -> Iterator[list[str]]:
+    """[field, type, default] of everything below a schema of a CRD, as a reference page has it."""
+    if path:
+        yield [f"`{path}`", _type(schema), "required" if required else _default(schema)]
+    items = schema.get("items", {})
+    for parent, mark in ((schema, ""), (items, "[]")):
+        for name, child in parent.get("properties", {}).items():
+            below = f"{path}{mark}.{name}" if path else name
+            yield from fields(child, below, required=name in parent.get("required", ()))
+
+
+def _type(schema: Schema) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    match schema["type"]:
+        case "array":
+            of = "objects" if schema["items"]["type"] == "object" else "strings"
+            return f"list of {_number(schema)} {of}"
+        case "integer":
+            return f"integer {schema['minimum']} to {schema['maximum']}"
+        case "string" if "maxLength" in schema:
+            return f"string, ≤ {schema['maxLength']}"
+    return str(schema["type"])
+
+
+def _number(schema: Schema) -> str:
+    least, most = schema.get("minItems", 0), schema["maxItems"]
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _default(schema: Schema) -> str:
+    value = schema.get("default")
+    if value is None or value in ([], {}):
+        return "-"
+    shown = str(value).lower() if isinstance(value, bool) else value
+    return f"`{shown}`"

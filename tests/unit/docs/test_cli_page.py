@@ -1,0 +1,82 @@
+"""The page of the command line lists every command and option, as the program has them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID
+from bernstein.cli.main import app
+from tests.unit.docs.pages import REFERENCE
+
+PAGE = REFERENCE / "cli.md"
+ROOT = typer.main.get_command(app)
+HELP = {"-h", "--help"}
+COMMON = "Options of every command"
+EXCEPT = {"validate": {"--namespace", "-n", "--context", "--kubeconfig"}}
+"""Common options that a command does not have."""
+
+
+def commands() -> dict[str, TyperCommand]:
+    assert isinstance(ROOT, TyperGroup)
+    return {n: c for n, c in ROOT.commands.items() if isinstance(c, TyperCommand)}
+
+
+def options(command: TyperCommand | TyperGroup) -> set[str]:
+    """Every spelling of the command's options; those for help come from the settings of all."""
+    found = [p for p in command.params if isinstance(p, TyperOption)]
+    return {name for option in found for name in (*option.opts, *option.secondary_opts)} | HELP
+
+
+def section(title: str) -> str:
+    found = re.search(
+        rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert found, f"no section '{title}'"
+    return found[1]
+
+
+def mentioned(title: str) -> set[str]:
+    """Options in the first cells of a section's table."""
+    cells = re.findall(r"^\| (`-[^|]*) \|", section(title), re.MULTILINE)
+    return {word for cell in cells for word in re.findall(r"`(--?[a-z-]+)", cell)}
+
+
+def test_every_command_has_a_section_and_no_other_has() -> None:
+    titles = re.findall(r"^## (\S.*)$", PAGE.read_text(), re.MULTILINE)
+    assert [t for t in titles if t in commands()] == list(commands())
+    assert {t for t in titles if t.startswith("`")} == set()
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
+    common = mentioned(COMMON)
+    own = options(commands()[name]) - common
+    assert mentioned(name) == own
+    assert common - EXCEPT.get(name, set()) - {"--version"} <= options(commands()[name])
+    assert not EXCEPT.get(name, set()) & options(commands()[name])
+
+
+def test_the_common_options_are_those_of_the_program() -> None:
+    assert isinstance(ROOT, TyperGroup)
+    assert set(ROOT.context_settings["help_option_names"]) == HELP
+    assert mentioned(COMMON) == options(ROOT)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_argument_is_in_the_synopsis(name: str) -> None:
+    arguments = [p for p in commands()[name].params if isinstance(p, TyperArgument)]
+    for argument in arguments:
+        metavar = (argument.metavar or argument.name or "").strip("[]")
+        assert re.search(
+            rf"^ *bernstein {name} .*{re.escape(metavar)}", section(name), re.MULTILINE
+        )
+
+
+def test_the_exit_codes_are_on_the_page() -> None:
+    text = section("Exit codes")
+    for code in (0, FAILED, INVALID, INTERRUPTED):
+        assert f"| `{code}` |" in text

@@ -1,0 +1,54 @@
+"""The page of errors says of every reason what the error table does with it, and knows no other."""
+
+from __future__ import annotations
+
+from bernstein.core.errors import (
+    MAX_GATE_ERRORS,
+    MAX_INFRASTRUCTURE_FAILURES,
+    POLICIES,
+    PROBE_SECONDS,
+    Policy,
+    Retry,
+)
+from tests.unit.docs.pages import REFERENCE, rows
+
+PAGE = REFERENCE / "errors.md"
+
+
+def listed() -> dict[str, list[str]]:
+    """Reason -> cells behind it; the rows of the table of reasons have six cells."""
+    return {cells[0].strip("`"): cells[1:] for cells in rows(PAGE) if len(cells) == 6}
+
+
+def treatment(policy: Policy) -> list[str]:
+    return [
+        policy.retry.value,
+        "yes" if policy.counts else "no",
+        "yes" if policy.capped else "no",
+        policy.remedy or "-",
+    ]
+
+
+def test_every_reason_is_on_the_page_with_what_is_done() -> None:
+    assert {r: cells[1:] for r, cells in listed().items()} == {
+        reason: treatment(policy) for reason, policy in POLICIES.items()
+    }
+
+
+def test_every_reason_has_a_meaning() -> None:
+    assert [reason for reason, cells in listed().items() if not cells[0]] == []
+
+
+def test_every_kind_of_retry_is_explained() -> None:
+    explained = {cells[0].strip("`") for cells in rows(PAGE) if len(cells) == 2}
+    assert {retry.value for retry in Retry} <= explained
+
+
+def test_the_page_names_the_limits() -> None:
+    text = PAGE.read_text()
+    for limit in (
+        f"{MAX_INFRASTRUCTURE_FAILURES} failures that count to the cap",
+        f"{MAX_GATE_ERRORS} times",
+        f"every {PROBE_SECONDS // 60} minutes",
+    ):
+        assert limit in text

@@ -1,0 +1,23 @@
+"""The pages of the kinds list every field of `spec`, exactly as the CRDs have it, and no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.api import crds
+from tests.unit.docs.pages import REFERENCE, Schema, fields, rows
+
+KINDS = {kind.name: kind for kind in crds.KINDS}
+PAGES = {"Project": "project.md", "Plan": "plan.md", "Task": "task.md"}
+
+
+def spec_of(kind: str) -> Schema:
+    schema: Schema = crds.object_schema(KINDS[kind].model)["properties"]["spec"]
+    return schema
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_field_is_on_the_page_with_its_type_and_default(kind: str) -> None:
+    described = [cells for cells in rows(REFERENCE / PAGES[kind]) if len(cells) == 4]
+    assert sorted(cells[:3] for cells in described) == sorted(fields(spec_of(kind)))
+    assert [cells[0] for cells in described if not cells[3]] == []

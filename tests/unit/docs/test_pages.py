@@ -1,0 +1,88 @@
+"""What the pages point to exists: files, headings, make targets, and plans that are valid."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from bernstein.cli.main import app
+from tests.unit.docs.pages import ROOT, Block, anchors, blocks, links, pages, prose
+
+PLAN_FILES = [
+    block
+    for block in blocks("yaml")
+    if "stages" in (data := yaml.safe_load(block.text)) and "apiVersion" not in data
+]
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+NAMES = [_short(page) for page in pages()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_relative_link_leads_somewhere(name: str) -> None:
+    page = ROOT / name
+    broken = [target for target in links(page) if not _resolves(page, target)]
+    assert broken == []
+
+
+def _resolves(page: Path, target: str) -> bool:
+    if re.match(r"[a-z]+:", target):
+        return True
+    path, _, anchor = target.partition("#")
+    there = (page.parent / path).resolve() if path else page
+    return there.exists() and (not anchor or anchor in anchors(there))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_make_target_that_is_named_exists(name: str) -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    text = (ROOT / name).read_text()
+    named = set(re.findall(r"(?:`|^\$ |^ *)make ([a-z][a-z0-9-]*)", text, re.MULTILINE))
+    assert named <= targets
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_of_the_repository_that_is_named_exists(name: str) -> None:
+    folders = "charts|crds|docs|images|operator"
+    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", prose(ROOT / name))
+    built = re.findall(r" -f ([\w./-]+Dockerfile) ", (ROOT / name).read_text())
+    assert [path for path in (*named, *built) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=_short)
+def test_every_page_can_be_reached_from_the_readme(page: Path) -> None:
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        here = waiting.pop()
+        if here not in seen:
+            seen.add(here)
+            found = [(here.parent / t.partition("#")[0]).resolve() for t in links(here)]
+            waiting += [f for f in found if f.suffix == ".md" and f.exists()]
+    assert page in seen
+
+
+@pytest.mark.parametrize("block", PLAN_FILES, ids=str)
+def test_every_plan_file_on_a_page_is_valid(block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(block.text)
+    _validate(path)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/examples").rglob("plan.yaml")), ids=_short)
+def test_every_plan_file_of_the_examples_is_valid(path: Path) -> None:
+    _validate(path)
+
+
+def _validate(path: Path) -> None:
+    answer = CliRunner().invoke(app, ["validate", str(path)])
+    assert answer.exit_code == 0, answer.output
+    assert "! " not in answer.output
