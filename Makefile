@@ -55,6 +55,7 @@ lint: venv ## format, lint, types, layers, generated files
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
+	$(PY) -m bernstein.api.crds --check
 
 test-unit: venv packages ## seconds, no cluster
 	$(PYTEST) tests/unit -n 2
@@ -74,8 +75,8 @@ test-e2e: setup ## a real node, real pods
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 	$(PYTEST) tests/perf -s
 
-generate: venv ## write what is generated: crds/
-	$(PY) -m bernstein.api.crds crds
+generate: venv ## write what is generated: the CRDs, also in the chart
+	$(PY) -m bernstein.api.crds
 
 lock: venv ## resolve the dependencies anew
 	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \

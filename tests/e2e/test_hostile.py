@@ -12,6 +12,7 @@ import re
 import secrets
 import subprocess
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ PAYLOADS = Path(__file__).with_name("payloads")
 TOKEN = re.compile(r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}")
 NEVER = {"type": "path_exists", "path": "never"}
 ENOUGH = 180
-CHECKPOINT = 4
+CHECKPOINT = 5
 """Seconds from one look at the tree to the next: a third of the Project's stallSeconds."""
 MORE_THAN_TWO = 2.5 * CHECKPOINT
 NO_PROJECTS_PLACE = ("/recorder", "/pusher", "/packs", "/base", "/var/run/bernstein")
@@ -57,9 +58,16 @@ class Attacks:
     needles: dict[str, str]
     """Every value of every Secret that is near, by namespace, name and key."""
 
+    def over(self, name: str, reason: str) -> Object:
+        """The Task, whose only attempt ended for this reason."""
+        task = self.here.await_("task", name, lambda t: state(t) == "Failed", ENOUGH)
+        stalled = condition(task, "Stalled")
+        assert stalled["reason"] == reason, stalled
+        return task
+
     def rejected(self, name: str) -> Object:
-        """The Task, once its only attempt is over: its work was taken, and refused for NEVER."""
-        return self.here.stalled("task", name, "SignalFailed", ENOUGH)
+        """The Task, whose work was taken, and refused by its signals."""
+        return self.over(name, "SignalFailed")
 
     def left(self, task: Object, path: str) -> str:
         """A file of the commit that its session pushed."""
@@ -93,6 +101,7 @@ def attacks(shared_world: MakeWorld, git: GitServer) -> Attacks:
     here = shared_world([], change)
     needles |= secret_values(here, SYSTEM)
     known = {
+        "since": time.time() - 60,
         "needles": {name: value.encode().hex() for name, value in needles.items()}
         | {"planted": secrets.token_urlsafe(24).encode().hex()},
         "urls": addresses(here, git),
@@ -136,8 +145,8 @@ def script(known: str) -> Object:
             "records", attempt(USED, KEPT, payload("forger"), run("python3 /tmp/forger.py records"))
         ),
         does("links", attempt(payload("forger"), run("python3 /tmp/forger.py links"), **SILENT)),
-        does("as-if-absent", attempt(KEPT, {"sleep": 22}, exit=127)),
-        does("large", attempt(run("head -c 60000000 /dev/urandom >large.bin"))),
+        does("as-if-absent", attempt(KEPT, *3 * ({"sleep": 8}, SAYS), exit=127)),
+        does("large", attempt(run("truncate --size 60M large.bin"))),
         does("loud", attempt({"say": WORDS}, error={"kind": "error", "message": WORDS})),
         does(
             "checks",
@@ -160,6 +169,7 @@ def script(known: str) -> Object:
 
 USED = {"usage": {"input": 1000, "output": 100}}
 KEPT = {"write": {"path": "kept.txt", "content": "kept\n"}}
+SAYS = {"say": "still at work"}
 SILENT: Object = {"result": False, "exit": 3}
 
 
@@ -242,7 +252,8 @@ def finds_nothing(report: Object, but: str = "") -> None:
     assert "/tmp/planted" in planted
     assert "/proc/PID/environ" in planted
     assert set(report["found"]) <= {but}, report["found"]
-    assert report["searched"] > 5000
+    assert report["seen"] > 5000
+    assert report["read"] > 10
     assert not [p for p in report["processes"] if "bernstein" in p]
     assert not [m for m in report["mounts"] if "serviceaccount" in m]
     assert not [p for p in report["present"] if p in NO_PROJECTS_PLACE or "run/secrets" in p]
@@ -316,7 +327,7 @@ def test_no_object_on_the_git_server_holds_a_secret(attacks: Attacks) -> None:
     for name in ("search", "repositories", "swapper", "records"):
         attacks.rejected(name)
     listed = attacks.here.on_server("cat-file", "--batch-all-objects", "--batch-check")
-    assert len(listed.splitlines()) > 100
+    assert len(listed.splitlines()) > 60
     batch = ("cat-file", "--batch-all-objects", "--batch")
     objects = attacks.here.on_server(*batch)
     assert "treasure" not in objects
@@ -341,7 +352,7 @@ def test_forged_records_change_neither_usage_nor_what_is_taken(attacks: Attacks)
 
 
 def test_a_stream_that_is_replaced_by_links_to_a_token_is_not_followed(attacks: Attacks) -> None:
-    task = attacks.here.stalled("task", "links", "NoFinalRecord", ENOUGH)
+    task = attacks.over("links", "NoFinalRecord")
     assert task["status"]["attempt"] == 1
     session = attacks.here.get("agentsession", "links-s1")
     assert not TOKEN.search(json.dumps([task, session]))
@@ -350,7 +361,7 @@ def test_a_stream_that_is_replaced_by_links_to_a_token_is_not_followed(attacks: 
 
 
 def test_a_tree_over_the_limit_is_an_attempt_that_names_the_file(attacks: Attacks) -> None:
-    task = attacks.here.stalled("task", "large", "SnapshotTooLarge", ENOUGH)
+    task = attacks.over("large", "SnapshotTooLarge")
     assert task["status"]["attempt"] == 1
     assert "large.bin" in condition(task, "Stalled")["message"]
     assert "large.bin" not in attacks.here.files(ref_of(task))
@@ -358,7 +369,7 @@ def test_a_tree_over_the_limit_is_an_attempt_that_names_the_file(attacks: Attack
 
 def test_work_that_ends_as_if_it_had_not_started_is_an_attempt(attacks: Attacks) -> None:
     """Else an agent could work for ever, and for money, without using up its attempts."""
-    task = attacks.here.stalled("task", "as-if-absent", "AgentFailed", ENOUGH)
+    task = attacks.over("as-if-absent", "AgentFailed")
     assert task["status"]["attempt"] == 1
 
 
@@ -408,7 +419,7 @@ def test_a_check_reads_links_as_links(attacks: Attacks) -> None:
 
 def test_words_of_an_agent_do_nothing_to_terminals_and_people(attacks: Attacks) -> None:
     here = attacks.here
-    task = here.stalled("task", "loud", "AgentFailed", ENOUGH)
+    task = attacks.over("loud", "AgentFailed")
     assert "red here" in condition(task, "Stalled")["message"]
     session = here.get("agentsession", "loud-s1")
     events = here.kubectl("get", "events.events.k8s.io", "-o", "json")
@@ -422,16 +433,10 @@ def test_words_of_an_agent_do_nothing_to_terminals_and_people(attacks: Attacks) 
 
 def test_names_of_files_do_nothing_to_terminals(attacks: Attacks) -> None:
     task = attacks.rejected("checks")
-    assert NAMES in json.loads('"' + unquoted(attacks.here.on_server("ls-tree", ref_of(task))))
+    assert NAMES in attacks.here.on_server("ls-tree", "-z", ref_of(task))
     assert "nameok.txt" in check(task, "lists")["excerpt"]
     assert all(is_clean(text) for text in strings([task["status"]]))
     assert is_clean(cli(attacks.here, "logs", "checks"))
-
-
-def unquoted(listing: str) -> str:
-    """The one name that git quotes, as JSON."""
-    quoted = next(line for line in listing.splitlines() if '"' in line).partition('"')[2]
-    return quoted.encode().decode("unicode_escape").encode("latin-1").decode()
 
 
 def strings(value: object) -> Iterator[str]:

@@ -23,6 +23,7 @@ from tests.stub_llm.scenario import FOREVER, Failure, Scenario, Script, Turn
 
 _RESPONSES = re.compile(r"^(?P<prefix>.*?)(?:/v1)?/responses$")
 _SHOWN_KEY = 4
+_SHOWN_TEXT = 4000
 _BODY_LIMIT = 64 * 1024 * 1024
 
 
@@ -145,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             "scenario": played.name,
             "turn": number,
             "tools": sorted(request.tools),
-            "messages": [message[-500:] for message in request.user_messages],
+            "messages": [message[-_SHOWN_TEXT:] for message in request.user_messages],
         }
         if script.require_key is not None and key != script.require_key:
             self._fail(Failure(401, message="Incorrect API key provided"), row)

@@ -1,13 +1,14 @@
 """The CustomResourceDefinitions, generated from the models.
 
 `python -m bernstein.api.crds [DIR ...]` writes one file per kind into every folder named; without
-one, into the repository's folders (run it at the root of the repository).
+one, into the repository's folders (run it at the root of the repository). With `--check` it writes
+nothing, names the files that are not up to date, and fails if there are any.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -297,21 +298,37 @@ def _text(crd: Schema) -> str:
 def write(folders: Iterable[Path]) -> list[Path]:
     """Write every CRD into every folder; files of kinds that are gone are removed."""
     written = []
+    wanted = files()
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.yaml"):
-            if old.name not in files():
+            if old.name not in wanted:
                 old.unlink()
-        for name, content in files().items():
+        for name, content in wanted.items():
             (folder / name).write_text(content)
             written.append(folder / name)
     return written
 
 
-def main(arguments: Sequence[str]) -> None:
-    for path in write(Path(folder) for folder in arguments or FOLDERS):
-        sys.stdout.write(f"{path}\n")
+def outdated(folders: Collection[Path]) -> list[Path]:
+    """Files that are missing, not what the models say, or of kinds that are gone."""
+    contents = files()
+    wanted = {folder / name: contents[name] for folder in folders for name in contents}
+    present = {path for folder in folders for path in folder.glob("*.yaml")}
+    kept = {path for path in present if wanted.get(path) == path.read_text()}
+    return sorted((wanted.keys() | present) - kept)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Writes the files into the folders named, by default both; `--check` writes nothing."""
+    folders = [Path(folder) for folder in arguments if folder != "--check"]
+    folders = folders or [Path(folder) for folder in FOLDERS]
+    checking = "--check" in arguments
+    paths = outdated(folders) if checking else write(folders)
+    for path in paths:
+        sys.stdout.write(f"{path} is not up to date: make generate\n" if checking else f"{path}\n")
+    return int(checking and bool(paths))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

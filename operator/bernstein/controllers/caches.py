@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
+from bernstein.controllers import relevance
 from bernstein.controllers.kinds import CORE_EVENTS, PLANS, PROJECTS, SESSIONS, TASKS
 from bernstein.core import names, pods
+from bernstein.core.intents import Turns
 from bernstein.core.pods import JobView
 from bernstein.kube.cache import by_label, by_owner_uid
 from bernstein.kube.client import Client
@@ -18,7 +21,7 @@ from bernstein.kube.resource import JOBS, PODS, Key, Object, is_deleting, key_of
 T = TypeVar("T")
 
 JOB_NAME = "batch.kubernetes.io/job-name"
-OWNER, JOB, SESSION = "owner", "job", "session"
+OWNER, JOB, SESSION, UPSTREAM = "owner", "job", "session", "upstream"
 
 
 class Parsed(Generic[T]):
@@ -28,11 +31,17 @@ class Parsed(Generic[T]):
         self.informer = informer
         self._parse = parse
         self._known: dict[Key, tuple[str, T]] = {}
-        informer.add_handler(self._forget)
+        self._by_namespace: dict[str, dict[str, T]] = defaultdict(dict)
+        informer.add_handler(self._changed)
 
-    def _forget(self, old: Object | None, new: Object | None) -> None:
-        if new is None and old is not None:
-            self._known.pop(key_of(old), None)
+    def _changed(self, old: Object | None, new: Object | None) -> None:
+        if new is not None:
+            key = key_of(new)
+            self._by_namespace[key.namespace][key.name] = self.of(new)
+        elif old is not None:
+            key = key_of(old)
+            self._known.pop(key, None)
+            self._by_namespace[key.namespace].pop(key.name, None)
 
     def of(self, obj: Object) -> T:
         key, version = key_of(obj), obj["metadata"]["resourceVersion"]
@@ -47,8 +56,9 @@ class Parsed(Generic[T]):
         obj = self.informer.get(key)
         return self.of(obj) if obj is not None else None
 
-    def by_name(self, namespace: str) -> dict[str, T]:
-        return {o["metadata"]["name"]: self.of(o) for o in self.informer.objects(namespace)}
+    def by_name(self, namespace: str) -> Mapping[str, T]:
+        """All of a namespace; it changes as the cache does, so read it before the next await."""
+        return self._by_namespace[namespace]
 
     def by_index(self, index: str, value: str) -> dict[str, T]:
         return {o["metadata"]["name"]: self.of(o) for o in self.informer.by_index(index, value)}
@@ -63,8 +73,9 @@ class Caches:
         owned = {OWNER: by_owner_uid}
         self.projects = Parsed(Informer(client, PROJECTS, namespaces=namespaces), project.parse)
         self.plans = Parsed(Informer(client, PLANS, namespaces=namespaces), plan.parse)
+        graph = owned | {UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
         self.tasks = Parsed(
-            Informer(client, TASKS, namespaces=namespaces, indexes=owned), task.parse
+            Informer(client, TASKS, namespaces=namespaces, indexes=graph), task.parse
         )
         self.sessions = Parsed(
             Informer(client, SESSIONS, namespaces=namespaces, indexes=owned), session.parse
@@ -79,6 +90,20 @@ class Caches:
             label_selector=ours,
             indexes={JOB: by_label(JOB_NAME), SESSION: by_label(names.LABEL_SESSION)},
         )
+
+        self._turns: dict[str, Turns] = {}
+        for parsed in (self.projects, self.plans, self.tasks):
+            parsed.informer.add_handler(self._forget_turns)
+
+    def turns(self, namespace: str) -> Turns:
+        """Where decisions keep what holds until a Task, a Project or a Plan's spec changes."""
+        return self._turns.setdefault(namespace, {})
+
+    def _forget_turns(self, old: Object | None, new: Object | None) -> None:
+        changed = new or old
+        if changed is None or (changed["kind"] == PLANS.kind and relevance.same_spec(old, new)):
+            return
+        self._turns.pop(key_of(changed).namespace, None)
 
     @property
     def informers(self) -> list[Informer]:

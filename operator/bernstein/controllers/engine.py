@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from bernstein.api.meta import GROUP
-from bernstein.controllers import conflicts, durations
-from bernstein.controllers.caches import Caches
+from bernstein.controllers import conflicts, durations, relevance
+from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.controllers.plan import PlanController
 from bernstein.controllers.project import ProjectController
 from bernstein.controllers.session import SessionController
@@ -19,8 +19,10 @@ from bernstein.core import names
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.events import EventRecorder
+from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Elector, Fence
-from bernstein.kube.reconcile import Controller, controller_key, label_key
+from bernstein.kube.queue import Priority
+from bernstein.kube.reconcile import Controller, Result, controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.observe.metrics import Metrics
 
@@ -105,7 +107,7 @@ class Engine:
             caches.projects.informer,
             project_writer,
         )
-        projects.watch(caches.tasks.informer, self._project_of)
+        projects.watch(caches.tasks.informer, self._project_of, when=relevance.starts_or_ends)
 
         plans = self._controller(
             "plan",
@@ -114,8 +116,8 @@ class Engine:
             plan_writer,
         )
         plans.watch(caches.tasks.informer, controller_key("Plan", GROUP))
-        plans.watch(caches.tasks.informer, self._plans_in_conflict)
-        plans.watch(caches.projects.informer, self._plans_beside)
+        plans.watch(caches.tasks.informer, self._plans_in_conflict, when=relevance.gone)
+        plans.watch(caches.projects.informer, self._plans_beside, when=relevance.spec_changed)
         plans.watch(caches.jobs, controller_key("Plan", GROUP))
         plans.watch(caches.pods, label_key(names.LABEL_PLAN))
 
@@ -125,9 +127,17 @@ class Engine:
             caches.tasks.informer,
             task_writer,
         )
-        tasks.watch(caches.tasks.informer, self._waiting_beside)
-        tasks.watch(caches.plans.informer, self._tasks_of_plan)
-        tasks.watch(caches.projects.informer, self._waiting_beside)
+        tasks.watch(
+            caches.tasks.informer,
+            self._open_beside,
+            when=relevance.frees_a_start,
+            priority=_last,
+        )
+        tasks.watch(caches.tasks.informer, self._merging_beside, when=relevance.frees_a_merge)
+        tasks.watch(caches.tasks.informer, self._batch_beside, when=relevance.leaves_the_line)
+        tasks.watch(caches.tasks.informer, self._dependants, when=relevance.matters_downstream)
+        tasks.watch(caches.plans.informer, self._tasks_of_plan, when=relevance.plan_lets_go)
+        tasks.watch(caches.projects.informer, self._waiting_beside, when=relevance.spec_changed)
         tasks.watch(caches.sessions.informer, controller_key("Task", GROUP))
         tasks.watch(caches.jobs, controller_key("Task", GROUP))
         tasks.watch(caches.pods, label_key(names.LABEL_TASK))
@@ -142,7 +152,13 @@ class Engine:
         sessions.watch(caches.pods, label_key(names.LABEL_SESSION))
         return projects, plans, tasks, sessions
 
-    def _controller(self, name: str, reconcile, primary, writer: Writer) -> Controller:  # type: ignore[no-untyped-def]
+    def _controller(
+        self,
+        name: str,
+        reconcile: Callable[[Key], Awaitable[Result]],
+        primary: Informer,
+        writer: Writer,
+    ) -> Controller:
         return Controller(
             name,
             reconcile,
@@ -180,13 +196,47 @@ class Engine:
         ]
 
     def _waiting_beside(self, changed: Object) -> Collection[Key]:
-        """Tasks that may go on now that this one (or the Project) has changed."""
+        return [*self._merging_beside(changed), *self._open_beside(changed)]
+
+    def _open_beside(self, changed: Object) -> Collection[Key]:
+        """Tasks that may start now that this one has changed."""
         tasks = self.caches.tasks.informer.objects(key_of(changed).namespace)
-        return [key_of(task) for task in tasks if _waits(task)]
+        return [key_of(task) for task in tasks if _is_open(task)]
+
+    def _merging_beside(self, changed: Object) -> Collection[Key]:
+        """Verified Tasks that may go on to land."""
+        tasks = self.caches.tasks.informer.objects(key_of(changed).namespace)
+        return [key_of(task) for task in tasks if _waits_to_land(task)]
+
+    def _batch_beside(self, changed: Object) -> Collection[Key]:
+        tasks = self.caches.tasks.informer.objects(key_of(changed).namespace)
+        return [key_of(task) for task in tasks if _queue_reason(task) == "BatchWaits"]
+
+    def _dependants(self, task: Object) -> Collection[Key]:
+        """Tasks that wait for this one."""
+        key = key_of(task)
+        found = self.caches.tasks.informer.by_index(UPSTREAM, key.name)
+        return [key_of(t) for t in found if key_of(t).namespace == key.namespace and _waits(t)]
+
+
+def _last(_: Object | None, __: Object | None) -> Priority:
+    """What waits for capacity comes after what is on its way."""
+    return Priority.LOW
+
+
+def _is_open(task: Object) -> bool:
+    return bool(task.get("status", {}).get("state") == "Open")
+
+
+def _waits_to_land(task: Object) -> bool:
+    status = task.get("status", {})
+    return status.get("state") == "Done" and bool(status.get("queue") or status.get("hold"))
 
 
 def _waits(task: Object) -> bool:
-    status = task.get("status", {})
-    if status.get("state") == "Open":
-        return True
-    return status.get("state") == "Done" and bool(status.get("queue") or status.get("hold"))
+    return _is_open(task) or _waits_to_land(task)
+
+
+def _queue_reason(task: Object) -> str | None:
+    reason: str | None = (task.get("status", {}).get("queue") or {}).get("reason")
+    return reason

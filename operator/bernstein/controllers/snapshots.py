@@ -32,6 +32,8 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         jobs=await caches.jobs_of(task.metadata.uid, now),
         tasks=caches.tasks.by_name(key.namespace),
         sessions=sessions,
+        plans=caches.plans.by_name(key.namespace),
+        turns=caches.turns(key.namespace),
     )
 
 

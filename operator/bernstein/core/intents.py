@@ -9,9 +9,12 @@ from typing import Any
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
-from bernstein.api.task import Task, TaskStatus
+from bernstein.api.task import QueueReason, Task, TaskStatus
 from bernstein.core.checks import CheckSpec
 from bernstein.core.pods import JobView
+
+Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
+"""Why each ready Task may not start (None: it may), by Project and second."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class TaskSnapshot:
     """Every AgentSession of the namespace, by name."""
     plans: Mapping[str, Plan] = field(default_factory=dict)
     """Every Plan of the namespace, by name."""
+    turns: Turns = field(default_factory=dict)
+    """What is known already; shared by snapshots with the same Tasks, Projects and Plans."""
 
     @property
     def peers(self) -> list[Task]:

@@ -98,7 +98,9 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(status, tuple(intents))
     status = _with(status, conditions.drop(status.conditions, "Suspended"))
     if status.counts.total and status.counts.closed == status.counts.total and not intents:
-        return plan_delivery.deliver(snapshot, _phase(status, "Delivering"), now)
+        if not conditions.is_true(status.conditions, "Stalled"):
+            status = _phase(status, "Delivering")
+        return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(_watch(snapshot, status, now), tuple(intents))
 
 
@@ -158,7 +160,7 @@ def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
     for task in snapshot.tasks.values():
         known[task.metadata.name] = PlanTask(
             name=task.metadata.name,
-            stage=task.spec.stage or "",
+            stage=task.spec.stage or "-",
             uid=task.metadata.uid,
             state=task.status.state or TaskState.OPEN,
             attempts=task.status.attempt,

@@ -52,10 +52,25 @@ def why_open_waits(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     held = _held(snapshot, status, now)
     if held is not None:
         return held
-    peers = [peer_of(t, snapshot, now) for t in snapshot.peers]
-    me = next(p for p in peers if p.name == snapshot.task.metadata.name)
-    waits = scheduling.queue_reason(me, peers, _capacity(snapshot))
+    waits = _turn(snapshot, now)
     return Waits(_queued(status, waits, now)) if waits is not None else None
+
+
+def _turn(snapshot: TaskSnapshot, now: datetime) -> QueueReason | None:
+    """Why it is not this Task's turn; None = it is."""
+    assert snapshot.project is not None
+    me, capacity = snapshot.task.metadata.name, _capacity(snapshot)
+    key = (snapshot.project.metadata.name, int(now.timestamp()))
+    if key not in snapshot.turns:
+        for outdated in [k for k in snapshot.turns if k[1] != key[1]]:
+            del snapshot.turns[outdated]
+        shared = [peer_of(t, snapshot, now, me=None) for t in snapshot.peers]
+        snapshot.turns[key] = scheduling.queue_reasons(shared, capacity)
+    if me in snapshot.turns[key]:
+        return snapshot.turns[key][me]
+    # Its own status does not show yet that it is ready.
+    peers = [peer_of(t, snapshot, now, me=me) for t in snapshot.peers]
+    return scheduling.queue_reasons(peers, capacity)[me]
 
 
 def met(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -209,10 +224,10 @@ def _capacity(snapshot: TaskSnapshot) -> Capacity:
     return Capacity(limits.max_agents, plans, limits.undeclared_files_exclusive)
 
 
-def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime) -> Peer:
-    """The Task as scheduling sees it."""
+def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime, *, me: str | None) -> Peer:
+    """The Task as scheduling sees it; the one called `me` is known to be ready."""
     meta = task.metadata
-    is_me = meta.name == snapshot.task.metadata.name
+    is_me = meta.name == me
     deps = [snapshot.tasks.get(name) for name in task.spec.depends_on]
     closed = all(d is not None and d.status.state is TaskState.CLOSED for d in deps)
     is_open = task.status.state is TaskState.OPEN

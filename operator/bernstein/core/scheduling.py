@@ -59,32 +59,34 @@ class Capacity:
 
 
 def queue_reason(me: Peer, peers: Sequence[Peer], capacity: Capacity) -> QueueReason | None:
-    """Why this ready Task may not start now; None = it may."""
-    held = held_by_peer(me, peers)
-    if held is not None:
-        return held
+    """Why this ready Task, one of `peers`, may not start now; None = it may."""
+    return queue_reasons(peers, capacity)[me.name]
+
+
+def queue_reasons(peers: Sequence[Peer], capacity: Capacity) -> dict[str, QueueReason | None]:
+    """Why each ready Task may not start now; None = it may."""
     active = [p for p in peers if p.state in ACTIVE]
-    holding = [p for p in peers if p.holds_files and p.name != me.name]
+    holding = [p for p in peers if p.holds_files]
     ready = sorted((p for p in peers if p.ready), key=lambda p: p.order)
+    holders = sorted((p for p in peers if _holds_others(p)), key=lambda p: p.order)
+    only_batch = all(p.batch for p in ready)
+    reasons: dict[str, QueueReason | None] = {}
     for peer in ready:
-        why = _obstacle(peer, active, holding, ready, capacity)
-        if peer.name == me.name:
-            return why
-        if why is None and held_by_peer(peer, peers) is None:
+        why = _held_by(peer, holders)
+        if why is None and peer.batch and not only_batch:
+            why = QueueReason(reason="BatchWaits", message="waits until no other Task is ready")
+        if why is None:
+            why = _obstacle(peer, active, holding, capacity)
+        reasons[peer.name] = why
+        if why is None:
             active.append(peer)
             holding.append(peer)
-    return None
+    return reasons
 
 
 def _obstacle(
-    peer: Peer,
-    active: list[Peer],
-    holding: list[Peer],
-    ready: list[Peer],
-    capacity: Capacity,
+    peer: Peer, active: list[Peer], holding: list[Peer], capacity: Capacity
 ) -> QueueReason | None:
-    if peer.batch and any(not other.batch for other in ready):
-        return QueueReason(reason="BatchWaits", message="waits until no other Task is ready")
     if len(active) >= capacity.project:
         text = f"all {capacity.project} agents of the Project are at work"
         return QueueReason(reason="MaxAgents", message=text)
@@ -107,21 +109,21 @@ def _clash(left: Peer, right: Peer, exclusive_undeclared: bool) -> bool:
     return overlap(left.files, right.files)
 
 
-def held_by_peer(me: Peer, peers: Iterable[Peer]) -> QueueReason | None:
+def _held_by(me: Peer, holders: Iterable[Peer]) -> QueueReason | None:
     """One Task probes what is broken outside; the others wait until its agent runs."""
-    for other in sorted(peers, key=lambda p: p.order):
-        if other.hold is None or not _concerns_others(other.hold):
-            continue
+    for other in holders:
         if other.name == me.name:
             return None
+        assert other.hold is not None
         if other.hold.reason in _REPOSITORY_WIDE or other.agent == me.agent:
             text = f"'{other.name}' cannot start: {other.hold.message}"
             return QueueReason(reason=other.hold.reason, message=text[:1024])
     return None
 
 
-def _concerns_others(hold: Hold) -> bool:
-    if hold.reason in _OF_ONE_TASK:
+def _holds_others(peer: Peer) -> bool:
+    hold = peer.hold
+    if hold is None or hold.reason in _OF_ONE_TASK:
         return False
     return policy(hold.reason).retry is not Retry.BACK_OFF or hold.reason in _PROVIDER_WIDE
 

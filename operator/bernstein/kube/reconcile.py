@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 
 Mapper: TypeAlias = Callable[[Object], Collection[Key]]
 PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
+Predicate: TypeAlias = Callable[[Object | None, Object | None], bool]
 
 _SYSTEM = random.SystemRandom()
 
@@ -106,11 +107,19 @@ class Controller:
         self.queue.add_after(key, after, priority)
 
     def watch(
-        self, informer: Informer, mapper: Mapper, *, priority: PriorityFunction = deletion_first
+        self,
+        informer: Informer,
+        mapper: Mapper,
+        *,
+        priority: PriorityFunction = deletion_first,
+        when: Predicate | None = None,
     ) -> None:
-        """Every event of the informer adds the keys that the old and the new object map to."""
+        """Every event of the informer adds the keys that the old and the new object map to;
+        with ``when`` only those events for which it is true."""
 
         def handler(old: Object | None, new: Object | None) -> None:
+            if when is not None and not when(old, new):
+                return
             rank = priority(old, new)
             keys = mapper(new) if new is not None else ()
             for key in keys:

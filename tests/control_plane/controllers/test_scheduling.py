@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bernstein.api.pod import Usage
+from bernstein.kube.resource import Object
 from tests.control_plane.controllers.kubelet import Pod, after, run, works
 from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
 from tests.control_plane.objects import PLANS, PROJECTS, TASKS
@@ -30,8 +31,9 @@ async def test_a_dependant_starts_when_what_it_depends_on_is_closed(world: World
     assert _moved(first, "Closed") <= _moved(second, "Claimed")
 
 
-def _moved(task: dict, state: str) -> str:
-    return next(m["time"] for m in task["status"]["history"] if m["toState"] == state)
+def _moved(task: Object, state: str) -> str:
+    history = task["status"]["history"]
+    return str(next(move["time"] for move in history if move["toState"] == state))
 
 
 async def test_what_depends_on_a_failure_is_stalled_and_the_rest_goes_on(world: World) -> None:

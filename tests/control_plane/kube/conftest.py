@@ -11,6 +11,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import AlreadyExists, KubeError
 from bernstein.kube.resource import NAMESPACES, Object, Resource
+from tests.background import Background
 from tests.cluster.interface import Cluster
 from tests.cluster.provider import select
 
@@ -88,25 +89,11 @@ async def namespace(client: Client) -> str:
     return name
 
 
-class Background:
-    """Tasks of a test, cancelled at its end."""
-
-    def __init__(self) -> None:
-        self.tasks: list[asyncio.Future[None]] = []
-
-    def start(self, work: Awaitable[None]) -> asyncio.Future[None]:
-        task = asyncio.ensure_future(work)
-        self.tasks.append(task)
-        return task
-
-
 @pytest.fixture
 async def background() -> AsyncIterator[Background]:
     running = Background()
     yield running
-    for task in running.tasks:
-        task.cancel()
-    await asyncio.gather(*running.tasks, return_exceptions=True)
+    await running.stop()
 
 
 async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 20.0) -> None:
@@ -114,13 +101,6 @@ async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 20.0
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - another program does it
             await asyncio.sleep(0.05)
-
-
-async def eventually(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
-    """Waits until a condition holds."""
-    async with asyncio.timeout(seconds):
-        while not holds():  # noqa: ASYNC110 - another program does it
-            await asyncio.sleep(0.01)
 
 
 async def items(client: Client, resource: Resource, namespace: str) -> list[Object]:

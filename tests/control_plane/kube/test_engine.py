@@ -35,8 +35,9 @@ from bernstein.kube.resource import (
     is_deleting,
     uid_of,
 )
+from tests.background import Background, eventually
 from tests.cluster.interface import Cluster
-from tests.control_plane.kube.conftest import WIDGETS, Background, eventually, items, named, until
+from tests.control_plane.kube.conftest import WIDGETS, items, named, until
 from tests.control_plane.kube.test_client import job
 
 OWNERSHIP = Ownership(("engine.example.com/managed", "true"), "engine.example.com/spec-hash")

@@ -2,10 +2,11 @@
 
     python3 search.py KNOWN
 
-Prints a report as JSON. KNOWN is a JSON file {"needles": {name: hexadecimal}, "urls": {name:
-[method, address]}}; hexadecimal, so that the file itself is no finding. One needle, `planted`, is
-put into a file and into the environment of another process first: a search that does not find it
-there proves nothing. Ends with 1 if anything else was found.
+Prints a report as JSON. KNOWN is a JSON file {"needles": {name: hexadecimal}, "since": seconds,
+"urls": {name: [method, address]}}; hexadecimal, so that the file itself is no finding. Files that
+did not change since `since`, when the secrets were made or mounted, are counted but not read. One
+needle, `planted`, is put into a file and into the environment of another process first: a search
+that does not find it there proves nothing. Ends with 1 if anything else was found.
 """
 
 from __future__ import annotations
@@ -45,15 +46,27 @@ LARGEST = 16 << 20
 class Findings:
     """Where each needle, or anything that looks like a token, was seen."""
 
-    def __init__(self, needles: dict[str, bytes]) -> None:
+    def __init__(self, needles: dict[str, bytes], since: float) -> None:
         self.places: dict[str, list[str]] = {}
-        self.searched = 0
+        self.read = 0
+        self.seen = 0
+        self._since = since
         self._patterns = {name: list(_forms(value)) for name, value in needles.items()}
 
+    def open(self, path: Path) -> None:
+        """Search in what is a regular file, readable and new enough; processes' files are such."""
+        self.seen += 1
+        try:
+            st = path.stat()
+            if not stat.S_ISREG(st.st_mode) or st.st_ctime < self._since:
+                return
+            with path.open("rb") as file:
+                self.look(re.sub(r"^/proc/\d+", "/proc/PID", str(path)), file.read(LARGEST))
+        except OSError:
+            return
+
     def look(self, place: str, data: bytes) -> None:
-        self.searched += 1
-        if self.searched % 1000 == 0:  # a sign of life
-            print(self.searched, file=sys.stderr, flush=True)
+        self.read += bool(data)
         for name, forms in self._patterns.items():
             if any(form in data for form in forms):
                 self._note(name, place)
@@ -76,7 +89,7 @@ def _forms(value: bytes) -> Iterator[bytes]:
 def main() -> int:
     known = json.loads(Path(sys.argv[1]).read_text())
     needles = {name: bytes.fromhex(value) for name, value in known["needles"].items()}
-    findings = Findings(needles)
+    findings = Findings(needles, known["since"])
     Path("/tmp/planted").write_bytes(b"key = " + needles[PLANTED] + b"\n")
     environment = {**os.environ, "PLANTED": needles[PLANTED].decode()}
     with subprocess.Popen(["sleep", "600"], env=environment) as other:
@@ -86,7 +99,8 @@ def main() -> int:
             other.kill()
     answers = {name: _ask(*request) for name, request in known["urls"].items()}
     report = {
-        "searched": findings.searched,
+        "seen": findings.seen,
+        "read": findings.read,
         "found": findings.places,
         "processes": sorted({_command(process) for process in _processes()} - {""}),
         "mounts": sorted({line.split()[1] for line in _lines("/proc/self/mounts")}),
@@ -101,21 +115,17 @@ def main() -> int:
 
 def _search(findings: Findings) -> None:
     for path in _files(Path("/")):
-        findings.look(str(path), _read(path))
+        findings.open(path)
     for process in _processes():
         for path in (process / "environ", process / "cmdline", *_inside(process / "fd")):
-            findings.look(_place(path), _read(path))
+            findings.open(path)
         for home in HOMES_OF_SECRETS:
             for path in _files(process / "root" / home[1:]):
-                findings.look(_place(path), _read(path))
+                findings.open(path)
     shown = subprocess.run(
         ["git", "config", "--list", "--show-origin"], capture_output=True, check=False
     )
     findings.look("git config", shown.stdout)
-
-
-def _place(path: Path) -> str:
-    return re.sub(r"/proc/\d+", "/proc/PID", str(path))
 
 
 def _files(top: Path) -> Iterator[Path]:
@@ -126,12 +136,8 @@ def _files(top: Path) -> Iterator[Path]:
 
 
 def _read(path: Path) -> bytes:
-    """Empty for what is no readable regular file; the environment of a process is one."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return b""
-        with path.open("rb") as file:
-            return file.read(LARGEST)
+        return path.read_bytes()
     except OSError:
         return b""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from bernstein.api.pod import CommitText, SnapshotLimits
+from bernstein.api.pod import CommitText, RecorderConfig, SnapshotLimits
 from bernstein.pods.objects import Commit, Objects
 from bernstein.pods.snapshot import Snapshot, Walker
 from tests.programs.pods.git_server import plain_env
@@ -57,6 +58,25 @@ class Volumes:
     @property
     def base_git_dir(self) -> Path:
         return self.base / "repo.git"
+
+    def recorder_config(self, **changes: Any) -> RecorderConfig:
+        """Of a session with the demo agent and without a server to report to."""
+        config = RecorderConfig(
+            namespace="demo",
+            session="task-s1",
+            adapter="demo",
+            worktree=str(self.worktree),
+            base_git_dir=str(self.base_git_dir),
+            git_dir=str(self.recorder / "repo.git"),
+            stdout=str(self.stream / "stdout.log"),
+            stderr=str(self.stream / "stderr.log"),
+            exit_record=str(self.stream / "exit.json"),
+            start_file=str(self.control / "start"),
+            stop_file=str(self.control / "stop"),
+            packs=str(self.packs),
+            commit=TEXT,
+        )
+        return replace(config, **changes)
 
     def start_from(self, files: dict[str, bytes | str]) -> str:
         """Make the base commit of these files and leave them in the worktree; returns its id."""

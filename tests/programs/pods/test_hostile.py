@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from bernstein import agents
-from bernstein.api.pod import RecorderConfig, RecorderResult
+from bernstein.api.pod import RecorderResult
 from bernstein.pods import recorder
 from bernstein.pods.objects import Objects
-from tests.programs.pods.agent_pod import TEXT, Taker, Volumes, git, write
+from tests.programs.pods.agent_pod import Taker, Volumes, git, write
 
 SECRET = b"the secret of another volume"
 SNAPSHOTS = 50
@@ -277,24 +277,9 @@ def test_rules_are_not_read_through_a_link(volumes: Volumes, tmp_path: Path) -> 
 
 def record(volumes: Volumes) -> RecorderResult:
     """A whole run of the recorder that is ended at once."""
-    config = RecorderConfig(
-        namespace="demo",
-        session="task-s1",
-        adapter="demo",
-        worktree=str(volumes.worktree),
-        base_git_dir=str(volumes.base_git_dir),
-        git_dir=str(volumes.recorder / "repo.git"),
-        stdout=str(volumes.stream / "stdout.log"),
-        stderr=str(volumes.stream / "stderr.log"),
-        exit_record=str(volumes.stream / "exit.json"),
-        start_file=str(volumes.control / "start"),
-        stop_file=str(volumes.control / "stop"),
-        packs=str(volumes.packs),
-        commit=TEXT,
-    )
     ended = threading.Event()
     ended.set()
-    beside = recorder.Recorder(config, agents.get("demo").parser())
+    beside = recorder.Recorder(volumes.recorder_config(), agents.get("demo").parser())
     try:
         return beside.run(ended)
     finally:

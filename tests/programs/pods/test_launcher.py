@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.background import wait_for
 
 SOURCE = Path(__file__).parents[3] / "images" / "bernstein" / "launcher.c"
 FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -72,13 +74,6 @@ def launch(launcher: Path, tmp_path: Path) -> Iterator[Launch]:
     for process in launch.started:
         process.kill()
         process.communicate()
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def lives(pid: int) -> bool:

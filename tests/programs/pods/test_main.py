@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bernstein.api import pod
 from bernstein.pods.__main__ import ROLES
+from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS
 
@@ -78,10 +78,7 @@ def test_a_stopped_pod_says_so(origin: Origin, tmp_path: Path) -> None:
         config = pod.CheckoutConfig(origin.remote(), "main", str(tmp_path / "repo.git"))
         before = len(origin.server.requests)
         process = start("checkout", config, tmp_path / "log")
-        deadline = time.monotonic() + 30
-        while len(origin.server.requests) == before:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for(lambda: len(origin.server.requests) > before)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
     finally:

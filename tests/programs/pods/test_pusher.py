@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
 from bernstein.pods import checkout, git, packs, pusher
 from bernstein.pods.errors import PodError
 from bernstein.pods.objects import Commit
+from tests.background import wait_for
 from tests.programs.pods.agent_pod import Taker, Volumes, write
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import GitServer
@@ -128,13 +129,6 @@ def session(
     session.ended.set()
     if session.thread is not None:
         session.thread.join(90)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 # --- the ordinary way ---------------------------------------------------------------------------

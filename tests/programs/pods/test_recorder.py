@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ import pytest
 
 from bernstein import agents
 from bernstein.api import pod
-from bernstein.api.pod import Callback, CommitText, FinalRecord, RecorderConfig, RecorderResult
+from bernstein.api.pod import Callback, CommitText, FinalRecord, RecorderResult
 from bernstein.pods import packs, recorder
 from bernstein.pods.callback import Beat, CallbackError, Client
 from bernstein.pods.errors import PodError
-from tests.programs.pods.agent_pod import TEXT, Volumes, git, write
+from tests.background import wait_for
+from tests.programs.pods.agent_pod import Volumes, git, write
 from tests.programs.pods.callback_server import Call, CallbackServer
 from tests.programs.pods.git_server import certificate
 
@@ -42,23 +43,7 @@ class Run:
     def __init__(self, folder: Path) -> None:
         self.volumes = Volumes(folder)
         self.base = self.volumes.start_from(BASE)
-        v = self.volumes
-        self.config = RecorderConfig(
-            namespace="demo",
-            session="task-s1",
-            adapter="demo",
-            worktree=str(v.worktree),
-            base_git_dir=str(v.base_git_dir),
-            git_dir=str(v.recorder / "repo.git"),
-            stdout=str(v.stream / "stdout.log"),
-            stderr=str(v.stream / "stderr.log"),
-            exit_record=str(v.stream / "exit.json"),
-            start_file=str(v.control / "start"),
-            stop_file=str(v.control / "stop"),
-            packs=str(v.packs),
-            commit=TEXT,
-            checkpoint_seconds=0,
-        )
+        self.config = self.volumes.recorder_config(checkpoint_seconds=0)
         self.ended = threading.Event()
         self.snapshots = 0
         self.outcome: RecorderResult | BaseException | None = None
@@ -144,13 +129,6 @@ def server() -> Iterator[CallbackServer]:
 def callback(server: CallbackServer, tmp_path: Path) -> Callback:
     (tmp_path / "token").write_text("the-token\n")
     return Callback(server.url + "/prefix/", str(tmp_path / "token"), heartbeat_seconds=FAST)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def wait_for_snapshots(run: Run, count: int) -> None:

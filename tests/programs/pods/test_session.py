@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import pytest
 
 from bernstein.api import pod
-from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult, RecorderConfig
+from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
+from tests.background import wait_for
 from tests.programs.pods.agent_pod import TEXT, Volumes
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.test_launcher import FLAGS, SOURCE
@@ -119,26 +119,8 @@ def start(programs: dict[str, Program], volumes: Volumes, origin: Origin) -> Non
         packs=str(volumes.packs),
     )
     programs["pusher"] = Program("pusher", push, volumes.root)
-    record = RecorderConfig(
-        namespace="demo",
-        session="task-s1",
-        adapter="demo",
-        worktree=str(volumes.worktree),
-        base_git_dir=base,
-        git_dir=str(volumes.recorder / "repo.git"),
-        stdout=str(volumes.stream / "stdout.log"),
-        stderr=str(volumes.stream / "stderr.log"),
-        exit_record=str(volumes.stream / "exit.json"),
-        start_file=str(volumes.control / "start"),
-        stop_file=str(volumes.control / "stop"),
-        packs=str(volumes.packs),
-        commit=TEXT,
-    )
-    programs["recorder"] = Program("recorder", record, volumes.root)
-    deadline = time.monotonic() + 30
-    while not (volumes.control / "start").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    programs["recorder"] = Program("recorder", volumes.recorder_config(), volumes.root)
+    wait_for((volumes.control / "start").exists)
 
 
 def test_a_failure_is_in_the_termination_message(

@@ -31,19 +31,26 @@ def nodes(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[st
             yield from nodes(schema[key], f"{path}[]")
 
 
-@pytest.mark.parametrize("folder", crds.FOLDERS)
-def test_files_are_what_the_models_say(folder: str) -> None:
-    found = {path.name: path.read_text() for path in (REPOSITORY / folder).iterdir()}
-
-    assert found == crds.files(), "run: python -m bernstein.api.crds"
+def test_files_are_what_the_models_say() -> None:
+    assert crds.outdated([REPOSITORY / folder for folder in crds.FOLDERS]) == []
 
 
-def test_writing_removes_files_of_kinds_that_are_gone(tmp_path: Path) -> None:
-    (tmp_path / "old.yaml").write_text("kind: CustomResourceDefinition\n")
+def test_what_is_missing_changed_or_of_a_kind_that_is_gone_is_outdated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crds.write([tmp_path])
+    assert crds.main(["--check", str(tmp_path)]) == 0
+    changed, missing, *_ = sorted(tmp_path.iterdir())
+    changed.write_text(changed.read_text() + "\n")
+    missing.unlink()
+    (tmp_path / "zebras.yaml").write_text("kind: CustomResourceDefinition\n")
+
+    assert crds.outdated([tmp_path]) == [changed, missing, tmp_path / "zebras.yaml"]
+    assert crds.main(["--check", str(tmp_path)]) == 1
+    assert f"{changed} is not up to date: make generate" in capsys.readouterr().out
 
     crds.write([tmp_path])
-
-    assert {path.name for path in tmp_path.iterdir()} == crds.files().keys()
+    assert crds.outdated([tmp_path]) == []
 
 
 def test_files_say_that_they_are_generated_and_parse() -> None:

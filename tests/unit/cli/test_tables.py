@@ -129,7 +129,8 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
         ({"state": "Done"}, "verifying"),
         ({"state": "Done", "verification": verification(passed=True)}, "verified"),
         ({"state": "PendingApproval"}, "awaits approval"),
-        ({"state": "Closed", "delivery": {"state": "NoChange"}}, "merged"),
+        ({"state": "Closed", "delivery": {"state": "Merged", "sha": "f" * 40}}, "merged ffffffff"),
+        ({"state": "Closed", "delivery": {"state": "NoChange"}}, "verified, nothing to merge"),
         ({"state": "Open"}, ""),
         (
             {

@@ -73,7 +73,7 @@ def task(
 ) -> Task:
     """A Task of the Plan `web`, or of none."""
     labels = {} if plan is None else {names.LABEL_PLAN: plan}
-    fields: Object = {"title": f"Do {name}", "projectRef": "default"}
+    fields: Object = {"title": f"Do {name}", "projectRef": "default", "stage": "build"}
     return Task.model_validate(
         {
             "metadata": metadata(

@@ -209,6 +209,12 @@ def test_spend_is_the_sum_and_remembers_tasks_that_were_deleted() -> None:
     assert [t.name for t in one.status.tasks] == ["a", "b"]
 
 
+def test_a_task_of_the_plan_that_names_no_stage_is_counted_like_the_others() -> None:
+    stranger = objects.task("stranger", status=status(), stage=None)
+
+    assert look(objects.plan(), stranger).status.counts.total == 1
+
+
 def test_tokens_are_summed() -> None:
     found = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b")).status
 

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.states import TaskState
 from bernstein.api.task import Delivery, Hold, Task
 from bernstein.core import plan
 from bernstein.core.errors import PROBE_SECONDS
@@ -21,7 +22,6 @@ from tests.unit.core.objects import (
     at,
     checked,
     closed,
-    done,
     ended,
     failed,
     job,
@@ -35,6 +35,7 @@ from tests.unit.core.objects import (
     verification,
     waiting,
 )
+from tests.unit.core.objects import status as status_of
 
 ONTO = "refs/heads/main"
 INTEGRATION = "refs/bernstein/11112222/integration"
@@ -118,7 +119,7 @@ def test_a_plan_succeeds_when_the_remote_shows_its_commit() -> None:
 
 
 def test_a_plan_that_changed_nothing_succeeds_without_a_merge() -> None:
-    nothing = done(state="Closed", delivery=Delivery(state="NoChange"))
+    nothing = status_of(TaskState.CLOSED, delivery=Delivery(state="NoChange"))
 
     found = look(tasks=(objects.task(status=nothing),)).status
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein.api.project import Project
 from bernstein.core import projects
 from tests.unit.core.objects import NOW, at, project, told
 
@@ -27,7 +28,7 @@ LEAVING = ONE.model_copy(
     ],
 )
 def test_a_project_is_named_or_the_only_one_or_the_default(
-    ref: str | None, offered: list[projects.Project], found: str
+    ref: str | None, offered: list[Project], found: str
 ) -> None:
     got = projects.resolve(ref, offered)
 

@@ -141,7 +141,7 @@ class World:
     def write_task(self, read: Task, status: Any) -> bool:
         """One status patch, if it differs; refused when the Task changed since it was read."""
         name = read.metadata.name
-        if status.dump() == read.status.dump():
+        if status == read.status or status.dump() == read.status.dump():
             return False
         self._write()
         if self.tasks[name] is not read:
@@ -165,7 +165,7 @@ class World:
 
     def write_session(self, read: AgentSession, status: Any) -> bool:
         name = read.metadata.name
-        if status.dump() == read.status.dump():
+        if status == read.status or status.dump() == read.status.dump():
             return False
         self._write()
         if self.sessions.get(name) is not read:
@@ -177,7 +177,7 @@ class World:
         return True
 
     def write_plan(self, read: Plan, status: Any) -> bool:
-        if status.dump() == read.status.dump():
+        if status == read.status or status.dump() == read.status.dump():
             return False
         self._write()
         if self.plan is not read:
@@ -655,11 +655,12 @@ class World:
     def settle(self, rounds: int = 50) -> None:
         """Reconciles everything until nothing is written any more."""
         for _ in range(rounds):
-            if not any([*map(self._quietly, self._reconciles())]):
+            if not any([*map(self._quietly, self.reconciles())]):
                 return
         raise AssertionError("it never settles")
 
-    def _reconciles(self) -> list[Callable[[], bool]]:
+    def reconciles(self) -> list[Callable[[], bool]]:
+        """One look at each object there is."""
         return [
             self.reconcile_plan,
             *(lambda n=n: self.reconcile_task(n) for n in list(self.tasks)),
@@ -668,11 +669,12 @@ class World:
 
     def _quietly(self, reconcile: Callable[[], bool]) -> bool:
         try:
-            return reconcile()
+            wrote = reconcile()
         except Refused:
             return False
-        finally:
+        if wrote:
             self.check()
+        return wrote
 
     def run_on(self, rounds: int = 120) -> None:
         """Everything goes well from here on; until nothing more happens."""

@@ -1,9 +1,9 @@
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 from bernstein.kube.client import Client
+from tests.background import Background
 from tests.unit.kube.apiserver import ApiServer
 
 
@@ -19,37 +19,8 @@ async def client(api: ApiServer) -> AsyncIterator[Client]:
         yield client
 
 
-class Background:
-    """Tasks of a test, cancelled at its end."""
-
-    def __init__(self) -> None:
-        self.tasks: list[asyncio.Future[None]] = []
-
-    def start(self, work: Awaitable[None]) -> asyncio.Future[None]:
-        task = asyncio.ensure_future(work)
-        self.tasks.append(task)
-        return task
-
-    async def stop(self) -> None:
-        running = [task for task in self.tasks if not task.done()]
-        for task in running:
-            task.cancel()
-        results = await asyncio.gather(*running, return_exceptions=True)
-        self.tasks.clear()
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
-
-
 @pytest.fixture
 async def background() -> AsyncIterator[Background]:
     running = Background()
     yield running
     await running.stop()
-
-
-async def eventually(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
-    """Waits until a condition holds."""
-    async with asyncio.timeout(seconds):
-        while not holds():  # noqa: ASYNC110 - the conditions are other programs' states
-            await asyncio.sleep(0.005)

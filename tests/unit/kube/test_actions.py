@@ -29,8 +29,8 @@ from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Unfenced
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object, key_of, uid_of
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, _merged
-from tests.unit.kube.conftest import Background, eventually
 
 OWNER = Key("default", "w")
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")

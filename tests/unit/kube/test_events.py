@@ -3,8 +3,8 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import EVENTS, Object
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
-from tests.unit.kube.conftest import Background, eventually
 
 
 class Clock:

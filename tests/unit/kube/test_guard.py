@@ -5,8 +5,8 @@ from bernstein.kube.errors import ApiError
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, Key
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
-from tests.unit.kube.conftest import Background, eventually
 
 OWNER = Key("default", "owner")
 

@@ -5,8 +5,8 @@ from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import Key, Object
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
-from tests.unit.kube.conftest import Background, eventually
 
 
 class Seen:

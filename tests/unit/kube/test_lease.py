@@ -9,8 +9,8 @@ from bernstein.kube.errors import LostLeadership
 from bernstein.kube.lease import Elector, Fence
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import LEASES
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import ApiServer, Call
-from tests.unit.kube.conftest import Background, eventually
 
 Lead = Callable[[Fence], Awaitable[None]]
 

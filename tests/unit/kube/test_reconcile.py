@@ -17,8 +17,8 @@ from bernstein.kube.reconcile import (
     own_key,
 )
 from bernstein.kube.resource import JOBS, Key, Object
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
-from tests.unit.kube.conftest import Background, eventually
 
 
 class Results(NullObserver):

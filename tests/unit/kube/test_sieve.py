@@ -34,8 +34,8 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
+from tests.background import eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, Call, Fault
-from tests.unit.kube.conftest import eventually
 
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
 FINALIZER = "example.com/cleanup"

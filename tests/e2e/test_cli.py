@@ -1,0 +1,256 @@
+"""The command line against the running product: a Plan of two stages from a file to the branch."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import LIE, MakeWorld, World, does, state, writing
+
+PROGRAM = str(Path(sys.executable).with_name("bernstein"))
+SECONDS = 180
+PLAN = """\
+name: Small plan
+description: Two stages, one of them with a liar
+budget: "$5"
+stages:
+  - name: code
+    steps:
+      - title: Add the parser
+        role: backend
+        scope: small
+        completion_signals:
+          - {type: path_exists, path: parser.py}
+  - name: docs
+    steps:
+      - title: Describe the parser
+        role: docs
+        scope: small
+        completion_signals:
+          - {type: file_contains, path: parser.md, contains: "parser.py"}
+"""
+HANGING = """\
+name: Endless plan
+stages:
+  - name: only
+    steps:
+      - title: Hang
+        scope: small
+"""
+CYCLE = """\
+name: Circle
+stages:
+  - name: a
+    depends_on: [b]
+    steps: [{title: One}]
+  - name: b
+    depends_on: [a]
+    steps: [{title: Two, priority: 9}]
+"""
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass
+class CommandLine:
+    here: World
+    folder: Path
+    finished: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, *arguments: str) -> Answer:
+        done = subprocess.run(
+            self._command(*arguments),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=self.here.stack.environment,
+            timeout=SECONDS,
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    def on_terminal(self, *arguments: str, columns: int = 100) -> tuple[int, str]:
+        """Exit code and all that a terminal of this width got."""
+        ours, theirs = pty.openpty()
+        size = {"COLUMNS": str(columns), "LINES": "40", "TERM": "xterm-256color"}
+        process = subprocess.Popen(
+            self._command(*arguments),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=self.here.stack.environment | size,
+        )
+        os.close(theirs)
+        shown = b"".join(_read(ours, time.monotonic() + SECONDS))
+        os.close(ours)
+        return process.wait(timeout=10), shown.decode()
+
+    def file(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(text)
+        return str(path)
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [PROGRAM, "--namespace", self.here.namespace, *arguments]
+
+
+def _read(terminal: int, deadline: float) -> Iterator[bytes]:
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            return
+        if not data:
+            return
+        yield data
+    pytest.fail(f"no end after {SECONDS} s")
+
+
+@pytest.fixture(scope="module")
+def bernstein(shared_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    described = writing("parser.md", "See parser.py.\n")
+    hangs = {"steps": [{"say": "I think about it."}, {"hang": True}]}
+    here = shared_world(
+        [
+            does("Add the parser", LIE, writing("parser.py", "X = 1\n")),
+            does("Describe the parser", described),
+            does("Hang", hangs),
+        ]
+    )
+    return CommandLine(here, tmp_path_factory.mktemp("plans"))
+
+
+@pytest.fixture(scope="module")
+def on_terminal(bernstein: CommandLine) -> str:
+    """`bernstein run` of the Plan, as a terminal showed it."""
+    code, shown = bernstein.on_terminal("run", bernstein.file("plan.yaml", PLAN))
+    assert code == 0, shown
+    return shown
+
+
+def test_run_shows_a_plan_on_a_terminal_until_it_is_merged(
+    bernstein: CommandLine, on_terminal: str
+) -> None:
+    assert "\x1b[" in on_terminal, "drawn in place, in colours"
+    plain = ESCAPE.sub("", on_terminal)
+    for words in ("2 steps", "Plan 'small-plan' created", "Add the parser", "attempt 2", "merged"):
+        assert words in plain, words
+    last = [line.rstrip() for line in plain.splitlines()][-12:]
+    assert any(line.startswith("small-plan  Succeeded · 2/2 closed · $") for line in last), last
+    assert any(line.startswith("✓ Succeeded") for line in last), last
+    assert max(len(line) for line in plain.replace("\r", "\n").splitlines()) <= 100
+    assert {"parser.py", "parser.md"} <= set(bernstein.here.files())
+
+
+def test_run_of_the_same_file_again_changes_nothing(
+    bernstein: CommandLine, on_terminal: str
+) -> None:
+    tip = bernstein.here.tip()
+    again = bernstein("run", bernstein.file("plan.yaml", PLAN), "--json")
+    assert again.code == 0, again.err
+    record = again.json
+    assert (record["id"], record["status"]) == ("small-plan", "succeeded")
+    assert [t["status"] for t in record["tasks"]] == ["closed", "closed"]
+    assert record["delivery"]["sha"] == tip == bernstein.here.tip()
+    assert "exists and has ended: nothing changed" in again.err
+    other = bernstein("run", bernstein.file("plan.yaml", PLAN.replace("$5", "$6")))
+    assert other.code != 0
+    assert "--name small-plan-2" in other.err
+
+
+def test_status_tells_of_all_plans_and_of_one(bernstein: CommandLine, on_terminal: str) -> None:
+    every = bernstein("status")
+    assert re.search(r"^small-plan +Succeeded +.* 2/2 +\$0\.\d\d", every.out, re.MULTILINE)
+    one = bernstein("status", "small-plan")
+    assert "after 2 attempts" in one.out
+    assert "refs/heads/main" in one.out
+    record = bernstein("status", "small-plan", "--json").json
+    assert record["counts"]["closed"] == 2
+    assert record["cost_usd"] > 0
+    plans = bernstein("status", "--json").json
+    assert "small-plan" in json.dumps(plans)
+
+
+def test_list_tasks_can_be_filtered(bernstein: CommandLine, on_terminal: str) -> None:
+    listed = bernstein("list-tasks", "--plan", "small-plan", "--json").json
+    assert {(t["role"], t["status"], t["attempt"]) for t in listed} == {
+        ("backend", "closed", 2),
+        ("docs", "closed", 1),
+    }
+    docs = bernstein("list-tasks", "--role", "docs", "--json").json
+    assert [t["title"] for t in docs] == ["Describe the parser"]
+    closed = bernstein("list-tasks", "--status-filter", "closed")
+    assert closed.out.count("closed") == 2
+    assert bernstein("list-tasks", "--status-filter", "open", "--json").json == []
+
+
+def test_logs_tell_of_every_attempt_and_verdict(bernstein: CommandLine, on_terminal: str) -> None:
+    task = "small-plan-code-add-the-parser"
+    told = bernstein("logs", task)
+    assert told.code == 0, told.err
+    for words in ("EmptyDiff", "no file changed", "✓ signal path_exists: parser.py: Passed"):
+        assert words in told.out, words
+    record = bernstein("logs", task, "--json").json
+    assert [s["attempt"] for s in record["sessions"]] == [1, 2]
+    assert [s["outcome"]["reason"] for s in record["sessions"]] == ["Succeeded", "Succeeded"]
+    missing = bernstein("logs", "small-plan-code-add-the-parsr")
+    assert missing.code == 1
+    assert f"did you mean {task}" in missing.err
+
+
+def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:
+    started = bernstein("run", bernstein.file("endless.yaml", HANGING), "--no-wait", "--json")
+    assert started.code == 0, started.err
+    here, task = bernstein.here, "endless-plan-only-hang"
+    here.await_("task", task, lambda t: state(t) == "InProgress", SECONDS)
+    here.await_("agentsession", f"{task}-s1", lambda s: "report" in s["status"], SECONDS)
+    shown = bernstein("status", "endless-plan")
+    assert "in progress" in shown.out
+    asked = bernstein("cancel", "endless-plan", "--reason", "No longer needed")
+    assert "is being cancelled" in asked.out
+    here.await_("task", task, lambda t: state(t) == "Cancelled", SECONDS)
+    here.await_("plan", "endless-plan", lambda p: p["status"]["phase"] == "Cancelled", SECONDS)
+    again = bernstein("cancel", "endless-plan", "--json")
+    assert (again.code, again.json["status"]) == (0, "cancelled")
+    assert again.json["cancel"] == "No longer needed"
+    ended = bernstein("run", bernstein.file("endless.yaml", HANGING))
+    assert ended.code == 1
+    assert "Cancelled" in ended.out
+
+
+def test_validate_names_every_problem(bernstein: CommandLine) -> None:
+    good = bernstein("validate", bernstein.file("plan.yaml", PLAN))
+    assert (good.code, good.err) == (0, "")
+    assert "is valid" in good.out
+    bad = bernstein("validate", bernstein.file("circle.yaml", CYCLE))
+    assert bad.code == 2
+    for words in ("Cycle detected: a -> b -> a", "priority: must be between 1 and 5, got 9"):
+        assert words in bad.out + bad.err
+    record = bernstein("validate", bernstein.file("circle.yaml", CYCLE), "--json")
+    assert (record.code, record.json["valid"], len(record.json["errors"])) == (2, False, 2)
+    refused = bernstein("run", bernstein.file("circle.yaml", CYCLE))
+    assert refused.code == 2
+    assert bernstein.here.get("plan", "circle") == {}

@@ -1,0 +1,220 @@
+"""Work that lands after other work: verified on it, refused because of it, or in conflict with it.
+
+Every story has a repository of its own; they go on side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import pytest
+
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
+
+LINES = "one\ntwo\nthree\nfour\n"
+ENOUGH = 180
+SHOWS = {"type": "test_passes", "command": "cat lines.txt; test $(wc -l <lines.txt) = 4"}
+NOT_BOTH = {
+    "type": "test_passes",
+    "command": "! grep -q ONE lines.txt || ! grep -q THREE lines.txt",
+}
+
+
+def replacing(old: str, new: str, *, after: float = 0) -> Object:
+    """An attempt that changes one line, and takes its time."""
+    change = {"path": "lines.txt", "old": old, "new": new}
+    return {"steps": [{"sleep": after}, {"replace": change}], "text": "done"}
+
+
+def only_signals(spec: Object) -> None:
+    spec["gates"] = {"enabled": False}
+
+
+def push(here: World, path: str, content: str) -> str:
+    """What a person does who may push to the branch; returns the commit."""
+    folder = f"/tmp/person-{here.repository}"
+    server = f"https://deliver:{here.server.passwords['deliver']}@127.0.0.1:8443"
+    commands = f"""
+        export GIT_SSL_NO_VERIFY=1 HOME=/tmp
+        export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.invalid
+        export GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.invalid
+        [ -d {folder} ] || git clone --quiet {server}/git/{here.repository}.git {folder}
+        cd {folder}
+        cat >{path}
+        git add --all
+        git commit --quiet --message 'By hand'
+        git push --quiet origin HEAD:main
+        git rev-parse HEAD
+    """
+    pod = ("exec", "-i", f"deploy/{here.server.name}", "--", "sh", "-ec", commands)
+    return here.stack.kubectl("-n", here.server.namespace, *pod, stdin=content).strip()
+
+
+@dataclass(frozen=True)
+class Story:
+    here: World
+    before: str
+    """Tip of the branch when the work began."""
+    by_hand: str = ""
+    """What a person pushed while the agent was at work."""
+
+    def tasks(self) -> list[Object]:
+        """Those that landed, in that order."""
+        landed = {moment: t for t in self.here.all("tasks") if (moment := landed_at(t))}
+        return [landed[moment] for moment in sorted(landed)]
+
+    def plan(self, phase: str) -> Object:
+        def reached(plan: Object) -> bool:
+            return bool(plan["status"].get("phase") == phase)
+
+        return self.here.await_("plan", "plan", reached, ENOUGH)
+
+
+def landed_at(task: Object) -> datetime | None:
+    moment = task["status"].get("delivery", {}).get("landedAt")
+    return datetime.fromisoformat(moment) if moment else None
+
+
+@dataclass(frozen=True)
+class Stories:
+    neighbours: Story
+    refused: Story
+    conflict: Story
+    moved: Story
+    moved_in_conflict: Story
+    alone: Story
+
+
+@pytest.fixture(scope="module")
+def stories(shared_world: MakeWorld) -> Stories:
+    """Everything applied; a person has pushed to the branches of the last three."""
+
+    def begin(*agents: Object, signal: Object = SHOWS, plan: bool = True) -> Story:
+        here = shared_world([*agents], only_signals)
+        before = push(here, "lines.txt", LINES)
+        titles = [agent["title"] for agent in agents]
+        steps = [{"title": t, "completionSignals": [signal]} for t in titles]
+        if plan:
+            here.plan("plan", [{"name": "only", "steps": steps}])
+        else:
+            here.task(titles[0], completionSignals=[signal])
+        return Story(here, before)
+
+    def interfere(story: Story, path: str, content: str) -> Story:
+        def at_work(obj: Object) -> bool:
+            return state(obj) == "InProgress"
+
+        name = "left" if story is alone else "plan-only-left"
+        story.here.await_("task", name, at_work, ENOUGH)
+        return Story(story.here, story.before, push(story.here, path, content))
+
+    left, right = replacing("one", "ONE", after=2), replacing("three", "THREE", after=2)
+    late = replacing("one", "ONE", after=8)
+    alone = begin(does("left", late), plan=False)
+    moved = begin(does("left", late))
+    moved_in_conflict = begin(does("left", late))
+    neighbours = begin(does("left", left), does("right", right))
+    other = {"steps": [{"write": {"path": "{task}.txt", "content": "x\n"}}], "text": "done"}
+    refused = begin(does("left", left, other), does("right", right, other), signal=NOT_BOTH)
+    conflict = begin(does("left", left), does("right", replacing("one", "EINS", after=2)))
+    return Stories(
+        neighbours,
+        refused,
+        conflict,
+        moved=interfere(moved, "by-hand.txt", "by hand\n"),
+        moved_in_conflict=interfere(moved_in_conflict, "lines.txt", LINES.replace("one", "1")),
+        alone=interfere(alone, "by-hand.txt", "by hand\n"),
+    )
+
+
+def test_neighbours_land_one_after_the_other_and_the_second_is_verified_on_the_first(
+    stories: Stories,
+) -> None:
+    story = stories.neighbours
+    plan = story.plan("Succeeded")
+    first, second = story.tasks()
+    landed = first["status"]["delivery"]["sha"]
+    judged = second["status"]["verification"]
+    assert judged["candidate"]
+    assert judged["base"] == landed
+    assert judged["sha"] == second["status"]["delivery"]["sha"]
+    assert [c["verdict"] for c in judged["checks"]] == ["Passed"]
+    job = f"job/{second['status']['session']}-signal-0-{judged['round']}"
+    seen = story.here.kubectl("logs", job, "-c", "check")
+    assert seen == "ONE\ntwo\nTHREE\nfour\n"
+    assert [t["status"]["attempt"] for t in (first, second)] == [1, 1]
+    history = story.here.on_server("log", "--format=%H", "main").split()
+    assert history[:3] == [judged["sha"], landed, story.before]
+    assert plan["status"]["delivery"]["sha"] == judged["sha"]
+
+
+def test_work_that_fails_together_with_what_landed_before_it_is_done_again(
+    stories: Stories,
+) -> None:
+    story = stories.refused
+    story.plan("Succeeded")
+    first, second = story.tasks()
+    assert first["status"]["attempt"] == 1
+    ends = [(a["reason"], a["counted"]) for a in second["status"]["attempts"]]
+    assert ends == [("SignalFailed", True), ("Succeeded", True)]
+    again = story.here.get("agentsession", second["status"]["session"])
+    assert again["status"]["work"]["base"] == first["status"]["delivery"]["sha"]
+    files = story.here.files()
+    assert f"{second['spec']['title']}.txt" in files
+    lines = story.here.on_server("show", "main:lines.txt")
+    assert ("ONE" in lines) != ("THREE" in lines)
+
+
+def test_a_conflict_keeps_the_work_and_names_the_file(stories: Stories) -> None:
+    story = stories.conflict
+    plan = story.plan("Stalled")
+    (first,) = story.tasks()
+    second = next(t for t in story.here.all("tasks") if not landed_at(t))
+    assert state(second) == "Done"
+    assert second["status"]["delivery"]["state"] == "Conflict"
+    stalled = condition(second, "Stalled")
+    assert (stalled["status"], stalled["reason"]) == ("True", "MergeConflict")
+    assert "lines.txt" in stalled["message"]
+    assert second["metadata"]["name"] in condition(plan, "Stalled")["message"]
+    judged = second["status"]["verification"]
+    assert story.here.tip(judged["ref"]) == judged["sha"]
+    integration = f"refs/bernstein/{plan['metadata']['uid'][:8]}/integration"
+    assert story.here.tip(integration) == first["status"]["delivery"]["sha"]
+    assert story.here.tip() == story.before
+
+
+def test_a_branch_that_moved_meanwhile_gets_a_merge_that_was_verified(stories: Stories) -> None:
+    story = stories.moved
+    plan = story.plan("Succeeded")
+    (task,) = story.tasks()
+    tip = story.here.tip()
+    parents = story.here.on_server("rev-parse", "main^@").split()
+    assert parents == [story.by_hand, task["status"]["delivery"]["sha"]]
+    judged = plan["status"]["verification"]
+    assert (judged["base"], judged["sha"], judged["passed"]) == (story.by_hand, tip, True)
+    assert story.here.on_server("rev-parse", "main^{tree}").strip() == judged["tree"]
+    assert plan["status"]["delivery"]["sha"] == tip
+    seen = story.here.kubectl("logs", f"job/plan-signal-0-{judged['round']}", "-c", "check")
+    assert seen == LINES.replace("one", "ONE")
+    assert "by-hand.txt" in story.here.files()
+
+
+def test_a_change_by_hand_that_conflicts_stops_the_plan_and_stays(stories: Stories) -> None:
+    story = stories.moved_in_conflict
+    plan = story.plan("Stalled")
+    stalled = condition(plan, "Stalled")
+    assert stalled["reason"] == "MergeConflict"
+    assert "lines.txt" in stalled["message"]
+    assert plan["status"]["delivery"]["state"] == "Conflict"
+    assert story.here.tip() == story.by_hand
+
+
+def test_a_task_without_a_plan_lands_on_top_of_a_change_by_hand(stories: Stories) -> None:
+    story = stories.alone
+    task = story.here.closed("left", ENOUGH)
+    judged = task["status"]["verification"]
+    assert judged["candidate"]
+    assert judged["base"] == story.by_hand
+    assert story.here.tip() == judged["sha"] == task["status"]["delivery"]["sha"]
+    assert story.here.tip("main^") == story.by_hand

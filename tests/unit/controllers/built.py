@@ -1,0 +1,108 @@
+"""One Job of every kind, built for a plain Project and for one that uses every field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.pod import Check
+from bernstein.api.project import Project
+from bernstein.controllers import runs
+from bernstein.controllers.jobs import agent, pod
+from bernstein.controllers.settings import Settings
+from bernstein.core.checks import CheckSpec
+from bernstein.core.intents import RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
+
+Object = dict[str, Any]
+
+PLAIN_SETTINGS = Settings(image="bernstein:1")
+FULL_SETTINGS = Settings(
+    image="bernstein:1",
+    callback_url="https://bernstein.bernstein-system:8052",
+    callback_ca="-----BEGIN CERTIFICATE-----\n",
+    image_pull_policy="Always",
+    heartbeat_seconds=5,
+    checkpoint_seconds=10,
+)
+PLAIN = objects.project()
+FULL = objects.project(
+    repositories=[
+        {
+            "name": "app",
+            "url": "https://git.example/app.git",
+            "branch": "trunk",
+            "credentials": {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")},
+            "ca": {"name": "git-ca", "key": "root.pem"},
+        }
+    ],
+    agents=[
+        {
+            "name": "demo",
+            "adapter": "codex",
+            "image": "codex:1",
+            "baseUrl": "http://llm.example/v1",
+            "apiKey": {"name": "openai", "key": "token"},
+            "configMap": "codex-config",
+            "resources": {"cpu": "2", "memory": "4Gi", "ephemeralStorage": "8Gi"},
+        }
+    ],
+    toolchain={
+        "image": "toolchain:1",
+        "readOnlyRootFilesystem": False,
+        "resources": {"cpu": "1", "memory": "2Gi", "ephemeralStorage": "4Gi"},
+    },
+    pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
+    limits={"stallSeconds": 60},
+)
+
+REF = "refs/bernstein/11112222/work/s1"
+INTEGRATION = "refs/bernstein/11112222/integration"
+TASK = pod.owner("Task", "work", "uid-work")
+PLAN = pod.owner("Plan", "web", PLAN_UID)
+LINT = CheckSpec(
+    "lint", "gate", "lint", True, command="ruff check .", timeout=90, pinned=("ruff.toml",)
+)
+OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
+READS = tuple(
+    CheckSpec(name, "gate", name, True, reads=Check(name=name, type=name))
+    for name in ("pii_scan", "merge_conflict")
+)
+
+
+def agent_job(project: Project, settings: Settings) -> Object:
+    session = objects.session(model="gpt-5")
+    found = project.spec.agent("demo")
+    assert found is not None
+    return agent.agent_job(session, project, found, "Do work\n\nBernstein-Task: t\n", settings)
+
+
+def follow_up(wanted: runs.Run, owner: Object, project: Project, settings: Settings) -> Object:
+    return runs.build(wanted, project, NAMESPACE, owner, settings)
+
+
+WANTED: dict[str, tuple[runs.Run, Object]] = {
+    "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
+    "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
+    "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
+    "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
+    "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),
+    "prepare": (
+        RunPrepare("work-s1-prepare-1", REF, HEAD, INTEGRATION, f"{REF}-c", "Do work\n"),
+        TASK,
+    ),
+    "land": (RunLand("work-s1-land-1", REF, HEAD, TREE, INTEGRATION, BASE), TASK),
+    "land-plan": (RunLand("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE), PLAN),
+}
+
+
+def jobs() -> dict[str, Object]:
+    """Every Job by a name for it."""
+    found = {
+        "agent": agent_job(PLAIN, PLAIN_SETTINGS),
+        "agent-full": agent_job(FULL, FULL_SETTINGS),
+    }
+    for name, (wanted, owner) in WANTED.items():
+        found[name] = follow_up(wanted, owner, PLAIN, PLAIN_SETTINGS)
+        found[f"{name}-full"] = follow_up(wanted, owner, FULL, FULL_SETTINGS)
+    return found

@@ -1,0 +1,373 @@
+"""The pods that are made: exactly these, and none that holds more than it needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from bernstein.api.pod import (
+    BeginConfig,
+    CheckoutConfig,
+    InspectConfig,
+    LandConfig,
+    PrepareConfig,
+    PusherConfig,
+    RecorderConfig,
+    load,
+)
+from bernstein.controllers.jobs import agent
+from tests.unit.controllers import built
+from tests.unit.controllers.built import Object
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, HEAD, TREE
+
+JOBS = built.jobs()
+EVERY = pytest.mark.parametrize("name", JOBS)
+CONFIGS: dict[str, type[Any]] = {
+    "checkout": CheckoutConfig,
+    "pusher": PusherConfig,
+    "recorder": RecorderConfig,
+    "inspect": InspectConfig,
+    "begin": BeginConfig,
+    "prepare": PrepareConfig,
+    "land": LandConfig,
+}
+MAY_HOLD = {
+    "git-read": {"checkout"},
+    "git-work": {"pusher", "begin", "prepare"},
+    "git-deliver": {"land"},
+    "openai": {"agent"},
+}
+
+
+class _Yaml(SingleFileSnapshotExtension):
+    file_extension = "yaml"
+    _write_mode = WriteMode.TEXT
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        return yaml.safe_dump(data, sort_keys=False, width=100)
+
+
+def pod(name: str) -> Object:
+    found: Object = JOBS[name]["spec"]["template"]["spec"]
+    return found
+
+
+def containers(name: str) -> list[Object]:
+    spec = pod(name)
+    return [*spec.get("initContainers", ()), *spec["containers"]]
+
+
+def mounts(name: str) -> Iterator[tuple[Object, Object, Object]]:
+    """(container, mount, volume) of a pod."""
+    volumes = {v["name"]: v for v in pod(name)["volumes"]}
+    for container in containers(name):
+        for mount in container["volumeMounts"]:
+            yield container, mount, volumes[mount["name"]]
+
+
+def environment(container: Object) -> dict[str, str]:
+    return {e["name"]: e["value"] for e in container["env"]}
+
+
+@EVERY
+def test_a_job_is_exactly_this(name: str, snapshot: SnapshotAssertion) -> None:
+    assert JOBS[name] == snapshot(extension_class=_Yaml)
+
+
+def test_a_prompt_is_exactly_this(snapshot: SnapshotAssertion) -> None:
+    made = agent.prompt_config_map(objects.session(), "Do work.\n", built.FULL_SETTINGS)
+
+    assert made == snapshot(extension_class=_Yaml)
+
+
+# --- what holds for every pod -------------------------------------------------------------------
+
+
+@EVERY
+def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
+    spec = pod(name)
+    assert not {"hostNetwork", "hostPID", "hostIPC", "hostUsers"} & spec.keys()
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for volume in spec["volumes"]:
+        assert len(volume.keys() & {"emptyDir", "configMap", "secret", "projected"}) == 1
+    for container in containers(name):
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert context["runAsNonRoot"] is True
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not {"privileged", "procMount"} & context.keys()
+        assert not {"lifecycle", "ports"} & container.keys()
+
+
+@EVERY
+def test_a_pod_gets_no_service_account_token_and_no_hints_about_services(name: str) -> None:
+    spec = pod(name)
+
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["enableServiceLinks"] is False
+    assert "serviceAccountName" not in spec
+
+
+@EVERY
+def test_every_user_is_explicit(name: str) -> None:
+    for container in containers(name):
+        uid = 1001 if container["name"] == "pusher" else 1000
+        context = container["securityContext"]
+        assert (context["runAsUser"], context["runAsGroup"]) == (uid, 1000)
+    assert pod(name)["securityContext"]["fsGroup"] == 1000
+
+
+@EVERY
+def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) -> None:
+    for container in containers(name):
+        opted_out = container["name"] == "check" and name.endswith("-full")
+        assert container["securityContext"]["readOnlyRootFilesystem"] is not opted_out
+
+
+@EVERY
+def test_home_and_tmp_are_scratch_and_nothing_else_is_writable(name: str) -> None:
+    writable: dict[str, set[str]] = {}
+    for container, mount, volume in mounts(name):
+        if not mount.get("readOnly"):
+            assert "emptyDir" in volume, f"{container['name']}: {mount}"
+            writable.setdefault(container["name"], set()).add(mount["mountPath"])
+    for container in containers(name):
+        assert "/tmp" in writable[container["name"]]
+        assert environment(container)["HOME"] in writable[container["name"]]
+
+
+@EVERY
+def test_every_volume_is_mounted_and_no_path_twice(name: str) -> None:
+    used = {mount["name"] for _, mount, _ in mounts(name)}
+    assert used == {v["name"] for v in pod(name)["volumes"]}
+    for container in containers(name):
+        paths = [m["mountPath"] for m in container["volumeMounts"]]
+        assert len(paths) == len(set(paths))
+
+
+@EVERY
+def test_everything_is_bounded(name: str) -> None:
+    for container in containers(name):
+        for kind in ("requests", "limits"):
+            assert container["resources"][kind].keys() == {"cpu", "memory", "ephemeral-storage"}
+    job, spec = JOBS[name]["spec"], pod(name)
+    assert 0 < spec["activeDeadlineSeconds"] < job["activeDeadlineSeconds"]
+    is_agent = name.startswith("agent")
+    assert (spec["terminationGracePeriodSeconds"] == 120) is is_agent
+    assert spec["terminationGracePeriodSeconds"] <= 120
+    assert job["ttlSecondsAfterFinished"] > 0
+
+
+@EVERY
+def test_a_job_runs_its_pod_once(name: str) -> None:
+    spec = JOBS[name]["spec"]
+
+    assert (spec["backoffLimit"], spec["completions"], spec["parallelism"]) == (0, 1, 1)
+    assert pod(name)["restartPolicy"] == "Never"
+    (rule,) = spec["podFailurePolicy"]["rules"]
+    assert rule["action"] == "FailJob"
+    assert [c["type"] for c in rule["onPodConditions"]] == ["DisruptionTarget"]
+
+
+@EVERY
+def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
+    meta = JOBS[name]["metadata"]
+    (owner,) = meta["ownerReferences"]
+    assert owner["controller"] is True
+    assert owner["blockOwnerDeletion"] is True
+    labels = meta["labels"]
+    assert labels["app.kubernetes.io/managed-by"] == "bernstein"
+    assert "app.kubernetes.io/instance" not in labels
+    assert labels == JOBS[name]["spec"]["template"]["metadata"]["labels"]
+    assert all(re.fullmatch(r"[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", v) for v in labels.values())
+
+
+@EVERY
+def test_only_an_agents_pod_is_kept_until_its_outcome_is_recorded(name: str) -> None:
+    meta = JOBS[name]["spec"]["template"]["metadata"]
+
+    kept = ["bernstein.dev/result"] if name.startswith("agent") else None
+    assert meta.get("finalizers") == kept
+    assert "finalizers" not in JOBS[name]["metadata"]
+
+
+@EVERY
+def test_the_end_of_every_container_is_told(name: str) -> None:
+    for container in containers(name):
+        assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
+
+
+# --- who holds what -----------------------------------------------------------------------------
+
+
+@EVERY
+def test_a_secret_is_mounted_only_where_it_is_needed_and_read_only(name: str) -> None:
+    for container, mount, volume in mounts(name):
+        if "secret" in volume:
+            holder = volume["secret"]["secretName"]
+            assert container["name"] in MAY_HOLD[holder], f"{container['name']} holds {holder}"
+            assert mount["readOnly"] is True
+            assert volume["secret"]["defaultMode"] == 0o440
+
+
+@EVERY
+def test_no_value_of_the_environment_comes_from_a_secret(name: str) -> None:
+    for container in containers(name):
+        assert "envFrom" not in container
+        assert all(e.keys() == {"name", "value"} for e in container["env"])
+
+
+@EVERY
+def test_the_callback_token_is_the_recorders_alone_and_for_our_server_alone(name: str) -> None:
+    holders = [(c["name"], v) for c, _, v in mounts(name) if "projected" in v]
+
+    assert [h for h, _ in holders] == (["recorder"] if name.startswith("agent") else [])
+    for _, volume in holders:
+        (source,) = volume["projected"]["sources"]
+        assert source["serviceAccountToken"]["audience"] == "bernstein.dev/callback"
+
+
+@EVERY
+def test_what_runs_other_peoples_code_holds_no_credential_of_ours(name: str) -> None:
+    held = {
+        c["name"]
+        for c, _, v in mounts(name)
+        if c["name"] in ("agent", "check", "inspect")
+        and ("projected" in v or v.get("secret", {}).get("secretName", "").startswith("git-"))
+    }
+
+    assert held == set()
+
+
+@EVERY
+def test_a_program_of_ours_is_configured_with_what_is_mounted(name: str) -> None:
+    for container in containers(name):
+        kind = CONFIGS.get(container["name"])
+        if kind is None:
+            assert "BERNSTEIN_CONFIG" not in environment(container)
+            continue
+        text = environment(container)["BERNSTEIN_CONFIG"]
+        config: Any = load(kind, text)
+        here = [m["mountPath"] for m in container["volumeMounts"]]
+        for path in _paths(json.loads(text)):
+            assert any(path == p or path.startswith(f"{p}/") for p in [*here, "/usr"]), path
+        remote = getattr(config, "remote", None)
+        if remote is not None:
+            assert remote.credential_dir in here
+            assert (remote.ca_file is not None) is name.endswith("-full")
+
+
+def _paths(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _paths(inner)
+    elif isinstance(value, str) and re.fullmatch(r"/[^\s]*", value):
+        yield value
+
+
+# --- the agent's pod ----------------------------------------------------------------------------
+
+AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
+
+
+@AGENTS
+def test_pusher_and_recorder_stand_beside_the_agent_and_end_after_it(name: str) -> None:
+    init = pod(name)["initContainers"]
+
+    assert [c["name"] for c in init] == ["checkout", "pusher", "recorder"]
+    assert [c.get("restartPolicy") for c in init] == [None, "Always", "Always"]
+    assert [c["name"] for c in pod(name)["containers"]] == ["agent"]
+
+
+@AGENTS
+def test_who_may_write_what_between_agent_recorder_and_pusher(name: str) -> None:
+    may: dict[str, dict[str, str]] = {}
+    for container, mount, _ in mounts(name):
+        mode = "ro" if mount.get("readOnly") else "rw"
+        may.setdefault(mount["name"], {})[container["name"]] = mode
+
+    assert may["workspace"] == {"checkout": "rw", "recorder": "ro", "agent": "rw"}
+    assert may["stream"] == {"recorder": "ro", "agent": "rw"}
+    assert may["control"] == {"recorder": "rw", "agent": "ro"}
+    assert may["packs"] == {"pusher": "ro", "recorder": "rw"}
+    assert may["base"] == {"checkout": "rw", "pusher": "ro", "recorder": "ro"}
+    assert may["launcher"] == {"checkout": "rw", "agent": "ro"}
+    assert may["recorder"] == {"recorder": "rw"}
+    assert may["pusher"] == {"pusher": "rw"}
+
+
+@AGENTS
+def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
+    (mount,) = [m for c, m, v in mounts(name) if c["name"] == "agent" and v["name"] == "session"]
+
+    assert (mount["mountPath"], mount["subPath"]) == ("/session/prompt.md", "prompt.md")
+    assert mount["readOnly"] is True
+
+
+def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
+    (volume,) = [v for v in pod("agent-full")["volumes"] if v["name"] == "model-key"]
+    assert volume["secret"]["items"] == [{"key": "token", "path": "token"}]
+    assert "model-key" not in {v["name"] for v in pod("agent")["volumes"]}
+
+
+@AGENTS
+def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -> None:
+    command = pod(name)["containers"][0]["command"]
+    before = command[: command.index("--")]
+
+    assert before[0] == "/launcher/launcher"
+    options = dict(zip(before[1::2], before[2::2], strict=True))
+    assert options["--stdin"] == "/session/prompt.md"
+    seconds = int(options["--int-seconds"]) + int(options["--term-seconds"])
+    assert seconds < pod(name)["terminationGracePeriodSeconds"] / 2
+
+
+# --- checks and merges --------------------------------------------------------------------------
+
+
+def config(name: str, container: str) -> Any:
+    (found,) = [c for c in containers(name) if c["name"] == container]
+    return load(CONFIGS[container], environment(found)["BERNSTEIN_CONFIG"])
+
+
+def test_a_check_runs_on_exactly_the_judged_commit_with_the_pinned_configuration() -> None:
+    found = config("check", "checkout")
+
+    assert (found.ref, found.sha) == (built.REF, HEAD)
+    assert (found.pinned_sha, found.pinned_names) == (BASE, ("ruff.toml",))
+    assert config("check-own-image", "checkout").pinned_sha is None
+
+
+def test_a_check_has_its_own_time_and_the_image_of_its_gate() -> None:
+    (check,) = pod("check-own-image")["containers"]
+
+    assert check["image"] == "own:1"
+    assert check["command"] == ["sh", "-c", "licence-check"]
+    assert pod("check")["activeDeadlineSeconds"] == 90 + 60
+    assert pod("check")["containers"][0]["image"] == "toolchain:1"
+
+
+def test_what_only_reads_gets_objects_and_no_worktree() -> None:
+    found = config("inspect-merge", "checkout")
+
+    assert (found.sha, found.worktree) == (HEAD, None)
+    assert found.also == (built.INTEGRATION,)
+    assert config("inspect", "checkout").also == ()
+    assert config("inspect-merge", "inspect").onto_ref == built.INTEGRATION
+
+
+def test_a_merge_is_told_what_may_land_and_where_the_tip_must_be() -> None:
+    found = config("land", "land")
+
+    assert (found.sha, found.tree, found.expect) == (HEAD, TREE, BASE)
+    assert (found.ref, found.onto) == (built.REF, built.INTEGRATION)
