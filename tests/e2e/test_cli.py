@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pytest
 from tests.e2e.conftest import LIE, MakeWorld, World, does, state, writing
 
 PROGRAM = str(Path(sys.executable).with_name("bernstein"))
-SECONDS = 180
+SECONDS = 300
 PLAN = """\
 name: Small plan
 description: Two stages, one of them with a liar
@@ -77,7 +77,6 @@ class Answer:
 class CommandLine:
     here: World
     folder: Path
-    finished: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, *arguments: str) -> Answer:
         done = subprocess.run(
@@ -132,7 +131,7 @@ def _read(terminal: int, deadline: float) -> Iterator[bytes]:
 @pytest.fixture(scope="module")
 def bernstein(shared_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     described = writing("parser.md", "See parser.py.\n")
-    hangs = {"steps": [{"say": "I think about it."}, {"hang": True}]}
+    hangs = {"steps": [{"say": "I think about it."}, {"sleep": 600}]}
     here = shared_world(
         [
             does("Add the parser", LIE, writing("parser.py", "X = 1\n")),
@@ -159,7 +158,7 @@ def test_run_shows_a_plan_on_a_terminal_until_it_is_merged(
     for words in ("2 steps", "Plan 'small-plan' created", "Add the parser", "attempt 2", "merged"):
         assert words in plain, words
     last = [line.rstrip() for line in plain.splitlines()][-12:]
-    assert any(line.startswith("small-plan  Succeeded · 2/2 closed · $") for line in last), last
+    assert any(line.startswith("small-plan  Succeeded · 2/2 closed · ") for line in last), last
     assert any(line.startswith("✓ Succeeded") for line in last), last
     assert max(len(line) for line in plain.replace("\r", "\n").splitlines()) <= 100
     assert {"parser.py", "parser.md"} <= set(bernstein.here.files())
@@ -183,9 +182,9 @@ def test_run_of_the_same_file_again_changes_nothing(
 
 def test_status_tells_of_all_plans_and_of_one(bernstein: CommandLine, on_terminal: str) -> None:
     every = bernstein("status")
-    assert re.search(r"^small-plan +Succeeded +.* 2/2 +\$0\.\d\d", every.out, re.MULTILINE)
+    assert re.search(r"^small-plan +Succeeded +2/2 +<?\$0\.01 ", every.out, re.MULTILINE)
     one = bernstein("status", "small-plan")
-    assert "after 2 attempts" in one.out
+    assert ", 2 attempts" in one.out
     assert "refs/heads/main" in one.out
     record = bernstein("status", "small-plan", "--json").json
     assert record["counts"]["closed"] == 2

@@ -16,7 +16,7 @@ from tests.demo import manifests
 from tests.e2e.conftest import MakeWorld, Object, World, condition, state
 from tests.stack import Stack
 
-ENOUGH = 180
+ENOUGH = 300
 WRITES = {"write": {"path": "new.py", "content": "X = 1\n"}}
 DONE = {"text": "done"}
 MODEL = "gpt-5.5"
@@ -58,12 +58,12 @@ class Codex:
         return [row for row in rows if row.get("prefix") == story]
 
     def held(self, name: str, reason: str) -> Object:
-        """The Task, whose sessions ended for this reason, which is nobody's attempt."""
+        """The Task, which waits after sessions that ended for this reason: no attempt of its."""
 
-        def tried(task: Object) -> bool:
-            return bool(task.get("status", {}).get("attempts"))
+        def waits(task: Object) -> bool:
+            return bool(task.get("status", {}).get("hold"))
 
-        task = self.here.await_("task", name, tried, ENOUGH)
+        task = self.here.await_("task", name, waits, ENOUGH)
         ends = {(a["reason"], a["counted"]) for a in task["status"]["attempts"]}
         assert ends == {(reason, False)}
         assert task["status"]["attempt"] == 0

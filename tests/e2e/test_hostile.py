@@ -27,7 +27,7 @@ from tests.stack import SYSTEM
 PAYLOADS = Path(__file__).with_name("payloads")
 TOKEN = re.compile(r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}")
 NEVER = {"type": "path_exists", "path": "never"}
-ENOUGH = 180
+ENOUGH = 300
 CHECKPOINT = 5
 """Seconds from one look at the tree to the next: a third of the Project's stallSeconds."""
 MORE_THAN_TWO = 2.5 * CHECKPOINT

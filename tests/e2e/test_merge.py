@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 
 LINES = "one\ntwo\nthree\nfour\n"
-ENOUGH = 180
+ENOUGH = 300
 SHOWS = {"type": "test_passes", "command": "cat lines.txt; test $(wc -l <lines.txt) = 4"}
 NOT_BOTH = {
     "type": "test_passes",
@@ -21,10 +21,10 @@ NOT_BOTH = {
 }
 
 
-def replacing(old: str, new: str, *, after: float = 0) -> Object:
-    """An attempt that changes one line, and takes its time."""
+def replacing(old: str, new: str, *, after: str = "sleep 2") -> Object:
+    """An attempt that changes one line, after this command."""
     change = {"path": "lines.txt", "old": old, "new": new}
-    return {"steps": [{"sleep": after}, {"replace": change}], "text": "done"}
+    return {"steps": [{"run": after}, {"replace": change}], "text": "done"}
 
 
 def only_signals(spec: Object) -> None:
@@ -102,22 +102,26 @@ def stories(shared_world: MakeWorld) -> Stories:
         return Story(here, before)
 
     def interfere(story: Story, path: str, content: str) -> Story:
+        """Push while the agent is at work, and let it go on then."""
+
         def at_work(obj: Object) -> bool:
             return state(obj) == "InProgress"
 
         name = "left" if story is alone else "plan-only-left"
         story.here.await_("task", name, at_work, ENOUGH)
-        return Story(story.here, story.before, push(story.here, path, content))
+        by_hand = push(story.here, path, content)
+        story.here.kubectl("exec", f"job/{name}-s1", "-c", "agent", "--", "touch", "/tmp/go")
+        return Story(story.here, story.before, by_hand)
 
-    left, right = replacing("one", "ONE", after=2), replacing("three", "THREE", after=2)
-    late = replacing("one", "ONE", after=8)
+    left, right = replacing("one", "ONE"), replacing("three", "THREE")
+    late = replacing("one", "ONE", after="until [ -e /tmp/go ]; do sleep 0.2; done")
     alone = begin(does("left", late), plan=False)
     moved = begin(does("left", late))
     moved_in_conflict = begin(does("left", late))
     neighbours = begin(does("left", left), does("right", right))
     other = {"steps": [{"write": {"path": "{task}.txt", "content": "x\n"}}], "text": "done"}
     refused = begin(does("left", left, other), does("right", right, other), signal=NOT_BOTH)
-    conflict = begin(does("left", left), does("right", replacing("one", "EINS", after=2)))
+    conflict = begin(does("left", left), does("right", replacing("one", "EINS")))
     return Stories(
         neighbours,
         refused,

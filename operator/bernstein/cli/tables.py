@@ -174,7 +174,7 @@ def _verifying(task: Task) -> str:
 
 
 def _tries(attempts: int) -> str:
-    return f" after {attempts} attempts" if attempts > 1 else ""
+    return f", {attempts} attempts" if attempts > 1 else ""
 
 
 def ending(plan: Plan) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -29,7 +30,7 @@ from bernstein.core.intents import (
     TaskSnapshot,
 )
 from bernstein.core.task import decide
-from bernstein.kube.errors import NameConflict
+from bernstein.kube.errors import NameConflict, TransportError
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
@@ -40,6 +41,13 @@ log = logging.logger(__name__)
 _SHARED = (None, TaskState.OPEN, TaskState.DONE)
 """States whose decisions take from what Tasks share: agents, files, the merge queue."""
 _LOOK_SECONDS = 0.005
+
+
+@dataclass(frozen=True)
+class _Step:
+    result: Result
+    took: bool = False
+    """An agent and files, or a place at the merge: others must see it before they decide."""
 
 
 class TaskController:
@@ -57,24 +65,30 @@ class TaskController:
         if task is None:
             return Result()
         if task.status.state not in _SHARED:
-            return await self._step(key)
+            return (await self._step(key)).result
         async with self._locks[key.namespace]:
-            result = await self._step(key)
+            try:
+                step = await self._step(key)
+            except TransportError:
+                # It may have taken something all the same.
+                await self._caches.tasks.informer.refresh(key)
+                raise
             # The next decision in this namespace must see what this one took.
-            while True:
+            while step.took:
                 wait = await self._writer.guard.settle(key)
                 if not wait:
-                    return result
+                    break
                 await asyncio.sleep(min(wait, _LOOK_SECONDS))
+            return step.result
 
-    async def _step(self, key: Key) -> Result:
+    async def _step(self, key: Key) -> _Step:
         now = datetime.now(UTC)
         obj = self._caches.tasks.informer.get(key)
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:
-            return Result()
+            return _Step(Result())
         if snapshot.task.metadata.deletion_timestamp is not None:
-            return Result()
+            return _Step(Result())
         decision = decide(snapshot, now)
         status, again = conflicts.resolved(decision.status, now), decision.requeue_after
         try:
@@ -84,9 +98,10 @@ class TaskController:
             text, meta = conflicts.describe(conflict), snapshot.task.metadata
             status = conflicts.stalled(snapshot.task.status, text, meta.generation, now)
             again = PROBE_SECONDS
-        if await self._writer.status(key, TASKS, obj, status.dump()):
+        written = await self._writer.status(key, TASKS, obj, status.dump())
+        if written:
             self._tell(key, obj, snapshot, status, now)
-        return Result(again)
+        return _Step(Result(again), written and _takes(snapshot.task.status, status))
 
     async def _execute(
         self, key: Key, snapshot: TaskSnapshot, decision: Decision, intent: Intent
@@ -179,6 +194,12 @@ class TaskController:
         created = snapshot.task.metadata.creation_timestamp
         if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED and created:
             self._metrics.task_closed(key.namespace, (now - created).total_seconds())
+
+
+def _takes(old: TaskStatus, new: TaskStatus) -> bool:
+    step = new.delivery.step if new.delivery is not None else None
+    before = old.delivery.step if old.delivery is not None else None
+    return step != before or (new.state is TaskState.CLAIMED and old.state is not new.state)
 
 
 def _session(snapshot: TaskSnapshot, status: TaskStatus, intent: CreateSession) -> dict[str, Any]:

@@ -87,12 +87,16 @@ def _land(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime)
     if candidate is not None:
         judged, sha, tree = candidate, candidate.sha, candidate.tree
         expect, ref = candidate.base, candidate.ref
-        may = may_merge(judged, sha=sha, tree=tree, expected=_names(_specs(snapshot, judged)))
+        may = may_merge(judged, sha=sha, tree=tree, expected=_names(_specs(snapshot)))
     else:
         sha, tree = landed.sha or "", landed.tree or ""
         expect, ref = status.integration.target_sha, status.integration.ref
         may = may_merge(last.status.verification, sha=sha, tree=tree, expected=())
     begins = not has_started(status)
+    again = _to_judge(snapshot, status, last) if begins else None
+    if again is not None:
+        status = status.model_copy(update={"verification": again})
+        return PlanDecision(busy(status, "Verifying", "the Project's checks have changed", now))
     if begins and not may:
         text = "the tree on the integration ref is not the one that was verified"
         return PlanDecision(stalled(status, "VerificationMissing", text, now))
@@ -133,6 +137,28 @@ def _land(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime)
     moved = step.model_copy(update={"tip": result.tip, "step": "Queued"})
     status, _ = _step(status.model_copy(update={"delivery": moved}), "Preparing", now)
     return PlanDecision(status)
+
+
+def _to_judge(snapshot: PlanSnapshot, status: PlanStatus, last: Task) -> PlanVerification | None:
+    """What must be judged (again) before it lands: the Project asks for gates that were not run."""
+    judged = status.verification or last.status.verification
+    landed = last.status.delivery
+    if judged is None or landed is None or status.integration is None:
+        return None
+    known = {result.name for result in judged.checks}
+    if isinstance(judged, PlanVerification):
+        missing = set(_names(_specs(snapshot))) - known
+        fresh = {"passed": None, "checks": (), "round": judged.round + 1}
+        return judged.model_copy(update=fresh) if missing else None
+    gates = {spec.name for spec in _specs(snapshot) if spec.kind == "gate"}
+    if not gates - known:
+        return None
+    return PlanVerification(
+        base=status.integration.target_sha,
+        sha=landed.sha or judged.sha,
+        tree=landed.tree or judged.tree,
+        ref=status.integration.ref,
+    )
 
 
 def _prepare(snapshot: PlanSnapshot, status: PlanStatus, last: Task, now: datetime) -> PlanDecision:
@@ -186,9 +212,8 @@ def _conflict(status: PlanStatus, step: Delivery, files: str, now: datetime) -> 
     return stalled(status, "MergeConflict", f"{text}. {policy('MergeConflict').remedy}", now)
 
 
-def _specs(snapshot: PlanSnapshot, judged: PlanVerification) -> tuple[CheckSpec, ...]:
+def _specs(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
     """Every gate, and every signal of every Task, once each."""
-    del judged
     assert snapshot.project is not None
     signals: dict[str, Signal] = {}
     for task in snapshot.tasks.values():
@@ -210,7 +235,7 @@ def _verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     assert status.integration is not None
     if judged.passed is False:
         return PlanDecision(status)
-    specs = _specs(snapshot, judged)
+    specs = _specs(snapshot)
     wanted = wanted_jobs(
         snapshot.plan.metadata.name,
         judged,

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from bernstein.api.plan import PlanVerification
 from bernstein.api.session import Outcome, Work
-from bernstein.api.task import CheckResult, Task, TaskStatus, Verification
+from bernstein.api.task import CheckResult, Hold, Task, TaskStatus, Verification
 from bernstein.core import checks, landing, names, pods
 from bernstein.core.checks import INSPECT, CheckSpec, Subject
 from bernstein.core.errors import MAX_GATE_ERRORS, policy
 from bernstein.core.intents import Intent, RunCheck, RunInspect, TaskSnapshot
 from bernstein.core.pods import JobView
-from bernstein.core.progress import note, stalled
+from bernstein.core.progress import busy, note, stalled
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,10 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
     judged = status.verification
     assert judged is not None
     if status.gate_errors > MAX_GATE_ERRORS:
-        return Step(status)
+        if not _project_changed(snapshot, status):
+            return Step(status)
+        status = status.model_copy(update={"gate_errors": 0, "hold": None})
+        status = busy(status, "Verifying", "the Project has changed", now)
     specs = specs_of(snapshot, judged)
     wanted = _intents(snapshot, status, judged, specs)
     jobs = {
@@ -66,8 +69,16 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
     results = checks.verdicts(specs, jobs)
     if results is None:
         missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
-        return _stuck(status, jobs, now) or Step(status, missing, 5 if jobs else None)
-    return _judge(status, judged, results, now)
+        stuck = _stuck(snapshot, status, jobs, now)
+        return stuck or Step(status, missing, 5 if jobs else None)
+    return _judge(snapshot, status, judged, results, now)
+
+
+def _project_changed(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
+    """Since the last check that could not run: the cause may be mended."""
+    assert snapshot.project is not None
+    hold = status.hold
+    return hold is not None and hold.generation != snapshot.project.metadata.generation
 
 
 def _intents(
@@ -115,30 +126,40 @@ def wanted_jobs(
     return wanted
 
 
-def _stuck(status: TaskStatus, jobs: dict[str, JobView], now: datetime) -> Step | None:
+def _stuck(
+    snapshot: TaskSnapshot, status: TaskStatus, jobs: dict[str, JobView], now: datetime
+) -> Step | None:
     """A check whose pod cannot start is a gate that cannot run."""
     for check, job in jobs.items():
         problem = pods.diagnose_waiting(job, now) if not job.ended else None
         if problem is not None:
-            return _cannot_run(status, check, problem.reason, problem.message, now)
+            text = f"'{check}' could not run: {problem.reason}: {problem.message}"
+            return _cannot_run(snapshot, status, text, now)
     return None
 
 
-def _cannot_run(status: TaskStatus, check: str, reason: str, message: str, now: datetime) -> Step:
+def _cannot_run(snapshot: TaskSnapshot, status: TaskStatus, text: str, now: datetime) -> Step:
     assert status.verification is not None
+    assert snapshot.project is not None
     errors = status.gate_errors + 1
     again = status.verification.model_copy(update={"round": status.verification.round + 1})
     status = status.model_copy(update={"gate_errors": errors, "verification": again})
-    text = f"'{check}' could not run: {reason}: {message}"
     if errors <= MAX_GATE_ERRORS:
         return Step(note(status, "Verified", False, "GateErrored", text, now))
     remedy = policy("GateErrored").remedy
+    generation = snapshot.project.metadata.generation
+    hold = Hold(reason="GateErrored", message=text[:2000], retry_at=now, generation=generation)
     status = note(status, "Verified", False, "GateErrored", text, now)
+    status = status.model_copy(update={"hold": hold})
     return Step(stalled(status, "GateErrored", f"{text}. Remedy: {remedy}", now))
 
 
 def _judge(
-    status: TaskStatus, judged: Verification, results: tuple[CheckResult, ...], now: datetime
+    snapshot: TaskSnapshot,
+    status: TaskStatus,
+    judged: Verification,
+    results: tuple[CheckResult, ...],
+    now: datetime,
 ) -> Step:
     seen = judged.model_copy(update={"checks": results})
     status = status.model_copy(update={"verification": seen})
@@ -153,7 +174,9 @@ def _judge(
         return Step(failed, rejected=(reason, checks.feedback(results)))
     errors = checks.errored(results)
     if errors:
-        return _cannot_run(status, errors[0].name, errors[0].reason, errors[0].excerpt, now)
+        first = errors[0]
+        text = f"'{first.name}' could not run: {first.reason}: {first.excerpt}"
+        return _cannot_run(snapshot, status, text, now)
     passed = seen.model_copy(
         update={
             "passed": True,

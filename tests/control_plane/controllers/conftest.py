@@ -64,8 +64,7 @@ async def make_world(
         for kubelet in kubelets:
             kubelet.cancel()
         ended = await asyncio.gather(*kubelets, return_exceptions=True)
-        for world in made:
-            await _remove(admin, operator, world.namespace)
+        await asyncio.gather(*(_remove(admin, operator, world.namespace) for world in made))
     for end in ended:
         if isinstance(end, Exception):
             raise end

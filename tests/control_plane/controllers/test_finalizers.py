@@ -55,7 +55,7 @@ async def test_a_namespace_really_goes_away(world: World) -> None:
     await world.task_in("one", "InProgress")
     await world.task_in("shop-a-three", "InProgress")
     await world.admin.delete(NAMESPACES, world.namespace, propagation="Background")
-    await world.gone(NAMESPACES, world.namespace, 40)
+    await world.gone(NAMESPACES, world.namespace)
 
 
 async def test_a_pod_is_let_go_by_the_next_leader(world: World) -> None:

@@ -46,7 +46,7 @@ async def test_a_required_gate_that_says_no_ends_the_attempt(world: World) -> No
     for name, _, _ in REJECTED:
         await world.task(name, maxRetries=0)
     for name, expected, _ in REJECTED:
-        task = await world.stalled(TASKS, name, "GateFailed", 40)
+        task = await world.stalled(TASKS, name, "GateFailed")
         assert verdict(task, "lint") == expected
         assert state_of(task) == "Failed"
         assert condition(task, "Verified")["status"] == "False"
@@ -71,7 +71,7 @@ async def test_a_gate_that_cannot_run_is_tried_again_and_costs_no_attempt(world:
     for number in range(len(ERRORED)):
         await world.task(f"t{number}", maxRetries=0)
     for number, (reason, _) in enumerate(ERRORED):
-        task = await world.task_in(f"t{number}", "Closed", 40)
+        task = await world.task_in(f"t{number}", "Closed")
         assert task["status"]["attempt"] == 1
         assert verdict(task, "lint") == ("Passed", "")
         told = [condition({"status": p}, "Verified") for p in world.patches(f"t{number}")]
@@ -83,7 +83,7 @@ async def test_a_gate_that_never_runs_stalls_the_task_with_a_remedy(world: World
     world.kubelet.on("*-lint-*", ends("Failed", check=exited(127, "make: not found")))
     await world.start()
     await world.task("one")
-    task = await world.stalled(TASKS, "one", "GateErrored", 40)
+    task = await world.stalled(TASKS, "one", "GateErrored")
     assert state_of(task) == "Done"
     assert task["status"]["attempt"] == 1
     assert "Remedy: " in condition(task, "Stalled")["message"]
@@ -154,7 +154,7 @@ async def test_a_gate_that_is_added_while_a_task_waits_is_asked_before_it_merges
     await world.project(gates={"pipeline": [LINT], "enabled": True})
     first = world.kubelet.pods["first-s1-land-1"]
     await succeed(first)
-    task = await world.task_in("second", "Closed", 40)
+    task = await world.task_in("second", "Closed")
     assert verdict(task, "lint") == ("Passed", "")
 
 

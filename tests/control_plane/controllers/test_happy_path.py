@@ -71,7 +71,7 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
 async def test_a_plan_is_expanded_run_in_order_and_delivered(world: World) -> None:
     await world.start()
     await world.plan("shop", [stage("build", "api", "page"), stage("ship", "image")])
-    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded", 40)
+    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
     status = plan["status"]
     assert status["counts"]["closed"] == status["counts"]["total"] == 3
     assert condition(plan, "Succeeded")["status"] == "True"
@@ -89,7 +89,7 @@ async def test_a_plan_is_expanded_run_in_order_and_delivered(world: World) -> No
 async def test_a_dependant_starts_from_what_its_dependency_landed(world: World) -> None:
     await world.start()
     await world.plan("shop", [stage("build", "api"), stage("ship", "image")])
-    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded", 40)
+    plan = await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
     api, image = await world.get(TASKS, "shop-build-api"), await world.get(TASKS, "shop-ship-image")
     assert image["status"]["verification"]["base"] == api["status"]["delivery"]["sha"]
     session = await world.get(AGENT_SESSIONS, "shop-ship-image-s1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,7 +14,7 @@ import yaml
 
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import LostLeadership
-from bernstein.kube.resource import LEASES
+from bernstein.kube.resource import LEASES, Object
 from tests.control_plane.controllers.kubelet import after, run, works
 from tests.control_plane.controllers.mortal import Life, mortal
 from tests.control_plane.controllers.world import World, state_of
@@ -29,6 +30,7 @@ async def spawn(world: World, tmp_path: Path) -> AsyncIterator[Callable[[], Awai
     kubeconfig.write_text(yaml.safe_dump(await _kubeconfig(world.operator)))
     kubeconfig.chmod(0o600)
     started: list[Process] = []
+    log = (tmp_path / "log").open("wb")
 
     async def start() -> Process:
         options = {
@@ -43,7 +45,7 @@ async def spawn(world: World, tmp_path: Path) -> AsyncIterator[Callable[[], Awai
                 *(sys.executable, "-m", "bernstein.controllers"),
                 *(f"--{name}={value}" for name, value in options.items()),
                 env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONPATH": "operator"},
-                stderr=asyncio.subprocess.DEVNULL,
+                stderr=log,
             )
         )
         return started[-1]
@@ -53,6 +55,7 @@ async def spawn(world: World, tmp_path: Path) -> AsyncIterator[Callable[[], Awai
         if process.returncode is None:
             process.kill()
         await process.wait()
+    log.close()
 
 
 async def _kubeconfig(connection: ConnectionInfo) -> dict[str, object]:
@@ -77,7 +80,7 @@ async def holder(world: World) -> str:
 
 
 async def test_the_second_takes_over_when_the_first_is_killed(
-    world: World, spawn: Callable[[], Awaitable[Process]]
+    world: World, spawn: Callable[[], Awaitable[Process]], tmp_path: Path
 ) -> None:
     free = asyncio.Event()
     world.kubelet.on("agent", after(free, works()))
@@ -92,12 +95,28 @@ async def test_the_second_takes_over_when_the_first_is_killed(
     assert not replica.engine.elector.leading
     first.kill()
     await first.wait()
+    _moves_are_logged(tmp_path / "log", await world.get(TASKS, "one"))
     free.set()
-    await world.task_in("one", "Closed", 40)
+    await world.task_in("one", "Closed")
     assert await holder(world) != before
     assert await world.sessions() == ["one-s1"]
     assert len(world.kubelet.remote.landed) == 1
     assert second.writes
+
+
+def _moves_are_logged(log: Path, task: Object) -> None:
+    """One line of JSON for each, that leads back to the object."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    about = {"namespace": task["metadata"]["namespace"], "name": "one", "attempt": 0}
+    about["uid"] = task["metadata"]["uid"]
+    told = [line for line in lines if about.items() <= line.items()]
+    assert [line["after"] for line in told if line["message"] == "task moved"] == [
+        "Open",
+        "Claimed",
+    ]
+    sessions = [line for line in lines if line["message"] == "session moved"]
+    assert {line["name"] for line in sessions} == {"one-s1"}
+    assert all(line["uid"] and line["attempt"] == 1 for line in sessions)
 
 
 async def test_a_process_that_lost_its_lease_exits_with_1(

@@ -46,7 +46,7 @@ async def test_what_depends_on_a_failure_is_stalled_and_the_rest_goes_on(world: 
         stage("d", "four", dependsOn=[]),
     ]
     await world.plan("net", stages)
-    await world.task_in("net-d-four", "Closed", 40)
+    await world.task_in("net-d-four", "Closed")
     await world.stalled(TASKS, "net-a-one", "AgentFailed")
     await world.stalled(TASKS, "net-b-two", "DependencyFailed")
     await world.stalled(TASKS, "net-c-three", "DependencyFailed")
@@ -70,7 +70,7 @@ async def test_the_highest_priority_gets_the_one_agent(world: World) -> None:
     for name in ("low", "middle", "high"):
         await world.until(TASKS, name, lambda t: queued(t) == "MaxAgents")
     free.set()
-    await world.task_in("low", "Closed", 40)
+    await world.task_in("low", "Closed")
     agents = [job for job in world.kubelet.ran if job.endswith("-s1")]
     assert agents == ["first-s1", "high-s1", "middle-s1", "low-s1"]
 

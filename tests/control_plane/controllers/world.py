@@ -144,7 +144,7 @@ class World:
         resource: Resource,
         name: str,
         holds: Callable[[Object], object],
-        seconds: float = 20,
+        seconds: float = 60,
     ) -> Object:
         """The object, once the condition holds on it; fails with its status when it never does."""
         obj: Object = {}
@@ -160,7 +160,7 @@ class World:
             shown = yaml.safe_dump(obj.get("status", "it does not exist"))
             pytest.fail(f"{resource.kind} {name}: not within {seconds} s:\n{shown}")
 
-    async def gone(self, resource: Resource, name: str, seconds: float = 20) -> None:
+    async def gone(self, resource: Resource, name: str, seconds: float = 60) -> None:
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -171,11 +171,11 @@ class World:
         except TimeoutError:
             pytest.fail(f"{resource.kind} {name} is still there:\n{yaml.safe_dump(obj)}")
 
-    async def task_in(self, name: str, state: str, seconds: float = 20) -> Object:
+    async def task_in(self, name: str, state: str, seconds: float = 60) -> Object:
         return await self.until(TASKS, name, lambda t: state_of(t) == state, seconds)
 
     async def stalled(
-        self, resource: Resource, name: str, reason: str, seconds: float = 20
+        self, resource: Resource, name: str, reason: str, seconds: float = 60
     ) -> Object:
         def holds(obj: Object) -> bool:
             found = condition(obj, "Stalled")

@@ -29,7 +29,6 @@ from bernstein.kube.resource import (
     CONFIG_MAPS,
     EVENTS,
     JOBS,
-    PODS,
     Key,
     Object,
     is_deleting,
@@ -37,7 +36,7 @@ from bernstein.kube.resource import (
 )
 from tests.background import Background, eventually
 from tests.cluster.interface import Cluster
-from tests.control_plane.kube.conftest import WIDGETS, items, named, until
+from tests.control_plane.kube.conftest import WIDGETS, named
 from tests.control_plane.kube.test_client import job
 
 OWNERSHIP = Ownership(("engine.example.com/managed", "true"), "engine.example.com/spec-hash")
@@ -155,10 +154,20 @@ async def test_a_job_made_twice_is_one_and_a_changed_one_is_a_conflict(
     changed["spec"]["backoffLimit"] = 1
     with pytest.raises(NameConflict):
         await executor.execute(owner, Create(JOBS, changed))
-    await until(lambda: items(client, PODS, namespace))
+    # Held, so that the deletion cannot be over before the next line looks.
+    held = await executor.execute(owner, AddFinalizer(JOBS, await _job(client, namespace), HOLD))
+    assert held is not None
     await executor.execute(owner, Delete(JOBS, Key(namespace, "j"), uid_of(first)))
     with pytest.raises(Requeue):
         await executor.execute(owner, Create(JOBS, changed))
+    await executor.execute(owner, RemoveFinalizer(JOBS, await _job(client, namespace), HOLD))
+
+
+HOLD = "engine.test/hold"
+
+
+async def _job(client: Client, namespace: str) -> Object:
+    return await client.get(JOBS, "j", namespace)
 
 
 async def test_a_status_is_patched_once_and_another_writers_part_is_left_alone(

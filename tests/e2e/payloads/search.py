@@ -19,6 +19,8 @@ import ssl
 import stat
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from http.client import HTTPSConnection
 from pathlib import Path
@@ -87,6 +89,7 @@ def _forms(value: bytes) -> Iterator[bytes]:
 
 
 def main() -> int:
+    threading.Thread(target=_show_life, daemon=True).start()
     known = json.loads(Path(sys.argv[1]).read_text())
     needles = {name: bytes.fromhex(value) for name, value in known["needles"].items()}
     findings = Findings(needles, known["since"])
@@ -111,6 +114,13 @@ def main() -> int:
     }
     print(json.dumps(report))
     return 0 if set(findings.places) == {PLANTED} else 1
+
+
+def _show_life() -> None:
+    """On a busy machine the search takes longer than a silent agent is given."""
+    while True:
+        print("searching", file=sys.stderr, flush=True)
+        time.sleep(2)
 
 
 def _search(findings: Findings) -> None:

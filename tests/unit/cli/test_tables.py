@@ -22,7 +22,7 @@ RUNNING = """\
 rate-limit-api  Running · 2/7 closed · $0.42 of $5.00 · 3:12
 design
   ✓ Pick rate-limit algorith…  closed       merged a1b2c3d4                $0.12
-  ✓ Document Redis key schema  closed       merged a1b2c3d4 after 2 att…  <$0.01
+  ✓ Document Redis key schema  closed       merged a1b2c3d4, 2 attempts   <$0.01
 implement
   ● Add RateLimiter middlewa…  in progress  attempt 2: editing the limi…   $0.30
   ◆ Wire middleware into Fas…  done         merging (landing)

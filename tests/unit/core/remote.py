@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,11 @@ class Remote:
         self.commits: dict[str, Commit] = {}
         self.refs: dict[str, str] = {}
         self.refs[target] = self.commit((), {"README": "hello"})
+
+    def copy(self) -> Remote:
+        other = copy(self)
+        other.commits, other.refs = dict(self.commits), dict(self.refs)
+        return other
 
     def commit(self, parents: tuple[str, ...], files: Files, salt: str = "") -> str:
         made = Commit(parents, tuple(sorted(files.items())))

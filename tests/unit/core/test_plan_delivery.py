@@ -32,7 +32,6 @@ from tests.unit.core.objects import (
     sha,
     stalled_for,
     told,
-    verification,
     waiting,
 )
 from tests.unit.core.objects import status as status_of
@@ -129,7 +128,9 @@ def test_a_plan_that_changed_nothing_succeeds_without_a_merge() -> None:
 
 def test_a_tree_that_was_not_verified_does_not_land() -> None:
     found = closed(1)
-    forged = found.model_copy(update={"verification": verification(sha=sha(1), passed=True)})
+    assert found.verification is not None
+    other = found.verification.model_copy(update={"tree": sha(7)})
+    forged = found.model_copy(update={"verification": other})
 
     decision = look(tasks=(objects.task(status=forged),))
 
@@ -205,6 +206,38 @@ def test_a_conflict_with_the_target_needs_a_person() -> None:
     assert found.phase == "Stalled"
     assert (found.delivery and found.delivery.state) == "Conflict"
     assert stalled_for(found.conditions) == "MergeConflict"
+
+
+# --- the Project asks for more ------------------------------------------------------------------
+
+OWN = {"name": "own", "command": "true", "image": "own:1"}
+STRICTER = objects.project(gates={"pipeline": [OWN, {"name": "pii_scan", "enabled": False}]})
+PASSED = (checked("web-lint-0"), checked("web-own-0"))
+
+
+def test_a_gate_that_came_after_the_tasks_were_closed_judges_the_whole() -> None:
+    again = look(project=STRICTER).status
+    assert again.verification is not None
+    assert (again.verification.ref, again.verification.sha) == (INTEGRATION, sha(2))
+    assert again.delivery is None
+
+    names = [i.job for i in look(again, project=STRICTER).intents if isinstance(i, RunCheck)]
+    assert names == ["web-lint-0", "web-own-0"]
+    passed = look(again, *PASSED, project=STRICTER).status
+    begun = look(passed, *PASSED, project=STRICTER).status
+    (land,) = look(begun, *PASSED, project=STRICTER).intents
+    assert land == RunLand("web-land-1", INTEGRATION, sha(2), sha(1002), ONTO, BASE)
+
+
+def test_a_gate_that_came_after_a_merge_was_judged_judges_it_again() -> None:
+    ready = look(step("Preparing"), prepared()).status
+    passed = look(ready, checked("web-lint-0")).status
+
+    again = look(passed, checked("web-lint-0"), project=STRICTER).status
+
+    assert again.verification is not None
+    assert (again.verification.passed, again.verification.round) == (None, 1)
+    assert (again.delivery and again.delivery.step) == "Queued"
 
 
 # --- failures -----------------------------------------------------------------------------------

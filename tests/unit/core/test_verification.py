@@ -129,6 +129,19 @@ def test_after_three_repetitions_it_stays_done_and_needs_a_person() -> None:
     assert (quiet.status, quiet.intents) == (status, ())
 
 
+def test_a_change_of_the_project_lets_the_checks_run_again() -> None:
+    errored = checked("work-s1-lint-0", 127)
+    status = look(done(gate_errors=MAX_GATE_ERRORS), errored).status
+    assert stalled_for(status.conditions) == "GateErrored"
+    mended = snapshot(objects.task(status=status), project=project(generation=2))
+
+    decision = task.decide(mended, NOW)
+
+    assert names(decision.intents) == ["work-s1-lint-1"]
+    assert (decision.status.gate_errors, decision.status.hold) == (0, None)
+    assert stalled_for(decision.status.conditions) is None
+
+
 @pytest.mark.parametrize(
     ("stuck", "reason"),
     [

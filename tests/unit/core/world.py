@@ -6,9 +6,11 @@ the API server would: only what a status dumps survives.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -49,6 +51,9 @@ from bernstein.core.intents import (
 from bernstein.core.pods import JobView
 from tests.unit.core import objects
 from tests.unit.core.remote import Remote
+
+EXAMPLES = int(os.environ.get("BERNSTEIN_EXAMPLES", "0"))
+"""Set: so many runs, and other ones each time, to search for what the usual run does not meet."""
 
 TARGET = "refs/heads/main"
 TOKENS = protocol.Usage(input=100_000, output=20_000)
@@ -128,6 +133,22 @@ class World:
         self.budget: int | None = None
         """Writes that the operator may still do before it crashes."""
         self._made = 0
+
+    def copy(self) -> World:
+        """Another world that is in the same state."""
+        other = copy(self)
+        other.tasks, other.sessions = dict(self.tasks), dict(self.sessions)
+        other.jobs = {name: replace(job) for name, job in self.jobs.items()}
+        other.remote = self.remote.copy()
+        seen = self.seen
+        other.seen = Seen(
+            set(seen.passed),
+            seen.spent.copy(),
+            set(seen.landed),
+            seen.landed_by.copy(),
+            seen.writes,
+        )
+        return other
 
     # --- writes -----------------------------------------------------------------------------
 
@@ -553,7 +574,7 @@ class World:
             return
         result = self._merge(job, wanted)
         if fate == "lost":  # it did its work, and nobody heard of it
-            self._finish(job, objects.waiting(main), disrupted=True)
+            self._finish(job, objects.ended(main, 143), disrupted=True)
             return
         code = 1 if isinstance(result, protocol.Failure) else 0
         phase = "Failed" if code else "Succeeded"
@@ -676,19 +697,32 @@ class World:
             self.check()
         return wrote
 
-    def run_on(self, rounds: int = 120) -> None:
+    def run_on(self) -> None:
         """Everything goes well from here on; until nothing more happens."""
+        for _ in self.moments():
+            pass
+
+    def moments(self, rounds: int = 120) -> Iterator[World]:
+        """Like run_on; stops wherever the operator has done what it can and pods are to move."""
         quiet = 0
         for _ in range(rounds):
             self.settle()
+            if self._is_over():
+                return
+            yield self
             moved = [self.play(name, "healed") for name in list(self.jobs)]
             self.check()
             quiet = 0 if any(moved) else quiet + 1
-            if quiet > 6:
+            if quiet > 2:
                 return
             if not any(moved):
                 self.pass_time(601)
         raise AssertionError("it never ends")
+
+    def _is_over(self) -> bool:
+        ended = self.plan is None or self.plan.status.ended_at is not None
+        final = (is_final(t.status, t.spec.max_retries) for t in self.tasks.values())
+        return ended and all(final) and all(j.ended and not j.deleting for j in self.jobs.values())
 
 
 def consistent(conditions: Sequence[Any]) -> None:
