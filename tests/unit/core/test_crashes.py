@@ -150,7 +150,8 @@ def ends_well(subject: World) -> None:
 def test_a_crash_anywhere_in_a_plan_with_one_task(event: Callable[[World], None]) -> None:
     found = crashed("a.py")
     assert len(found) > 30
-    for subject in chosen(found, EVENTS.index(event), 3):
+    every = 1 if event is pods_end_and_the_plan_is_cancelled else 3
+    for subject in chosen(found, EVENTS.index(event), every):
         goes_on(subject.copy(), event)
 
 
