@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
@@ -44,9 +45,10 @@ def processes(name: str) -> set[int]:
     """Pids in the cgroup and below."""
     pids: set[int] = set()
     for mount in _mounts():
-        for file in (mount / name.lstrip("/")).glob("**/cgroup.procs"):
+        # os.walk, unlike Path.glob, bears that folders vanish while it looks.
+        for folder, _, _ in os.walk(mount / name.lstrip("/")):
             with contextlib.suppress(OSError):
-                pids.update(int(line) for line in file.read_text().split())
+                pids.update(int(pid) for pid in Path(folder, "cgroup.procs").read_text().split())
     return pids - {0}
 
 

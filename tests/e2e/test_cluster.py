@@ -29,7 +29,6 @@ from tests.cluster.process import wait_until
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="a local node needs root"),
-    pytest.mark.xdist_group("cluster"),
 ]
 
 IMAGE = "probe:1"

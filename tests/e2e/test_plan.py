@@ -14,8 +14,6 @@ from tests.demo import manifests
 from tests.e2e.conftest import OPERATOR, World, state
 from tests.stack import SYSTEM, Stack
 
-pytestmark = pytest.mark.xdist_group("plan")
-
 PLAN = "rate-limit-api"
 
 

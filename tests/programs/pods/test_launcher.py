@@ -199,18 +199,16 @@ def test_the_command_waits_for_the_start_file(launch: Launch) -> None:
 
 def test_a_launcher_that_waits_for_the_start_file_can_be_ended(launch: Launch) -> None:
     launch.options["start-file"] = str(launch.folder / "begin")
-    process = launch.start("echo", "up")
-    wait_for(lambda: signals_are_blocked(process.pid))
+    # Blocked from its birth on, the signal cannot come before the launcher is ready for it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        process = launch.start("echo", "up")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=20) == 128 + signal.SIGTERM
     assert launch.record() == {"exitCode": None, "signal": signal.SIGTERM, "stopped": True}
     assert launch.output() == b""
-
-
-def signals_are_blocked(pid: int) -> bool:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    blocked = next(line.split()[1] for line in lines if line.startswith("SigBlk"))
-    return bool(int(blocked, 16) & 1 << (signal.SIGTERM - 1))
 
 
 def test_the_stop_file_ends_it_by_sigint(launch: Launch) -> None:
