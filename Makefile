@@ -69,7 +69,7 @@ test-control-plane: venv binaries ## a real API server, no containers
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null
-	BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e -n 3 --dist loadfile; found=$$?; \
+	BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e -n 2 --dist loadfile; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
