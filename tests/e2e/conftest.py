@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -127,12 +128,16 @@ class World:
     def await_(
         self, kind: str, name: str, holds: Callable[[Object], bool], seconds: float = 120
     ) -> Object:
-        """The object, once the condition holds on it; fails with its status when it never does."""
+        """The object, once the condition holds on it; fails with its status when it never does.
+
+        A condition about a field that nobody has written yet does not hold yet.
+        """
         deadline = time.monotonic() + seconds
         while True:
             obj = self.get(kind, name)
-            if obj and holds(obj):
-                return obj
+            with contextlib.suppress(KeyError):
+                if obj and holds(obj):
+                    return obj
             if time.monotonic() > deadline:
                 status = yaml.safe_dump(obj.get("status"))
                 pods = self.kubectl("get", "pods", "-o", "wide")

@@ -146,12 +146,15 @@ class World:
         holds: Callable[[Object], object],
         seconds: float = 60,
     ) -> Object:
-        """The object, once the condition holds on it; fails with its status when it never does."""
+        """The object, once the condition holds on it; fails with its status when it never does.
+
+        A condition about a field that nobody has written yet does not hold yet.
+        """
         obj: Object = {}
         try:
             async with asyncio.timeout(seconds):
                 while True:
-                    with contextlib.suppress(NotFound):
+                    with contextlib.suppress(NotFound, KeyError):
                         obj = await self.get(resource, name)
                         if holds(obj):
                             return obj
