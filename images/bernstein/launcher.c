@@ -155,7 +155,7 @@ static void redirect(int from, int to)
 }
 
 /* Starts the command; on failure returns -1 with errno set to what exec said. */
-static pid_t start(const struct options *o, const sigset_t *original)
+static pid_t start(const struct options *o)
 {
 	int input = open_input(o->input ? o->input : "/dev/null");
 	int output = o->output ? open_output(o->output) : -1;
@@ -171,7 +171,9 @@ static pid_t start(const struct options *o, const sigset_t *original)
 		redirect(input, STDIN_FILENO);
 		redirect(output, STDOUT_FILENO);
 		redirect(error, STDERR_FILENO);
-		sigprocmask(SIG_SETMASK, original, NULL);
+		sigset_t none;
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
 		execvp(o->command[0], o->command);
 		problem = errno;
 		if (write(report[1], &problem, sizeof problem) < 0)
@@ -317,20 +319,29 @@ static void await_start(const struct options *o, const sigset_t *signals)
 	}
 }
 
+/* Whoever started us may ignore signals, and who is executed inherits that: a command that ignores
+ * SIGINT would not hear its soft stop, and we would lose its exit if we ignored SIGCHLD. */
+static void ignore_nothing(void)
+{
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = parse(argc, argv);
-	sigset_t signals, original;
+	sigset_t signals;
+	ignore_nothing();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
-	sigprocmask(SIG_BLOCK, &signals, &original);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		fail_setup("cannot become", "sub-reaper");
 
 	await_start(&o, &signals);
-	pid_t child = start(&o, &original);
+	pid_t child = start(&o);
 	if (child < 0) {
 		int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 		complain("cannot start %s: %s", o.command[0], strerror(errno));

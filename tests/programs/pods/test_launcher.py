@@ -287,6 +287,21 @@ def test_a_link_in_place_of_the_exit_record_is_replaced(launch: Launch) -> None:
     assert launch.record()["exitCode"] == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGCHLD])
+def test_a_signal_that_its_parent_ignores_is_heard_all_the_same(
+    launch: Launch, number: int
+) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        process = launch.start(*PYTHON, POLITE)
+    finally:
+        signal.signal(number, before)
+    wait_for(lambda: launch.output())
+    launch.stop()
+    assert process.wait(timeout=20) == 0
+    assert launch.output() == b"up\ninterrupted\n"
+
+
 def test_as_pid_1_it_reaps_kills_and_hears_signals(launch: Launch) -> None:
     if subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode:
         pytest.skip("this user may make no PID namespace")
