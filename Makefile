@@ -1,5 +1,6 @@
-# Everything sets itself up, can be repeated, and needs only Python >= 3.11, make and Go >= 1.25 on a
-# Debian machine; where Docker and kind are, they are the cluster. Caches stay in ~/.cache/bernstein; `make clean-cache` removes them.
+# Everything sets itself up, can be repeated, and needs only Python >= 3.11, make, and Go >= 1.25 or
+# Docker that can pull, on a Debian machine; where kind can run, it is the cluster. Caches stay in
+# ~/.cache/bernstein; `make clean-cache` removes them, but not Go's own.
 SHELL := /bin/bash
 PYTHON ?= python3
 PY := .venv/bin/python
@@ -8,8 +9,8 @@ PYTEST := $(PY) -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
-.PHONY: demo test lint test-unit test-programs test-control-plane test-e2e test-perf down clean-cache \
-  setup packages binaries images venv lock generate help
+.PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-cluster test-e2e \
+  down clean-cache setup packages binaries components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -23,6 +24,7 @@ test: setup ## everything that CI runs
 	$(MAKE) test-programs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
+	$(MAKE) test-cluster
 	$(MAKE) test-e2e
 
 down: ## take down every cluster that the other targets left running
@@ -38,6 +40,10 @@ packages:
 
 binaries: packages
 	@$(PYTHON) -m tests.cluster build >/dev/null
+
+# Where kind is the cluster, only this tier needs Kubernetes' own programs.
+components: packages
+	@$(PYTHON) -m tests.cluster build --provider control-plane >/dev/null
 
 images: packages
 	@$(PYTHON) -m tests.images build >/dev/null
@@ -63,13 +69,17 @@ test-unit: venv packages ## seconds, no cluster
 test-programs: venv packages ## real git, agents, launcher and processes; no cluster
 	$(PYTEST) tests/programs -n 2
 
-test-control-plane: venv binaries ## a real API server, no containers
+test-control-plane: venv components ## a real API server, no containers
 	$(PYTEST) tests/control_plane
+
+# It counts what the machine holds, so nothing else may run beside it.
+test-cluster: venv binaries ## the local node itself: pods, kills, what is left of it
+	$(PYTEST) tests/e2e/test_cluster.py
 
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
-	$(PY) -m tests.stack up >/dev/null
-	BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e -n 2 --dist loadfile; found=$$?; \
+	$(PY) -m tests.stack up >/dev/null && \
+	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/test_cluster.py -n 3 --dist loadfile; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
@@ -85,6 +95,6 @@ lock: venv ## resolve the dependencies anew
 	  --no-emit-find-links --no-header --extra dev -c requirements.lock pyproject.toml \
 	  -o requirements-dev.lock
 
-clean-cache: ## remove what set-up keeps
+clean-cache: ## remove what set-up and tests keep, but not Go's own caches
 	$(PYTHON) -m tests.cluster clean-cache
-	rm -rf .venv
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

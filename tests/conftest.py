@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
+
+# A shell ignores SIGINT for what it runs in the background, and the programs under test inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=2000, deadline=None)

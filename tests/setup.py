@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from tests.cluster import kind
 from tests.cluster.errors import ClusterError
-from tests.cluster.packages import IMAGES, NODE, ensure_packages
+from tests.cluster.packages import CONTROL_PLANE, IMAGES, NODE, ensure_packages
 
 DEVELOPMENT = {"cc": "gcc", "git": "git", "redis-server": "redis-server"}
+
+
+def _cluster() -> Mapping[str, str]:
+    """Programs of a node and of image builds, where they are not in kind's and Docker's hands."""
+    return CONTROL_PLANE if kind.usable() else {**NODE, **IMAGES}
 
 
 def _libraries() -> dict[str, str]:
@@ -24,7 +31,7 @@ def _libraries() -> dict[str, str]:
 
 def main() -> int:
     try:
-        ensure_packages({**NODE, **IMAGES, **DEVELOPMENT, **_libraries()})
+        ensure_packages({**_cluster(), **DEVELOPMENT, **_libraries()})
     except ClusterError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

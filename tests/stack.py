@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import Cluster, select
-from tests.cluster.binaries import ensure_binaries
+from tests.cluster.binaries import tools_folder
 from tests.cluster.errors import ClusterError
 from tests.images import build as images
 
@@ -87,12 +87,12 @@ def bring_up(clock: Clock, *, provider: str = "auto", name: str | None = None) -
     archives = sorted({str(built.tar) for built in images.load().values()})
     with clock.measure("loading images"):
         cluster.load_images(archives)
-    return Stack(cluster, ensure_binaries().tools)
+    return Stack(cluster, tools_folder())
 
 
 def running(name: str | None = None) -> Stack:
     """The one that is up already."""
-    return Stack(select("auto", name), ensure_binaries().tools)
+    return Stack(select("auto", name), tools_folder())
 
 
 def _timed(clock: Clock, what: str, work: Callable[[], object]) -> None:

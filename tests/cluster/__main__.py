@@ -8,11 +8,11 @@ import json
 import shutil
 import sys
 
-from tests.cluster import mounts, paths
+from tests.cluster import kind, mounts, paths
 from tests.cluster.binaries import ensure_binaries, tools_folder
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
-from tests.cluster.packages import ensure_packages
+from tests.cluster.packages import CONTROL_PLANE, ensure_packages
 from tests.cluster.progress import say
 from tests.cluster.provider import PROVIDERS, select
 from tests.cluster.record import known_clusters
@@ -89,8 +89,12 @@ def _kill_container(options: argparse.Namespace) -> None:
     _cluster(options).kill_container(options.pod, options.container, options.namespace)
 
 
-def _build(_: argparse.Namespace) -> None:
-    ensure_packages()
+def _build(options: argparse.Namespace) -> None:
+    provider = options.provider
+    if provider == "kind" or (provider == "auto" and kind.usable()):
+        print(tools_folder())
+        return
+    ensure_packages(CONTROL_PLANE if provider == "control-plane" else None)
     print(ensure_binaries().folder)
 
 
@@ -111,6 +115,7 @@ def _clean_cache(_: argparse.Namespace) -> None:
     if cache.exists():
         shutil.rmtree(cache)
     say(f"removed {cache}")
+    say("Go's own caches stay, because other work shares them: go clean -cache -modcache")
 
 
 def _cluster(options: argparse.Namespace) -> Cluster:
@@ -160,7 +165,8 @@ def _parser() -> argparse.ArgumentParser:
     container.add_argument("pod")
     container.add_argument("container")
     container.add_argument("-n", "--namespace", default="default")
-    command("build", _build, "install packages and build binaries, where they are missing")
+    build = command("build", _build, "install and build what a provider needs")
+    build.add_argument("--provider", choices=PROVIDERS, default="auto")
     command("tools", _tools, "print the folder with kubectl and helm")
     command("clean-cache", _clean_cache, "take clusters down and remove all caches")
     return parser

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster import record as records
 from tests.cluster.errors import ClusterError
+from tests.cluster.go import toolchain
 from tests.cluster.lock import locked
 from tests.cluster.paths import GO_MODULE, binaries_root, cache_root, clusters_root
 from tests.cluster.process import log_tail
@@ -22,9 +21,7 @@ from tests.cluster.progress import say, step
 
 KUBERNETES_VERSION = "v1.34.4"
 HELM_VERSION = "v3.19.5"
-GO_MINIMUM = (1, 25)
 KEPT_BUILDS = 3
-GO_USUAL_PLACE = "/usr/local/go/bin/go"
 
 COMMANDS = ("./cmd/kube", "./cmd/coredns", "helm.sh/helm/v3/cmd/helm")
 # These run in images of their own: they must be static.
@@ -86,81 +83,77 @@ def build_key(module: Path, flags: list[str]) -> str:
     return digest.hexdigest()[:16]
 
 
+def build_folder() -> Path:
+    """Where the build of this checkout's module is, or will be."""
+    return binaries_root() / build_key(GO_MODULE, build_flags())
+
+
 def ensure_binaries() -> Binaries:
-    """Build what is not in the cache yet. Safe to call from several processes."""
-    flags = build_flags()
-    folder = binaries_root() / build_key(GO_MODULE, flags)
+    """Build what is not in the cache yet. Safe to call from several processes.
+
+    ClusterError GoMissing, GoTooOld or BuildFailed.
+    """
+    folder = build_folder()
     if not folder.is_dir():
         with locked(binaries_root() / "build.lock", "the build of Kubernetes"):
             if not folder.is_dir():
-                _build(folder, flags)
+                _build(folder)
     return Binaries(folder)
 
 
 def tools_folder() -> Path:
-    """Folder with kubectl and helm: our own build, or where there is no Go links to the machine's.
+    """Folder with kubectl and helm: of our build if it is there, else links to the machine's own,
+    else of a build made now.
 
-    ClusterError GoMissing or GoTooOld when there is neither.
+    ClusterError ToolsMissing when the machine has not both and they cannot be built either.
     """
-    try:
-        return ensure_binaries().tools
-    except ClusterError as error:
-        found = {name: shutil.which(name) for name in TOOLS}
-        if error.reason not in ("GoMissing", "GoTooOld") or None in found.values():
-            raise
+    built = Binaries(build_folder())
+    if built.folder.is_dir():
+        return built.tools
+    found = {name: shutil.which(name) for name in TOOLS}
+    missing = [name for name, path in found.items() if path is None]
+    if missing:
+        return _built_tools(missing)
     folder = cache_root() / "tools"
     folder.mkdir(parents=True, exist_ok=True)
     for name, path in found.items():
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(str(path))
+        _link(folder / name, os.path.realpath(str(path)))
     return folder
 
 
-def find_go() -> str:
-    """Path of a Go that is new enough; ClusterError GoMissing or GoTooOld."""
-    candidates = [shutil.which("go"), GO_USUAL_PLACE]
-    found = [path for path in candidates if path and os.access(path, os.X_OK)]
-    remedy = (
-        f"install Go {GO_MINIMUM[0]}.{GO_MINIMUM[1]} or later and put it on the PATH, "
-        "or use a machine where kind runs"
-    )
-    if not found:
-        raise ClusterError("GoMissing", "there is no Go to build Kubernetes with", remedy)
-    versions = {path: go_version(path) for path in found}
-    best = max(found, key=lambda path: versions[path])
-    if versions[best] < GO_MINIMUM:
-        version = ".".join(map(str, versions[best]))
-        raise ClusterError("GoTooOld", f"{best} is Go {version}", remedy)
-    return best
+def _link(link: Path, target: str) -> None:
+    """Make or change a link in one step: other processes may be using it."""
+    if not link.is_symlink() or str(link.readlink()) != target:
+        partial = link.with_name(f"{link.name}.{os.getpid()}")
+        partial.symlink_to(target)
+        partial.replace(link)
 
 
-def go_version(go: str) -> tuple[int, int]:
-    """Major and minor version of a Go tool chain; (0, 0) when it does not say."""
-    # GOTOOLCHAIN=local: ask what is installed, not what it would download.
-    output = subprocess.run(
-        [go, "env", "GOVERSION"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "GOTOOLCHAIN": "local"},
-    ).stdout
-    match = re.match(r"go(\d+)\.(\d+)", output)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+def _built_tools(missing: list[str]) -> Path:
+    try:
+        return ensure_binaries().tools
+    except ClusterError as error:
+        if error.reason not in ("GoMissing", "GoTooOld"):
+            raise
+        names = " and ".join(missing)
+        raise ClusterError(
+            "ToolsMissing",
+            f"{names} cannot be found on the PATH, nor be built: {error.message}",
+            f"install {names}; or {error.remedy}",
+        ) from error
 
 
-def _build(folder: Path, flags: list[str]) -> None:
+def _build(folder: Path) -> None:
     partial = folder.with_name(folder.name + ".partial")
+    go = toolchain(partial)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     log = binaries_root() / "build.log"
     with step(f"building Kubernetes {KUBERNETES_VERSION}, etcd, CoreDNS and helm (log: {log})"):
         log.unlink(missing_ok=True)
-        build = [find_go(), "build", "-v", *flags, "-o", f"{partial}/"]
-        # A build takes minutes: it must not make the rest of the machine slow.
-        if nice := shutil.which("nice"):
-            build = [nice, "-n", "5", *build]
-        _run_build([*build, *COMMANDS], {}, log)
-        _run_build([*build, *STATIC_COMMANDS], {"CGO_ENABLED": "0"}, log)
+        build = ["build", "-v", *build_flags(), "-o", f"{partial}/"]
+        _run_build([*go({}), *build, *COMMANDS], log)
+        _run_build([*go({"CGO_ENABLED": "0"}), *build, *STATIC_COMMANDS], log)
     for name in KUBE_NAMES:
         (partial / name).symlink_to("kube")
     (partial / "tools").mkdir()
@@ -181,8 +174,11 @@ def _remove_old_builds() -> None:
             shutil.rmtree(build)
 
 
-def _run_build(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+def _run_build(command: list[str], log: Path) -> None:
     """Run one build; count its output lines into a line of progress every ten seconds."""
+    # A build takes minutes: it must not make the rest of the machine slow.
+    if nice := shutil.which("nice"):
+        command = [nice, "-n", "5", *command]
     downloaded = compiled = 0
     said = time.monotonic()
     with (
@@ -190,7 +186,6 @@ def _run_build(command: list[str], environment: Mapping[str, str], log: Path) ->
         subprocess.Popen(
             command,
             cwd=GO_MODULE,
-            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -45,7 +45,8 @@ def kube_apiserver(layout: Layout, binaries: Binaries, *, node: bool) -> list[st
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-cluster-ip-range={layout.services}",
         "--authorization-mode=Node,RBAC",
-        "--enable-admission-plugins=NodeRestriction",
+        # The second wants a right on an owner's finalizers for what the owner waits for.
+        "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
         f"--audit-policy-file={layout.folder}/audit-policy.json",
         f"--audit-log-path={layout.audit_log}",
         "--audit-log-maxsize=1000",

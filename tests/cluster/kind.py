@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster import paths
+from tests.cluster import docker, paths
 from tests.cluster.control_plane_parts import audit_policy
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import ComponentStatus, Status
@@ -158,7 +157,7 @@ class KindCluster:
 
     def in_node(self, *command: str) -> list[str]:
         """Run a command in the node's container."""
-        return [_docker(), "exec", self.node, *command]
+        return [docker.client(), "exec", self.node, *command]
 
     def configuration(self) -> dict[str, object]:
         """kind's configuration: one node whose API server writes our audit log."""
@@ -207,39 +206,17 @@ class KindCluster:
 
     def _node_containers(self) -> list[str]:
         label = f"label=io.x-k8s.kind.cluster={self._kind_name}"
-        listing = [_docker(), "ps", "--all", "--filter", label, "--format", "{{.Names}}"]
+        listing = [docker.client(), "ps", "--all", "--filter", label, "--format", "{{.Names}}"]
         return run(listing).split()
 
     def _api_ready(self) -> bool:
         kubectl = ("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "--request-timeout=5s")
-        return _succeeds(self.in_node(*kubectl, "get", "--raw", "/readyz"), timeout=30)
+        return docker.succeeds(self.in_node(*kubectl, "get", "--raw", "/readyz"), timeout=30)
 
     def _lock_file(self) -> Path:
         return paths.clusters_root() / f"{self.name}.lock"
 
 
-def _docker() -> str:
-    """The client that kind itself uses: the first on the PATH."""
-    return program("docker")
-
-
 def usable() -> bool:
-    """Whether kind can run here: it exists, Docker's engine answers, and the node's image is
-    there or can be pulled."""
-    if find_program("kind") is None or find_program("docker") is None:
-        return False
-    client = _docker()
-    if not _succeeds([client, "info"], timeout=10):
-        return False
-    if _succeeds([client, "image", "inspect", NODE_IMAGE], timeout=10):
-        return True
-    with step(f"pulling {NODE_IMAGE}"):
-        return _succeeds([client, "pull", "--quiet", NODE_IMAGE], timeout=600)
-
-
-def _succeeds(command: list[str], timeout: float) -> bool:
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+    """Whether kind can run here: it exists, and Docker has the node's image or can pull it."""
+    return find_program("kind") is not None and docker.usable(NODE_IMAGE)

@@ -12,6 +12,8 @@ from pathlib import Path
 from tests.cluster.errors import ClusterError
 
 NODE_NAME = "node-1"
+SOCKET_PATH_LIMIT = 107
+"""Bytes of a Unix socket's path."""
 CLUSTER_DOMAIN = "cluster.local"
 
 # Each cluster takes one slot: a /20 for pods and a /20 for services.
@@ -126,6 +128,11 @@ class Layout:
     @property
     def kubelet_root(self) -> Path:
         return self.folder / "kubelet"
+
+    @property
+    def kubelet_socket(self) -> Path:
+        """The kubelet makes this socket under a name of ten digits at first, in its own folder."""
+        return self.kubelet_root / "pod-resources" / ("0" * 10)
 
     @property
     def pod_logs(self) -> Path:

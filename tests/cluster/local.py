@@ -22,6 +22,7 @@ from tests.cluster.layout import (
     NODE_NAME,
     NODE_PORTS,
     POD_NETWORK,
+    SOCKET_PATH_LIMIT,
     Layout,
     subnet,
 )
@@ -68,6 +69,7 @@ class LocalCluster(ControlPlane):
                 "a local node needs root for containers, cgroups and network",
                 "run as root, or use the provider kind",
             )
+        self._check_paths()
         super().up()
 
     def load_images(self, sources: Sequence[str]) -> None:
@@ -98,6 +100,17 @@ class LocalCluster(ControlPlane):
         return found
 
     # --- start
+
+    def _check_paths(self) -> None:
+        """Ahead of the kubelet, which ends with a log that says nothing of the length."""
+        socket = os.fsencode(self._names().kubelet_socket)
+        if len(socket) > SOCKET_PATH_LIMIT:
+            raise ClusterError(
+                "PathTooLong",
+                f"the kubelet's socket below {self._folder} would have a path of {len(socket)} "
+                f"bytes, and {SOCKET_PATH_LIMIT} are the limit of a Unix socket",
+                "set XDG_CACHE_HOME to a shorter folder",
+            )
 
     def _plan(self, binaries: Binaries) -> Layout:
         if others := self._other_nodes():

@@ -1,8 +1,8 @@
 """Where caches and cluster state live.
 
 Everything is below one cache folder. Binaries are keyed by content, so every checkout on the
-machine shares them. Sockets and containerd's state lie in /run, because a socket's path may have
-108 characters at most and a reboot has to forget them.
+machine shares them. containerd's sockets and state lie in /run, because a socket's path may have
+107 bytes at most and a reboot has to forget them; the kubelet's own are in the cluster's folder.
 """
 
 from __future__ import annotations

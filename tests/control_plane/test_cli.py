@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from bernstein.cli import pod_log
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NotFound
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Object, Resource
 from tests.cluster import Cluster
 from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS, valid
@@ -35,6 +37,8 @@ stages:
         role: docs
 """
 SHA = "a1b2c3d4" * 5
+PODS = Resource("", "v1", "pods", "Pod")
+NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 
 
 @dataclass(frozen=True)
@@ -173,8 +177,9 @@ async def close(operator: Client, task: Object) -> None:
         )
 
 
-async def test_run_follows_a_plan_to_its_success(
+async def test_run_follows_a_plan_to_its_success_and_once_more_changes_nothing(
     start: Start,
+    bernstein: Bernstein,
     admin: Client,
     operator: Client,
     namespace: str,
@@ -199,6 +204,7 @@ async def test_run_follows_a_plan_to_its_success(
         delivery={"state": "Merged", "sha": SHA, "onto": "refs/heads/main"},
     )
     answer = await ended(running)
+    again = await bernstein("run", plan_file, "--json")
 
     assert answer.code == 0, answer.err
     assert answer.err == ""
@@ -207,6 +213,10 @@ async def test_run_follows_a_plan_to_its_success(
     assert "small-plan-build-document-it  merged a1b2c3d4" in answer.out
     assert "✓ Succeeded: verified and merged\n  a1b2c3d4a1b2 on refs/heads/main" in answer.out
     assert plan["spec"]["budget"] == "5"
+    assert again.code == 0, again.err
+    assert "Plan 'small-plan' with this content exists and has ended: nothing changed" in again.err
+    assert (again.json["status"], again.json["delivery"]["sha"]) == ("succeeded", SHA)
+    assert [task["status"] for task in again.json["tasks"]] == ["closed", "closed"]
 
 
 async def test_run_ends_with_1_when_the_plan_needs_a_person(
@@ -290,8 +300,14 @@ async def test_what_the_project_does_not_offer_is_refused_before_a_plan_is_made(
     write(plan_file, PLAN.replace("role: docs", "role: docs\n        cli: claude"))
 
     answer = await bernstein("run", plan_file, "--max-agents", "7")
+    scripted = await bernstein("run", plan_file, "--max-agents", "7", "--json")
 
-    assert answer.code == 2
+    assert (answer.code, scripted.code) == (2, 2)
+    assert scripted.json["valid"] is False
+    assert [e["path"] for e in scripted.json["errors"]] == [
+        "max_agents",
+        "stages[0].steps[1].cli",
+    ]
     assert answer.err.splitlines() == [
         "✗ max_agents: must be <= 6, the limit of the Project, got 7",
         "✗ stages[0].steps[1].cli: invalid value 'claude', must be one of ['auto', 'demo']",
@@ -355,6 +371,7 @@ async def test_status_shows_all_plans_or_one(
     everything, one = await bernstein("status"), await bernstein("status", "one")
     record = (await bernstein("--json", "status", "one")).json
     missing = await bernstein("status", "onne")
+    scripted = await bernstein("status", "onne", "--json")
 
     assert empty.out == f"No Plans in namespace '{namespace}'.\n"
     assert everything.out.splitlines()[-1].split()[:2] == ["one", "Pending"]
@@ -366,6 +383,8 @@ async def test_status_shows_all_plans_or_one(
     assert missing.err == (
         f"Error: there is no Plan 'onne' in namespace '{namespace}'\n  did you mean one?\n"
     )
+    assert (scripted.code, scripted.err) == (1, missing.err)
+    assert scripted.json["error"]["reason"] == "NotFound"
 
 
 async def test_list_tasks_filters_and_gives_scripts_the_documented_names(
@@ -430,27 +449,28 @@ async def test_cancel_takes_a_plan_too_and_asks_which_when_both_have_the_name(
     assert "there is no Task or Plan 'sam'" in nothing.err
 
 
+async def make_session(
+    operator: Client, task: Object, name: str, pod: str | None, number: int = 1
+) -> Object:
+    """A session of this Task, at work in this pod; without one it is about to start."""
+    session = valid("AgentSession", task["metadata"]["namespace"], name, number=number)
+    session["spec"]["taskRef"] = {key: task["metadata"][key] for key in ("name", "uid")}
+    session["metadata"]["labels"] = {"bernstein.dev/task": task["metadata"]["name"]}
+    session = await operator.create(AGENT_SESSIONS, session)
+    session = await set_status(operator, session, state="Starting")
+    if pod is None:
+        return session
+    return await set_status(operator, session, state="Working", pod={"name": pod, "uid": "u"})
+
+
 async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
     bernstein: Bernstein, admin: Client, operator: Client, namespace: str
 ) -> None:
     task = await admin.create(TASKS, valid("Task", namespace, "mine"))
     silent = await bernstein("logs", "mine")
-    session = valid("AgentSession", namespace, "mine-s1")
-    session["spec"]["taskRef"] = {"name": "mine", "uid": task["metadata"]["uid"]}
-    session = await operator.create(AGENT_SESSIONS, session)
-    await set_status(operator, session, state="Starting")
-    await set_status(
-        operator,
-        session,
-        state="Dead",
-        pod={"name": "gone", "uid": "u"},
-        outcome={
-            "reason": "AgentFailed",
-            "message": "it gave up",
-            "exitCode": 3,
-            "text": "\x1b[2Jbye",
-        },
-    )
+    session = await make_session(operator, task, "mine-s1", "gone")
+    outcome = {"reason": "AgentFailed", "message": "it gave up", "exitCode": 3}
+    await set_status(operator, session, state="Dead", outcome=outcome | {"text": "\x1b[2Jbye"})
     attempt = {"session": "mine-s1", "attempt": 1, "counted": True, "reason": "AgentFailed"}
     await set_status(operator, task, state="Open", attempt=1, attempts=[attempt])
 
@@ -459,7 +479,10 @@ async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
     missing = await bernstein("logs", "mina")
 
     assert "It has had no session yet." in silent.out
+    gone = "Its pod 'gone' is gone, and what it logged with it."
     assert by_task.out.splitlines() == [
+        "── mine-s1 · attempt 1 · demo, sonnet ──",
+        gone,
         "── mine-s1 ended: AgentFailed, exit code 3 ──",
         "  it gave up",
         "  bye",
@@ -468,11 +491,81 @@ async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
         "  Write the limiter",
         "  attempt 1 (mine-s1)  AgentFailed",
     ]
-    assert by_session.out.splitlines() == by_task.out.splitlines()[:3]
+    assert by_session.out.splitlines() == by_task.out.splitlines()[:5]
     assert record["sessions"][0]["outcome"]["exit_code"] == 3
-    assert record["sessions"][0]["logs"] == {"agent": "", "recorder": ""}
+    assert record["sessions"][0]["logs"] == {}
+    assert record["sessions"][0]["logs_missing"] == gone
     assert missing.code == 1
     assert "did you mean mine or mine-s1?" in missing.err
+
+
+async def make_pod(admin: Client, namespace: str, name: str, node: str | None) -> None:
+    spec: Object = {"containers": [{"name": c, "image": "i"} for c in pod_log.CONTAINERS]}
+    if node is not None:
+        spec["nodeName"] = node
+    metadata = {"name": name, "namespace": namespace}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    # The namespace's service account may not be there yet.
+    await eventually(functools.partial(admin.create, PODS, pod))
+
+
+@pytest.fixture
+async def silent_node(admin: Client, namespace: str) -> AsyncIterator[str]:
+    """A node on which nobody answers."""
+    name = f"silent-{namespace}"
+    await admin.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+    status = {
+        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 1}},
+    }
+    await admin.patch(NODES, name, None, {"status": status}, subresource="status")
+    yield name
+    await admin.delete(NODES, name)
+
+
+async def test_logs_say_why_there_are_none(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str, silent_node: str
+) -> None:
+    task = await admin.create(TASKS, valid("Task", namespace, "mine"))
+    await make_pod(admin, namespace, "waiting", None)
+    await make_pod(admin, namespace, "lost", "no-such-node")
+    await make_pod(admin, namespace, "unreachable", silent_node)
+    for number, pod in enumerate((None, "waiting", "lost", "unreachable"), start=1):
+        await make_session(operator, task, f"mine-s{number}", pod, number)
+
+    answer = await bernstein("logs", "mine")
+
+    assert answer.code == 0, answer.err
+    rows = answer.out.splitlines()
+    assert rows[0:8:2] == [
+        f"── mine-s{number} · attempt 1 · demo, sonnet ──" for number in range(1, 5)
+    ]
+    assert rows[1:6:2] == [
+        "It has no pod yet.",
+        "Its pod has logged nothing yet.",
+        "The node of its pod 'lost' is gone, and what it logged with it.",
+    ]
+    assert rows[7].startswith("The log of its pod 'unreachable' cannot be read: ")
+    assert "connection refused" in rows[7]
+
+
+async def test_logs_say_what_a_running_agent_does(
+    bernstein: Bernstein, admin: Client, operator: Client, server: Client, namespace: str
+) -> None:
+    task = await admin.create(TASKS, valid("Task", namespace, "mine"))
+    session = await make_session(operator, task, "mine-s1", "gone")
+    report = {"heartbeatTime": now(), "progress": "edits the \x1b[2Jlimiter"}
+    told = {key: session[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {"name": "mine-s1", "namespace": namespace},
+        "status": {"report": report},
+    }
+    await server.apply(AGENT_SESSIONS, told, subresource="status", force=True)
+
+    answer = await bernstein("logs", "mine-s1")
+    (record,) = (await bernstein("logs", "mine-s1", "--json")).json["sessions"]
+
+    assert answer.out.splitlines()[1].endswith("  agent     edits the limiter")
+    assert (record["state"], record["progress"]) == ("working", "edits the limiter")
 
 
 @pytest.fixture

@@ -126,9 +126,19 @@ AGENTS = {
         {**AGENT, "adapter": "codex"}, ({**AGENT, "adapter": "demo", "command": ["agent"]},)
     ),
 }
+OWN_GATE = {"command": "audit .", "image": "i"}
 GATES = {
+    "the operator's own Jobs are called begin, inspect, land, prepare: "
+    "give the gate another name": Pair(
+        {"name": "landing", **OWN_GATE},
+        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare")),
+    ),
+    "signal_<number> is kept for completion signals: give the gate another name": Pair(
+        {"name": "signal_a1", **OWN_GATE},
+        ({"name": "signal_0", **OWN_GATE}, {"name": "signal_12", **OWN_GATE}),
+    ),
     "a gate that is not built in needs a command": Pair(
-        {"name": "audit", "command": "audit .", "image": "i"}, ({"name": "audit", "image": "i"},)
+        {"name": "audit", **OWN_GATE}, ({"name": "audit", "image": "i"},)
     ),
     "a gate that is not built in needs an image": Pair(
         {"name": "lint"}, ({"name": "audit", "command": "audit ."},)

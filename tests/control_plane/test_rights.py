@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import LEASES, Resource
-from tests.control_plane.conftest import RELEASE_NAMESPACE, Person
+from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Person, Tools
 from tests.control_plane.objects import AGENT_SESSIONS, KINDS, PLANS, PROJECTS, TASKS, valid
 
 REVIEWS = Resource(
@@ -30,6 +37,103 @@ async def may(client: Client, verb: str, what: str, namespace: str = "default") 
     }
     review = {"spec": {"resourceAttributes": attributes}}
     return bool((await client.create(REVIEWS, review))["status"]["allowed"])
+
+
+class Right(NamedTuple):
+    verb: str
+    what: str
+    """`resource[.group][/subresource]`"""
+
+
+CALLS: Mapping[tuple[str, int], tuple[str, ...]] = {
+    # Of the controllers, after the key of whom it is for. A name that is taken is looked at, and
+    # so is an object whose finalizers changed meanwhile.
+    ("create", 1): ("create", "get"),
+    ("merge", 1): ("patch",),
+    ("release", 1): ("patch", "get"),
+    ("status", 1): ("patch/status",),
+    # Of the engine.
+    ("Delete", 0): ("delete",),
+    ("Informer", 1): ("list", "watch"),
+    # Of the client itself.
+    ("create", 0): ("create",),
+    ("get", 0): ("get",),
+    ("list", 0): ("list",),
+    ("patch", 0): ("patch",),
+    ("apply", 0): ("patch",),
+}
+"""What is called with a resource, at which argument -> the verbs that the API server sees."""
+OWNERS = ("plans", "tasks", "agentsessions")
+"""Who makes an object that blocks its owner's deletion needs a right on the owner's finalizers;
+the test's API server insists on it, too."""
+EVERYBODYS = Right("create", "selfsubjectaccessreviews.authorization.k8s.io")
+
+
+def _modules(name: str) -> Iterator[ModuleType]:
+    """A module, or all modules of a package."""
+    module = importlib.import_module(name)
+    yield module
+    for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}."):
+        yield importlib.import_module(found.name)
+
+
+def _asked(*modules: str) -> set[Right]:
+    """The rights that the code's calls need. A call whose resource is no constant is not seen, and
+    then its right has no use here: the test fails, rather than to let a wide one pass."""
+    found: set[Right] = set()
+    for module in (found for name in modules for found in _modules(name)):
+        for call in ast.walk(ast.parse(Path(str(module.__file__)).read_text())):
+            if isinstance(call, ast.Call):
+                found.update(_needed(call, vars(module)))
+    return found
+
+
+def _needed(call: ast.Call, names: Mapping[str, Any]) -> Iterator[Right]:
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    called = call.func.id if isinstance(call.func, ast.Name) else called
+    below = [word.value for word in call.keywords if word.arg == "subresource"]
+    for place, argument in enumerate(call.args):
+        resource = names.get(argument.id) if isinstance(argument, ast.Name) else None
+        if isinstance(resource, Resource):
+            for verb in CALLS.get((called, place), ()):
+                verb, _, part = verb.partition("/")
+                part = ast.literal_eval(below[0]) if below else part
+                yield Right(verb, _what(resource.group, resource.plural, part))
+
+
+def _what(group: str, resource: str, subresource: str = "") -> str:
+    name = f"{resource}.{group}" if group else resource
+    return f"{name}/{subresource}" if subresource else name
+
+
+def _granted(tools: Tools, account: str) -> set[Right]:
+    """What the chart's roles of that name allow, wherever it holds."""
+    rendered = tools.helm("template", "bernstein", str(CHART), "--namespace", RELEASE_NAMESPACE)
+    rules = [
+        rule
+        for document in yaml.safe_load_all(rendered)
+        if document and document["kind"] in ("ClusterRole", "Role")
+        if document["metadata"]["name"] == account
+        for rule in document["rules"]
+    ]
+    return {
+        Right(verb, _what(group, *resource.split("/")))
+        for rule in rules
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+
+
+def test_the_operator_has_the_rights_that_its_code_uses_and_no_other(tools: Tools) -> None:
+    used = _asked("bernstein.controllers", "bernstein.kube.events", "bernstein.kube.lease")
+    finalizers = {Right("update", f"{owner}.bernstein.dev/finalizers") for owner in OWNERS}
+    assert _granted(tools, "bernstein-operator") == used | finalizers
+
+
+def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools) -> None:
+    used = _asked("bernstein.server") - {EVERYBODYS}
+    assert _granted(tools, "bernstein-server") == used
 
 
 @pytest.mark.parametrize(

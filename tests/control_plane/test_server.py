@@ -20,7 +20,7 @@ import pytest
 from bernstein.api import pod
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
-from bernstein.kube.resource import PODS, Object, key_of, uid_of
+from bernstein.kube.resource import PODS, TOKEN_REVIEWS, Object, key_of, uid_of
 from bernstein.pods import callback
 from bernstein.server.identity import AUDIENCE
 from bernstein.server.readiness import Readiness
@@ -351,6 +351,13 @@ async def test_the_token_of_a_pod_that_is_gone_is_refused(agent: Agent, admin: C
     token = agent.token()
     name = key_of(agent.pod).name
     await admin.delete(PODS, name, agent.namespace, grace_seconds=0)
+    review = {"spec": {"token": token, "audiences": [AUDIENCE]}}
+
+    async def judged_gone() -> bool:
+        return not (await admin.create(TOKEN_REVIEWS, review))["status"].get("authenticated")
+
+    # The API server judges tokens by what it has seen of pods so far; ours remembers its word.
+    await eventually(judged_gone)
     assert await refusal(agent, token) == (401, "Unauthenticated")
 
 

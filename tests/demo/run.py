@@ -40,7 +40,7 @@ def main() -> int:
         stacks.install(stack, clock)
         server = _prepare(stack, clock)
         code = _run_plan(stack, clock)
-        _show(stack, server)
+        show(stack, server)
     except (ClusterError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -72,8 +72,10 @@ def _run_plan(stack: Stack, clock: Clock) -> int:
         return subprocess.run(command, env=stack.environment, check=False).returncode
 
 
-def _show(stack: Stack, server: GitServer) -> None:
-    tasks = json.loads(stack.kubectl("-n", NAMESPACE, "get", "tasks", "-o", "json"))["items"]
+def show(stack: Stack, server: GitServer) -> None:
+    """Print what became of the Tasks in the server's namespace, and what was merged."""
+    listed = stack.kubectl("-n", server.namespace, "get", "tasks", "-o", "json")
+    tasks = json.loads(listed)["items"]
     tasks.sort(key=lambda t: t["status"].get("endedAt", ""))
     _say("Tasks, and what was found by those who did not believe the agent")
     table = Table("Task", "State", "Attempts", "Verdicts", Column("Cost", justify="right"))
@@ -106,8 +108,8 @@ def _history(stack: Stack, server: GitServer, folder: Path) -> str:
     """The target branch's log, cloned through the server's own name and certificate."""
     (folder / "ca.crt").write_text(server.certificate.ca)
     token = base64.b64encode(f"read:{server.passwords['read']}".encode()).decode()
-    with forwarded(stack, NAMESPACE, server.name, manifests.GIT_PORT) as port:
-        host = f"{server.name}.{NAMESPACE}.svc"
+    with forwarded(stack, server.namespace, server.name, manifests.GIT_PORT) as port:
+        host = f"{server.name}.{server.namespace}.svc"
         settings = {
             "http.curloptResolve": f"{host}:{port}:127.0.0.1",
             "http.extraHeader": f"Authorization: Basic {token}",

@@ -49,16 +49,6 @@ stages:
       - title: Hang
         scope: small
 """
-CYCLE = """\
-name: Circle
-stages:
-  - name: a
-    depends_on: [b]
-    steps: [{title: One}]
-  - name: b
-    depends_on: [a]
-    steps: [{title: Two, priority: 9}]
-"""
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -164,60 +154,30 @@ def test_run_shows_a_plan_on_a_terminal_until_it_is_merged(
     assert {"parser.py", "parser.md"} <= set(bernstein.here.files())
 
 
-def test_run_of_the_same_file_again_changes_nothing(
+def test_status_and_logs_tell_of_every_attempt_and_verdict(
     bernstein: CommandLine, on_terminal: str
 ) -> None:
-    tip = bernstein.here.tip()
-    again = bernstein("run", bernstein.file("plan.yaml", PLAN), "--json")
-    assert again.code == 0, again.err
-    record = again.json
-    assert (record["id"], record["status"]) == ("small-plan", "succeeded")
-    assert [t["status"] for t in record["tasks"]] == ["closed", "closed"]
-    assert record["delivery"]["sha"] == tip == bernstein.here.tip()
-    assert "exists and has ended: nothing changed" in again.err
-    other = bernstein("run", bernstein.file("plan.yaml", PLAN.replace("$5", "$6")))
-    assert other.code != 0
-    assert "--name small-plan-2" in other.err
-
-
-def test_status_tells_of_all_plans_and_of_one(bernstein: CommandLine, on_terminal: str) -> None:
-    every = bernstein("status")
-    assert re.search(r"^small-plan +Succeeded +2/2 +<?\$0\.01 ", every.out, re.MULTILINE)
-    one = bernstein("status", "small-plan")
-    assert ", 2 attempts" in one.out
-    assert "refs/heads/main" in one.out
     record = bernstein("status", "small-plan", "--json").json
     assert record["counts"]["closed"] == 2
     assert record["cost_usd"] > 0
-    plans = bernstein("status", "--json").json
-    assert "small-plan" in json.dumps(plans)
-
-
-def test_list_tasks_can_be_filtered(bernstein: CommandLine, on_terminal: str) -> None:
-    listed = bernstein("list-tasks", "--plan", "small-plan", "--json").json
-    assert {(t["role"], t["status"], t["attempt"]) for t in listed} == {
-        ("backend", "closed", 2),
-        ("docs", "closed", 1),
-    }
-    docs = bernstein("list-tasks", "--role", "docs", "--json").json
-    assert [t["title"] for t in docs] == ["Describe the parser"]
-    closed = bernstein("list-tasks", "--status-filter", "closed")
-    assert closed.out.count("closed") == 2
-    assert bernstein("list-tasks", "--status-filter", "open", "--json").json == []
-
-
-def test_logs_tell_of_every_attempt_and_verdict(bernstein: CommandLine, on_terminal: str) -> None:
+    assert record["delivery"]["sha"] == bernstein.here.tip()
     task = "small-plan-code-add-the-parser"
     told = bernstein("logs", task)
     assert told.code == 0, told.err
-    for words in ("EmptyDiff", "no file changed", "✓ signal path_exists: parser.py: Passed"):
+    for words in (
+        f"── {task}-s1 · attempt 1 · ",
+        "  checkout  checked out refs/",
+        "  recorder  recorded ",
+        "  pusher    pushed ",
+        "EmptyDiff",
+        "no file changed",
+        "✓ signal path_exists: parser.py: Passed",
+    ):
         assert words in told.out, words
-    record = bernstein("logs", task, "--json").json
-    assert [s["attempt"] for s in record["sessions"]] == [1, 2]
-    assert [s["outcome"]["reason"] for s in record["sessions"]] == ["Succeeded", "Succeeded"]
-    missing = bernstein("logs", "small-plan-code-add-the-parsr")
-    assert missing.code == 1
-    assert f"did you mean {task}" in missing.err
+    sessions = bernstein("logs", task, "--json").json["sessions"]
+    assert [s["attempt"] for s in sessions] == [1, 2]
+    assert [s["outcome"]["reason"] for s in sessions] == ["Succeeded", "Succeeded"]
+    assert all('"event":"recorded"' in s["logs"]["recorder"] for s in sessions)
 
 
 def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:
@@ -238,18 +198,3 @@ def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:
     ended = bernstein("run", bernstein.file("endless.yaml", HANGING))
     assert ended.code == 1
     assert "Cancelled" in ended.out
-
-
-def test_validate_names_every_problem(bernstein: CommandLine) -> None:
-    good = bernstein("validate", bernstein.file("plan.yaml", PLAN))
-    assert (good.code, good.err) == (0, "")
-    assert "is valid" in good.out
-    bad = bernstein("validate", bernstein.file("circle.yaml", CYCLE))
-    assert bad.code == 2
-    for words in ("Cycle detected: a -> b -> a", "priority: must be between 1 and 5, got 9"):
-        assert words in bad.out + bad.err
-    record = bernstein("validate", bernstein.file("circle.yaml", CYCLE), "--json")
-    assert (record.code, record.json["valid"], len(record.json["errors"])) == (2, False, 2)
-    refused = bernstein("run", bernstein.file("circle.yaml", CYCLE))
-    assert refused.code == 2
-    assert bernstein.here.get("plan", "circle") == {}

@@ -24,9 +24,18 @@ def _unreachable(spec: Object) -> None:
     spec["repositories"][0]["url"] = "https://nowhere.invalid/app.git"
 
 
+def _key(spec: Object) -> None:
+    spec["repositories"][0]["credentials"]["read"]["secretName"] = "without-password"
+
+
 def _password(spec: Object) -> None:
-    # The Secret of another account holds another password for another user.
-    spec["repositories"][0]["url"] = spec["repositories"][0]["url"].replace("/git/", "/git/no-")
+    spec["repositories"][0]["credentials"]["read"]["secretName"] = "wrong-password"
+
+
+SECRETS = {
+    "without-password": {"username": "read"},
+    "wrong-password": {"username": "read", "password": "of somebody else"},
+}
 
 
 def _image(spec: Object) -> None:
@@ -36,6 +45,8 @@ def _image(spec: Object) -> None:
 CAUSES: list[Any] = [
     pytest.param(_secret, "SecretNotFound", "absent", id="missing-secret"),
     pytest.param(_work_secret, "SecretNotFound", "absent", id="missing-work-secret"),
+    pytest.param(_key, "SecretNotFound", "without-password", id="missing-key"),
+    pytest.param(_password, "RepositoryAuthFailed", "git-server", id="wrong-password"),
     pytest.param(_unreachable, "RepositoryUnreachable", "nowhere.invalid", id="unreachable"),
     pytest.param(_image, "ImagePullFailed", "bernstein-absent:none", id="missing-image"),
 ]
@@ -47,6 +58,7 @@ def test_a_task_says_what_is_missing_and_how_to_mend_it(
 ) -> None:
     here = world([GOOD], breaks)
     before = here.tip()
+    here.apply(*(_basic_auth(name, data) for name, data in SECRETS.items()))
     here.task("good")
     task = here.stalled("task", "good", reason)
     stalled = condition(task, "Stalled")
@@ -54,9 +66,18 @@ def test_a_task_says_what_is_missing_and_how_to_mend_it(
     assert "Remedy:" in stalled["message"]
     assert state(task) == "Open"
     assert task["status"]["attempt"] == 0
-    assert task["status"]["queue"]["reason"] == reason or task["status"].get("hold")
+    assert task["status"]["hold"]["reason"] == reason
     assert _sessions(here) == 1
     assert here.tip() == before
+
+
+def _basic_auth(name: str, data: Object) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name},
+        "stringData": data,
+    }
 
 
 def test_a_task_goes_on_when_the_project_is_mended(world: MakeWorld) -> None:
@@ -90,17 +111,39 @@ def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorl
 
 
 def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> None:
-    def gate(spec: Object) -> None:
-        spec["gates"] = {"pipeline": [{"name": "lint", "command": "no-such-program"}]}
+    def asks(**gate: str) -> Object:
+        return {"pipeline": [{"name": "own", "image": "bernstein-toolchain:dev", **gate}]}
 
-    here = world([GOOD], gate)
+    def stalled_by(cause: str) -> Object:
+        def holds(task: Object) -> bool:
+            said = condition(task, "Stalled")
+            return said["reason"] == "GateErrored" and cause in said["message"]
+
+        return here.await_("task", "good", holds)
+
+    tool, image = asks(command="no-such-program"), asks(command="true", image="bernstein-absent:no")
+    here = world([GOOD], lambda spec: spec.update(gates=tool))
     before = here.tip()
     here.task("good")
-    task = here.stalled("task", "good", "GateErrored", 180)
-    assert state(task) == "Done"
-    assert task["status"]["attempt"] == 1
-    assert "lint" in condition(task, "Stalled")["message"]
+    task = stalled_by("'own' could not run: ToolMissing")
+    assert "Remedy:" in condition(task, "Stalled")["message"]
+    assert len(_pods_of_check(here, "own")) == 1
+    here.project["spec"]["gates"] = image
+    here.apply(here.project)
+    task = stalled_by("'own' could not run: ImagePullFailed")
+    assert "bernstein-absent:no" in condition(task, "Stalled")["message"]
+    assert task["status"]["gateErrors"] == 2, "told at the first failure of each"
+    assert (state(task), task["status"]["attempt"]) == ("Done", 1)
     assert here.tip() == before
+    here.project["spec"]["gates"] = asks(command="true")
+    here.apply(here.project)
+    task = here.closed("good")
+    assert task["status"]["attempt"] == _sessions(here) == 1
+
+
+def _pods_of_check(here: World, name: str) -> list[Object]:
+    pods = here.all("pods")
+    return [p for p in pods if p["metadata"]["labels"].get("bernstein.dev/check") == name]
 
 
 def test_a_deliver_account_without_rights_keeps_the_work(world: MakeWorld) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.api.pod import RecorderResult, load
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 from tests.stack import SYSTEM
@@ -248,9 +249,8 @@ def is_clean(text: str) -> bool:
 
 def finds_nothing(report: Object, but: str = "") -> None:
     """The report of a search that found what was planted, and nothing else besides `but`."""
-    planted = report["found"].pop("planted")
-    assert "/tmp/planted" in planted
-    assert "/proc/PID/environ" in planted
+    for bait in ("planted", "token"):
+        assert set(direct(report["found"].pop(bait))) == {"/tmp/planted", "/proc/PID/environ"}
     assert set(report["found"]) <= {but}, report["found"]
     assert report["seen"] > 5000
     assert report["read"] > 10
@@ -285,17 +285,27 @@ def test_a_check_finds_no_secret(attacks: Attacks) -> None:
 # --- what runs where the recorder and the pusher are --------------------------------------------
 
 
+OWN = {f"own-{name}" for name in ("monitor", "pre-commit", "post-index-change")}
+OWN |= {"own-reference-transaction"}
+NESTED = {"nested-monitor", "nested-filter", "bare-monitor"}
+ARMED = {
+    "side by side": NESTED | OWN,
+    "other repository": OWN,
+    "pointer": {"nested-monitor"},
+    "link": {"nested-monitor"},
+}
+"""Marks of the programs in each arrangement of payloads/repositories.py."""
+
+
 def test_no_repository_in_the_tree_makes_our_containers_run_anything(attacks: Attacks) -> None:
     task = attacks.rejected("repositories")
     calls = json.loads(attacks.left(task, "calls.json"))
-    assert calls.pop("careless") > 0, "git runs what such repositories name"
-    assert calls == {
-        "nested": 0,
-        "other repository": 0,
-        "pointer": 0,
-        "link": 0,
-        "in the recorder": 0,
-    }
+    for arrangement, marks in ARMED.items():
+        fired = calls["careless"].pop(arrangement)
+        assert marks <= set(fired), "git runs what such a repository names"
+    assert calls["careless"] == {}
+    assert calls["snapshots"] == {arrangement: {} for arrangement in ARMED}
+    assert calls["in the recorder"] == []
     files = attacks.here.files(ref_of(task))
     kept = {"monitored/kept.txt", "filtered/kept.txt", "filtered/.gitattributes", "bare/config"}
     assert kept <= set(files)
@@ -343,6 +353,11 @@ def test_no_object_on_the_git_server_holds_a_secret(attacks: Attacks) -> None:
 
 def test_forged_records_change_neither_usage_nor_what_is_taken(attacks: Attacks) -> None:
     task = attacks.rejected("records")
+    believed = json.loads(attacks.left(task, "believed.json"))
+    assert believed["least"] < 0 < 10**39 < believed["most"], "who believes the stream is lied to"
+    assert believed["exit code"] == 0
+    left = load(RecorderResult, termination_message(attacks, "records-s1", "agent"))
+    assert left.final.outcome == "Succeeded", "it has the shape of a result that is believed"
     usage = task["status"]["usage"]
     assert (usage["input"], usage["output"]) == (1000, 100)
     judged = task["status"]["verification"]
@@ -350,7 +365,15 @@ def test_forged_records_change_neither_usage_nor_what_is_taken(attacks: Attacks)
     assert (
         attacks.here.on_server("rev-parse", f"{judged['sha']}^{{tree}}").strip() == judged["tree"]
     )
-    assert judged["filesChanged"] == 1
+    assert judged["sha"] != left.sha
+    assert judged["filesChanged"] == 2
+
+
+def termination_message(attacks: Attacks, session: str, container: str) -> str:
+    pod = attacks.here.get("pod", attacks.pod(session))
+    statuses = pod["status"]["containerStatuses"]
+    ended = next(s["state"]["terminated"] for s in statuses if s["name"] == container)
+    return str(ended["message"])
 
 
 def test_a_stream_that_is_replaced_by_links_to_a_token_is_not_followed(attacks: Attacks) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cluster import audit
 from tests.demo import manifests
-from tests.e2e.conftest import OPERATOR, World, state
+from tests.demo.run import show
+from tests.e2e.conftest import Object, World, state
 from tests.stack import SYSTEM, Stack
 
 PLAN = "rate-limit-api"
@@ -51,13 +54,40 @@ def test_the_plan_is_finished_by_the_next_operator_when_the_first_is_killed(
         lambda t: state(t) in ("Claimed", "InProgress"),
     )
     first = leader(example.stack)
+    before = _operator(example.stack, first)
     example.stack.cluster.kill_container(first, "operator", SYSTEM)
+    _until(lambda: _restarted(example.stack, first, before), "the operator was not killed")
     plan = example.await_("plan", PLAN, lambda p: p["status"].get("phase") == "Succeeded", 300)
     assert plan["status"]["delivery"]["state"] == "Merged"
     assert example.tip() == plan["status"]["delivery"]["sha"]
     _no_session_ran_twice(example)
     _nothing_was_merged_twice(example)
     _the_lie_was_found(example)
+
+
+def _operator(stack: Stack, pod: str) -> Object:
+    """Status of the container."""
+    status = json.loads(stack.kubectl("-n", SYSTEM, "get", "pod", pod, "-o", "json"))["status"]
+    (container,) = status["containerStatuses"]
+    return dict(container)
+
+
+def _restarted(stack: Stack, pod: str, before: Object) -> bool:
+    """Whether the container that was there has been killed."""
+    now = _operator(stack, pod)
+    if now["restartCount"] == before["restartCount"]:
+        return False
+    ended = now["lastState"]["terminated"]
+    assert ended["containerID"] == before["containerID"]
+    assert ended["exitCode"] == 128 + signal.SIGKILL
+    return True
+
+
+def _until(holds: Callable[[], bool], failure: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.5)
 
 
 def _named(example: World, title: str) -> str:
@@ -91,34 +121,101 @@ def _the_lie_was_found(example: World) -> None:
     assert reasons == ["SignalFailed", "Succeeded"]
 
 
+def test_the_demo_shows_what_became_of_every_task_and_what_was_merged(
+    example: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the table with attempts, verdicts and cost to the history that anybody may clone."""
+    _succeeded(example)
+    show(example.stack, example.server)
+    table, _, history = capsys.readouterr().out.partition("Merged history")
+    rows = [_cells(row) for row in table.split("├")]
+    for task in example.all("tasks"):
+        title = task["spec"]["title"]
+        (row,) = [r for r in rows if r[0] == title]
+        assert row[1] == "Closed"
+        ends = [f"{a['attempt']}: {a['reason']}" for a in task["status"]["attempts"]]
+        assert row[2] == " ".join(ends)
+        judged = task["status"]["verification"]["checks"]
+        assert row[3].count(": Passed") == [c["verdict"] for c in judged].count("Passed") > 0
+        assert row[4] == f"${float(task['status']['spendUsd']):.4f}" != "$0.0000"
+        merged = task["status"]["delivery"]["state"] == "Merged"
+        assert (f" {title}\n" in history) == merged
+    assert "1: SignalFailed 2: Succeeded" in [r[2] for r in rows if len(r) > 2]
+    spent = sum(float(task["status"]["spendUsd"]) for task in example.all("tasks"))
+    assert rows[-1][3:] == ["tokens at the price table", f"${spent:.4f}"]
+    assert "src/api/middleware/rate_limiter.py" in history
+
+
+def _cells(row: str) -> list[str]:
+    """What stands in each column of a row of the table, in one line."""
+    lines = [line.split("│")[1:-1] for line in row.splitlines() if line.startswith("│")]
+    return [
+        " ".join(part.strip() for part in column).strip() for column in zip(*lines, strict=True)
+    ]
+
+
+def _succeeded(example: World) -> Object:
+    return example.await_("plan", PLAN, lambda p: p["status"].get("phase") == "Succeeded", 300)
+
+
+SECONDS_WITHOUT_WRITES = 3
+
+
 def test_a_settled_cluster_is_not_written_to_by_a_new_leader(example: World) -> None:
-    """A new process lists and looks at everything: a resync that leaves nothing out."""
+    """A new leader lists and looks at everything: a resync that leaves nothing out."""
     stack = example.stack
-    example.await_("plan", PLAN, lambda p: p["status"].get("phase") == "Succeeded", 300)
-    log = Path(stack.cluster.status().audit_log)
+    _succeeded(example)
+    _await_quiet(example)
+    since = audit.position(Path(stack.cluster.status().audit_log))
     was = leader(stack)
     stack.kubectl("-n", SYSTEM, "delete", "pod", was)
     stack.kubectl("-n", SYSTEM, "rollout", "status", "deployment/bernstein-operator")
-    deadline = time.monotonic() + 60
-    while leader(stack) in ("", was):
-        assert time.monotonic() < deadline, "nobody took over"
-        time.sleep(0.5)
-    since = audit.position(log)
-    reconciled = _reconciles(stack)
-    while _reconciles(stack) < max(reconciled, _objects(example)):
-        assert time.monotonic() < deadline, "the new leader looked at nothing"
-        time.sleep(0.5)
-    here = [w for w in audit.writes(log, since) if w.user == OPERATOR]
-    assert [w for w in here if w.namespace == example.namespace] == []
+    _until(lambda: leader(stack) not in ("", was), "nobody took over")
+    unseen = set(KINDS)
+
+    def has_seen_all() -> bool:
+        unseen.difference_update(_idle(example))
+        return not unseen
+
+    _until(has_seen_all, f"the new leader did not look at every one of {KINDS}")
+    assert leader(stack) != was
+    assert example.writes(since) == []
 
 
-def _objects(example: World) -> int:
-    return sum(len(example.all(kind)) for kind in ("projects", "plans", "tasks", "agentsessions"))
+KINDS = {"project": "projects", "plan": "plans", "task": "tasks", "agentsession": "agentsessions"}
+"""The controllers, and what each one looks after."""
 
 
-def _reconciles(stack: Stack) -> int:
-    """Reconciles of the leader so far, from its metrics."""
-    path = f"/api/v1/namespaces/{SYSTEM}/pods/{leader(stack)}:8080/proxy/metrics"
-    text = stack.kubectl("get", "--raw", path, check=False)
-    lines = [x for x in text.splitlines() if x.startswith("controller_runtime_reconcile_total{")]
-    return int(sum(float(line.rsplit(" ", 1)[1]) for line in lines))
+def _await_quiet(example: World) -> None:
+    """Until the writes that the Plan's end brings about are done."""
+    log = Path(example.stack.cluster.status().audit_log)
+
+    def nothing_written() -> bool:
+        since = audit.position(log)
+        time.sleep(SECONDS_WITHOUT_WRITES)
+        return not example.writes(since)
+
+    _until(nothing_written, "the operator goes on writing")
+
+
+def _idle(example: World) -> list[str]:
+    """The leader's controllers that have, at this moment, nothing left to look at.
+
+    A controller starts with a key of every object there is. One that was given as many, and whose
+    queue is empty with no run going on, has looked at each of them, however busy others keep it.
+    """
+    path = f"/api/v1/namespaces/{SYSTEM}/pods/{leader(example.stack)}:8080/proxy/metrics"
+    text = example.stack.kubectl("get", "--raw", path, check=False)
+    samples = {
+        (sample.name, sample.labels.get("name")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+    def idle(controller: str, objects: int) -> bool:
+        added = samples.get(("workqueue_adds_total", controller), 0)
+        done = samples.get(("workqueue_work_duration_seconds_count", controller), 0)
+        waiting = samples.get(("workqueue_depth", controller), 0)
+        return bool(added >= objects and done == added and not waiting)
+
+    return [name for name, plural in KINDS.items() if idle(name, len(example.all(plural)))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.e2e.conftest import LIE, MakeWorld, Object, condition, does, state, writing
+from tests.e2e.conftest import LIE, MakeWorld, Object, World, condition, does, state, writing
 
 EXISTS = {"type": "path_exists", "path": "new.py"}
 TESTS = {"type": "test_passes", "command": "python3 -m pytest -q -p no:cacheprovider"}
@@ -52,33 +52,43 @@ def test_without_retries_a_liar_fails_for_good_and_nothing_is_merged(world: Make
     here = world([does("liar", writing("other.py", "Y = 1\n"))])
     before = here.tip()
     here.task("liar", completionSignals=[EXISTS], maxRetries=0)
-    task = here.stalled("task", "liar", "SignalFailed")
+    refused(here, "liar", "SignalFailed", "path_exists: new.py", before)
+
+
+def refused(here: World, name: str, reason: str, check: str, before: str) -> Object:
+    """The Task, which failed for good: it says which check and what helps, and nothing landed."""
+    task = here.stalled("task", name, reason)
     assert state(task) == "Failed"
-    stalled = condition(task, "Stalled")
-    assert "path_exists: new.py" in stalled["message"]
-    assert "Remedy" in stalled["message"]
+    message = condition(task, "Stalled")["message"]
+    assert check in message
+    assert "Remedy:" in message
     assert here.tip() == before
+    return task
 
 
-def test_a_failing_gate_blocks_and_its_output_reaches_the_next_attempt(world: MakeWorld) -> None:
-    def gate(spec: Object) -> None:
-        spec["gates"] = {
-            "pipeline": [
-                {
-                    "name": "no_foo",
-                    "command": "! grep -n foo new.py",
-                    "image": "bernstein-toolchain:dev",
-                }
-            ]
-        }
+def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeWorld) -> None:
+    own = {"name": "no_foo", "command": "! grep -n foo new.py", "image": "bernstein-toolchain:dev"}
+
+    def gates(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own]}
 
     bad, good = writing("new.py", "foo = 1\n"), writing("new.py", "bar = 1\n")
-    here = world([does("gated", bad, good)], gate)
-    here.task("gated")
+    bad["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "41"}})
+    good["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "40 + 2"}})
+    here = world([does("gated", bad, good)], gates)
+    before = here.tip()
+    here.task("gated", completionSignals=[{"type": "glob_exists", "value": "n*.py"}])
     task = here.closed("gated", 180)
-    first = task["status"]["attempts"][0]
-    assert first["reason"] == "GateFailed"
-    assert "1:foo = 1" in here.get("configmap", "gated-s2")["data"]["prompt.md"]
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("GateFailed", True), ("Succeeded", True)]
+    prompt = here.get("configmap", "gated-s2")["data"]["prompt.md"]
+    for told in ("'tests' Failed", "assert 41 == 42", "'no_foo' Failed", "1:foo = 1"):
+        assert told in prompt
+    verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
+    names = ("signal-0", "lint", "tests", "pii_scan", "merge_conflict", "no_foo")
+    assert verdicts == dict.fromkeys(names, "Passed")
+    assert here.tip("main^") == before
+    assert "40 + 2" in here.on_server("show", "main:app.py")
 
 
 def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: MakeWorld) -> None:
@@ -93,12 +103,11 @@ def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: Make
     here = world([does("planted", attempt)])
     before = here.tip()
     here.task("planted", maxRetries=0)
-    task = here.stalled("task", "planted", "GateFailed")
+    task = refused(here, "planted", "GateFailed", "pii_scan", before)
     found = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "pii_scan")
     assert found["verdict"] == "Failed"
     assert "new.py:1" in found["excerpt"]
     assert key not in str(task)
-    assert here.tip() == before
 
 
 def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
@@ -110,8 +119,9 @@ def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
         "text": "done",
     }
     here = world([does("quiet", attempt)])
+    before = here.tip()
     here.task("quiet", maxRetries=0)
-    task = here.stalled("task", "quiet", "GateFailed")
+    task = refused(here, "quiet", "GateFailed", "lint", before)
     lint = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "lint")
     assert "F401" in lint["excerpt"]
 

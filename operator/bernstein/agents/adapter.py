@@ -45,7 +45,7 @@ class StreamParser(Protocol):
     """Reads the standard output of one run, line by line.
 
     The output is the agent's to write: nothing in it makes a parser raise, grow without bound, or
-    count fewer tokens than before. Texts are cut to their limits but not sanitised.
+    count fewer tokens than before. Texts are not sanitised; all but a message are cut to limits.
     """
 
     @property
@@ -60,7 +60,11 @@ class StreamParser(Protocol):
     def progress(self) -> str:
         """What the agent does now, in at most 200 characters."""
 
-    def feed(self, line: bytes) -> None: ...
+    def feed(self, line: bytes) -> str:
+        """Read one line; returns the message of the agent that is in it, or nothing.
+
+        A message is what the agent itself says to whoever reads along, never a command's output.
+        """
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         """What the output says about the end; `exit_code` is None when it is not known."""

@@ -76,17 +76,18 @@ class CodexParser:
             total = records.add(total, usage)
         return total
 
-    def feed(self, line: bytes) -> None:
+    def feed(self, line: bytes) -> str:
         record = records.parse(line)
         if record is None:
-            return
+            return ""
         kind = records.text(record, "type")
         if kind == "thread.started":
             self._thread = records.text(record, "thread_id")[:64]
         elif kind == "turn.started":
             self._ended = None
         elif kind in ("item.started", "item.updated", "item.completed"):
-            self._item(record.get("item"))
+            message = self._item(record.get("item"))
+            return message if kind == "item.completed" else ""
         elif kind == "error":
             self._error = records.text(record, "message")[:MESSAGE_LIMIT]
         elif kind == "turn.failed":
@@ -95,6 +96,7 @@ class CodexParser:
         elif kind == "turn.completed":
             self._ended = kind
             self._count(record.get("usage"))
+        return ""
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         text = records.tail(self._message, TEXT_LIMIT)
@@ -118,19 +120,23 @@ class CodexParser:
             retry_after=provider_errors.retry_after(error),
         )
 
-    def _item(self, item: object) -> None:
+    def _item(self, item: object) -> str:
+        """Notes what the agent does; returns its message if the item is one."""
         if not isinstance(item, dict):
-            return
+            return ""
         kind = records.text(item, "type")
         if kind == "agent_message":
-            self._message = records.tail(records.text(item, "text"), 4 * TEXT_LIMIT)
+            message = records.text(item, "text")
+            self._message = records.tail(message, 4 * TEXT_LIMIT)
             self.progress = records.head(self._message, PROGRESS_LIMIT)
-        elif kind == "command_execution":
+            return message
+        if kind == "command_execution":
             command = records.text(item, "command")
             self.progress = records.head(f"runs {command[:1000]}", PROGRESS_LIMIT)
         elif kind == "file_change":
             names = ", ".join(_changed_paths(item))
             self.progress = records.head(f"changes {names}", PROGRESS_LIMIT)
+        return ""
 
     def _count(self, usage: object) -> None:
         if not isinstance(usage, dict):

@@ -46,19 +46,22 @@ class DemoParser:
         self.progress = ""
         self._result: records.Record | None = None
 
-    def feed(self, line: bytes) -> None:
+    def feed(self, line: bytes) -> str:
         record = records.parse(line)
         if record is None:
-            return
+            return ""
         kind = records.text(record, "type")
         if kind == "start":
             self.model = records.text(record, "model")[:PROGRESS_LIMIT] or self.model
         elif kind == "message":
-            self.progress = records.head(records.text(record, "text"), PROGRESS_LIMIT)
+            message = records.text(record, "text")
+            self.progress = records.head(message, PROGRESS_LIMIT)
+            return message
         elif kind == "usage":
             self._count(record)
         elif kind == "result":
             self._result = record
+        return ""
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         if self._result is None:

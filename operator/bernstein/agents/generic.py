@@ -44,12 +44,13 @@ class GenericParser:
         self.progress = ""
         self._tail = ""
 
-    def feed(self, line: bytes) -> None:
+    def feed(self, line: bytes) -> str:
+        """No line is a message: what the command says and what it only passes on looks the same."""
         said = line[-TEXT_LIMIT * 4 :].decode(errors="replace").rstrip("\r\n")
-        if not said.strip():
-            return
-        self.progress = records.head(said, PROGRESS_LIMIT)
-        self._tail = records.tail(f"{self._tail}\n{said}".lstrip("\n"), TEXT_LIMIT)
+        if said.strip():
+            self.progress = records.head(said, PROGRESS_LIMIT)
+            self._tail = records.tail(f"{self._tail}\n{said}".lstrip("\n"), TEXT_LIMIT)
+        return ""
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         if exit_code is None:

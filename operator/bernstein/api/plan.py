@@ -111,6 +111,7 @@ class PlanTask(Model):
     state: Annotated[str, Field(max_length=32)] = "Open"
     attempts: int = 0
     spend_usd: Money = "0"
+    usage: UsageCounts = Field(default_factory=UsageCounts)
 
 
 class Integration(Model):
@@ -121,6 +122,12 @@ class Integration(Model):
     target_sha: Sha = Field(
         description="Tip of the target when the Plan began; judges come from it."
     )
+    sha: Sha | None = Field(default=None, description="Last commit that a Task landed.")
+    tree: Annotated[str, Field(max_length=64)] | None = None
+
+    @property
+    def tip(self) -> str:
+        return self.sha or self.target_sha
 
 
 class PlanVerification(Model):
@@ -132,6 +139,9 @@ class PlanVerification(Model):
     sha: Sha
     tree: Annotated[str, Field(max_length=64)]
     ref: Annotated[str, Field(max_length=300)]
+    out_of_memory: bool = Field(
+        default=False, description="A check ran out of memory, and all were run once more."
+    )
     passed: bool | None = None
     checks: Annotated[
         tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))

@@ -225,6 +225,8 @@ class InspectConfig:
     checks: tuple[Check, ...]
     onto_ref: str | None = None
     """Tip that merge_conflict merges with (already fetched, under this name)."""
+    scan_seconds: int = 300
+    """What pii_scan may take; the other checks are quick."""
 
 
 @dataclass(frozen=True, slots=True)

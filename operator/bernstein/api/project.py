@@ -125,6 +125,9 @@ class Toolchain(Model):
 BUILT_IN_GATES = ("lint", "tests", "pii_scan", "merge_conflict")
 _OWN = f"!(self.name in {list(BUILT_IN_GATES)})"
 _READS_ONLY = "self.name in ['pii_scan', 'merge_conflict']"
+_JOBS = ("begin", "inspect", "land", "prepare")
+"""Beside the gates' Jobs, whose names end with the gates' (with '-' for '_'), there are these and
+`signal-<n>`."""
 
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
 
@@ -135,6 +138,17 @@ class Gate(Model):
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(
+            rule(
+                f"!(self.name in {list(_JOBS)})",
+                f"the operator's own Jobs are called {', '.join(_JOBS)}: "
+                "give the gate another name",
+                fieldPath=".name",
+            ),
+            rule(
+                "!self.name.matches('^signal_[0-9]+$')",
+                "signal_<number> is kept for completion signals: give the gate another name",
+                fieldPath=".name",
+            ),
             needs("command", _OWN, "a gate that is not built in needs a command"),
             needs("image", _OWN, "a gate that is not built in needs an image"),
             refuses("command", _READS_ONLY, "this gate executes nothing and takes no command"),

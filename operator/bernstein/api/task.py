@@ -15,6 +15,7 @@ from bernstein.api.meta import (
     Money,
     ObjectName,
     Sha,
+    Text,
     UsageCounts,
     cel,
     immutable_except,
@@ -44,6 +45,7 @@ class TaskSpec(Work):
         default=None, description="Absent: the only Project of the namespace, or `default`."
     )
     stage: Line | None = None
+    stage_description: Text | None = Field(default=None, description="What the stage is for.")
     depends_on: Annotated[tuple[ObjectName, ...], Field(max_length=2000)] = Field(
         default=(), description="Tasks of this namespace that must be Closed first."
     )
@@ -65,6 +67,9 @@ class CheckResult(Model):
     kind: Literal["signal", "gate"]
     title: Annotated[str, Field(max_length=300)] = ""
     required: bool = True
+    asked: Annotated[str, Field(max_length=32)] = Field(
+        default="", description="Names the check as it was when it was judged."
+    )
     verdict: Verdict
     reason: Annotated[str, Field(max_length=64)] = ""
     excerpt: Annotated[str, Field(max_length=2048)] = ""
@@ -86,6 +91,9 @@ class Verification(Model):
     tests_changed: bool = False
     deps_changed: bool = False
     files_changed: int = 0
+    out_of_memory: bool = Field(
+        default=False, description="A check ran out of memory, and all were run once more."
+    )
     passed: bool | None = None
     digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="SHA-256 of what was judged and every verdict."

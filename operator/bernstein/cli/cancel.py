@@ -16,7 +16,6 @@ from bernstein.core.records import Record, plan_record, task_record, task_status
 from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Resource
 
-DEFAULT_REASON = "Cancelled by user"
 _LONGEST_REASON = 1024
 
 
@@ -41,7 +40,7 @@ def cancel(settings: Settings, name: str, reason: str) -> None:
 async def _cancel(terminal: Terminal, settings: Settings, name: str, reason: str) -> None:
     if not 1 <= len(reason.strip()) <= _LONGEST_REASON:
         message = f"a reason has 1 to {_LONGEST_REASON} characters"
-        raise CliError("InvalidReason", message, code=INVALID)
+        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
     async with connected(settings) as cluster:
         found = await _find(cluster, name)
         asked = not found.cancelled and not found.ended and await _ask(cluster, found, reason)

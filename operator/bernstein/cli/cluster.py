@@ -22,8 +22,7 @@ from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import CliError, explained
 from bernstein.cli.settings import Settings
-from bernstein.core import naming
-from bernstein.core.names import LABEL_PLAN
+from bernstein.core import names, naming
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
@@ -61,10 +60,10 @@ class Cluster:
 
     async def sessions(self, task: str) -> list[AgentSession]:
         """A Task's, the first one first."""
-        found = await self.client.list(SESSIONS, self.namespace)
+        ours = f"{names.LABEL_TASK}={names.bounded(task)}"
+        found = await self.client.list(SESSIONS, self.namespace, label_selector=ours)
         parsed = (sessions.parse(item) for item in found.items)
-        ours = (session for session in parsed if session.spec.task_ref.name == task)
-        return sorted(ours, key=lambda session: session.spec.number)
+        return sorted(parsed, key=lambda session: session.spec.number)
 
     async def progress(self, plan: str) -> dict[str, str]:
         """For the Tasks whose agents work now, what the agents say that they do."""
@@ -88,17 +87,17 @@ class Cluster:
 
     async def not_found(self, name: str, *resources: Resource) -> CliError:
         """There is nothing of that name; says what is called nearly so."""
-        names: list[str] = []
+        known: list[str] = []
         for resource in resources:
             found = await self.client.list(resource, self.namespace)
-            names += [item["metadata"]["name"] for item in found.items]
+            known += [item["metadata"]["name"] for item in found.items]
         kinds = " or ".join(resource.kind for resource in resources)
-        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        near = close or [other for other in sorted(names) if name in other][:3]
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        near = close or [other for other in sorted(known) if name in other][:3]
         return CliError(
             "NotFound",
             f"there is no {kinds} '{name}' in namespace '{self.namespace}'",
-            f"did you mean {' or '.join(near)}?" if near else _other_namespace(names),
+            f"did you mean {' or '.join(near)}?" if near else _other_namespace(known),
         )
 
     async def _object(self, resource: Resource, name: str) -> Object | None:
@@ -138,7 +137,7 @@ def progress_of(items: Iterable[Object]) -> dict[str, str]:
 
 
 def plan_selector(plan: str) -> str:
-    return f"{LABEL_PLAN}={naming.label_value(plan)}"
+    return f"{names.LABEL_PLAN}={naming.label_value(plan)}"
 
 
 def _no_logs() -> None:
@@ -146,8 +145,8 @@ def _no_logs() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
-def _other_namespace(names: list[str]) -> str:
-    return "" if names else "the namespace has none: name another one with --namespace"
+def _other_namespace(known: list[str]) -> str:
+    return "" if known else "the namespace has none: name another one with --namespace"
 
 
 def _age(item: Object) -> tuple[str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bernstein.api.meta import Condition
 from bernstein.api.plan import Plan
 from bernstein.api.task import CheckResult, Task
-from bernstein.cli import tables
+from bernstein.cli import notes
 from bernstein.cli.terminal import Terminal
 from bernstein.core import conditions
-from bernstein.core.errors import policy
 from bernstein.core.records import rejection, task_status
 from bernstein.core.sanitise import line, text
 
@@ -19,7 +19,7 @@ _SUMMARY = 200
 
 def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: bool) -> None:
     """The last words on a Plan: delivery, or why not and which Tasks to look at."""
-    message, remedy = tables.ending(plan)
+    message, remedy = notes.ending(plan)
     phase = plan.status.phase or ("Succeeded" if good else "Failed")
     mark, style = ("✓", "green") if good else ("✗", "red")
     terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
@@ -34,8 +34,8 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
 
 
 def needs_a_look(task: Task) -> bool:
-    stalled = conditions.find(task.status.conditions, "Stalled")
-    if stalled is not None and stalled.status == "True" and stalled.reason != "DependencyFailed":
+    stalled = _stalled(task)
+    if stalled is not None and stalled.reason != "DependencyFailed":
         return True
     return task_status(task) in ("failed", "orphaned", "blocked")
 
@@ -53,12 +53,16 @@ def tell_task(terminal: Terminal, task: Task) -> None:
     verification = task.status.verification
     for check in verification.checks if verification else ():
         _tell_check(terminal, check)
-    stalled = conditions.find(task.status.conditions, "Stalled")
-    if stalled is not None and stalled.status == "True":
-        message, marker, remedy = text(stalled.message, 4096).partition(" Remedy: ")
+    if stalled := _stalled(task):
+        message, remedy = notes.explanation(stalled)
         terminal.say(f"  {stalled.reason}: {line(message, _SUMMARY)}", "red")
-        if helps := remedy if marker else policy(stalled.reason).remedy:
-            terminal.say(f"  {helps}")
+        if remedy:
+            terminal.say(f"  {remedy}")
+
+
+def _stalled(task: Task) -> Condition | None:
+    found = conditions.find(task.status.conditions, "Stalled")
+    return found if found is not None and found.status == "True" else None
 
 
 def _tell_check(terminal: Terminal, check: CheckResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -36,10 +36,15 @@ async def follow(cluster: Cluster, name: str, view: View) -> Scene:
     async with _watching(cluster, name) as watch:
         while True:
             scene = watch.scene()
-            view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
             if is_over(scene.plan):
-                return scene
+                break
+            view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
             await watch.changed(_TICK)
+    # The watch of the Plan may be ahead of that of its Tasks.
+    found = await cluster.client.list(TASKS, cluster.namespace, label_selector=plan_selector(name))
+    last = Scene(scene.plan, _tasks_of(scene.plan, found.items), {})
+    view.update(last.plan, last.tasks, last.progress, "")
+    return last
 
 
 def is_over(plan: Plan) -> bool:
@@ -87,12 +92,11 @@ class _Watch:
     def scene(self) -> Scene:
         found = self.plan.get(self._key)
         if found is None:
-            raise CliError("NotFound", f"Plan '{self._key.name}' was deleted")
+            message = f"Plan '{self._key.name}' was deleted"
+            raise CliError("NotFound", message, "run its file again to start anew")
         plan = plans.parse(found)
-        ours = [item for item in self.tasks.objects() if _owner_uid(item) == plan.metadata.uid]
-        return Scene(
-            plan, [tasks.parse(item) for item in ours], progress_of(self.sessions.objects())
-        )
+        ours = _tasks_of(plan, self.tasks.objects())
+        return Scene(plan, ours, progress_of(self.sessions.objects()))
 
     def trouble(self) -> str:
         """Why the watch of the Plan is lost, or ""."""
@@ -115,6 +119,10 @@ async def _watching(cluster: Cluster, name: str) -> AsyncIterator[_Watch]:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _tasks_of(plan: Plan, items: Iterable[Object]) -> list[Task]:
+    return [tasks.parse(item) for item in items if _owner_uid(item) == plan.metadata.uid]
 
 
 def _owner_uid(item: Object) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, Never
 
 import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from bernstein.cli.settings import (
     Context,
@@ -15,8 +19,33 @@ from bernstein.cli.settings import (
     settings_of,
 )
 
+
+class _Program(TyperGroup):
+    """With `--json` a call that is wrong is answered in JSON, too."""
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
+        arguments = sys.argv[1:] if args is None else list(args)
+        if "--json" not in arguments:
+            return super().main(args, *others, **more)
+        try:
+            code = super().main(arguments, *others, **more | {"standalone_mode": False})
+        except TyperException as error:
+            _refuse(error)
+        sys.exit(code or 0)
+
+
+def _refuse(error: TyperException) -> Never:
+    from bernstein.cli.errors import CliError
+    from bernstein.cli.terminal import Terminal
+
+    usage = CliError("Usage", error.format_message(), "see: bernstein --help", error.exit_code)
+    Terminal(Settings(json=True)).fail(usage)
+    sys.exit(usage.code)
+
+
 app = typer.Typer(
     name="bernstein",
+    cls=_Program,
     help="Coding agents on Kubernetes as declared, verified, budgeted work.",
     no_args_is_help=True,
     add_completion=False,
@@ -24,9 +53,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_PlanFile = Annotated[
-    str, typer.Argument(metavar="PLAN.yaml", help="Plan file; - is standard input.")
-]
+_PLAN_FILE = typer.Argument(metavar="PLAN.yaml", help="Plan file; - is standard input.")
 
 
 def _version(wanted: bool) -> None:
@@ -54,10 +81,7 @@ def root(
 @app.command()
 def run(
     ctx: typer.Context,
-    path: Annotated[
-        str | None,
-        typer.Argument(metavar="PLAN.yaml", help="Plan file; - is standard input."),
-    ] = None,
+    path: Annotated[str | None, _PLAN_FILE] = None,
     from_plan: Annotated[
         str | None, typer.Option("--from-plan", metavar="PLAN.yaml", help="The same.")
     ] = None,
@@ -102,7 +126,7 @@ def run(
 
 
 @app.command()
-def validate(ctx: typer.Context, path: _PlanFile, json: Json = False) -> None:
+def validate(ctx: typer.Context, path: Annotated[str, _PLAN_FILE], json: Json = False) -> None:
     """Checks a plan file, without a cluster.
 
     Ends with 0 when it is valid and with 2 when not.

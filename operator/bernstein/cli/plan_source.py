@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.plan import Estimate, PlanSpec
-from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.terminal import Terminal
 from bernstein.core import plan_file
+from bernstein.core.estimate import estimate
 from bernstein.core.plan_spec import plan_spec
 from bernstein.core.plan_validation import validate_file
 from bernstein.core.problems import Problem, Report
+from bernstein.core.records import Record, estimate_record
 
 _SHOWN = 50
 
@@ -34,37 +35,52 @@ class PlanFile:
 
 
 def read(path: str) -> PlanFile:
-    """Reads and judges a plan file; `-` is standard input. Raises CliError when it cannot."""
+    """Reads and judges a plan file; `-` is standard input. What cannot be read is a problem."""
     try:
         data = plan_file.parse(_content(path))
+    except FileNotFoundError:
+        return _unreadable(path, f"Plan file not found: {path}")
+    except OSError as error:
+        return _unreadable(path, f"Plan file cannot be read: {path}: {error.strerror}")
     except plan_file.PlanSyntaxError as error:
-        raise CliError("PlanInvalid", str(error), code=INVALID) from error
+        return _unreadable(path, str(error))
     return PlanFile(path, data, validate_file(data))
+
+
+def _unreadable(path: str, message: str) -> PlanFile:
+    return PlanFile(path, None, Report(errors=(Problem("", message),)))
 
 
 def _content(path: str) -> bytes:
     limit = plan_file.MAX_BYTES + 1
     if path == "-":
         return sys.stdin.buffer.read(limit)
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(limit)
-    except FileNotFoundError as error:
-        raise CliError("PlanNotFound", f"Plan file not found: {path}", code=INVALID) from error
-    except OSError as error:
-        message = f"Plan file cannot be read: {path}: {error.strerror}"
-        raise CliError("PlanNotFound", message, code=INVALID) from error
+    with Path(path).open("rb") as file:
+        return file.read(limit)
 
 
-def tell_problems(terminal: Terminal, path: str, errors: Iterable[Problem]) -> None:
-    """Every error on its line; the first ones of very many."""
-    found = tuple(errors)
-    for problem in found[:_SHOWN]:
+def refuse(terminal: Terminal, file: PlanFile, errors: tuple[Problem, ...]) -> None:
+    """Every error on its line, the first ones of very many; with `--json` all as the answer."""
+    for problem in errors[:_SHOWN]:
         terminal.complain(f"✗ {problem.located}", "red")
-    if len(found) > _SHOWN:
-        terminal.complain(f"… and {len(found) - _SHOWN} more")
-    number = "1 problem" if len(found) == 1 else f"{len(found)} problems"
-    terminal.complain(f"{path}: {number}")
+    if len(errors) > _SHOWN:
+        terminal.complain(f"… and {len(errors) - _SHOWN} more")
+    terminal.complain(f"{file.path}: {_count(len(errors), 'problem')}")
+    if terminal.json:
+        terminal.answer(_record(errors, file.report.warnings))
+
+
+def valid_record(file: PlanFile) -> Record:
+    """JSON of a file without errors."""
+    return _record((), file.report.warnings) | {"estimate": estimate_record(estimate(file.spec))}
+
+
+def _record(errors: tuple[Problem, ...], warnings: tuple[Problem, ...]) -> Record:
+    return {
+        "valid": not errors,
+        "errors": [{"path": p.path, "message": p.message} for p in errors],
+        "warnings": [{"path": p.path, "message": p.message} for p in warnings],
+    }
 
 
 def tell_warnings(terminal: Terminal, warnings: Iterable[Problem]) -> None:
@@ -72,16 +88,16 @@ def tell_warnings(terminal: Terminal, warnings: Iterable[Problem]) -> None:
         terminal.complain(f"! {problem.located}", "yellow")
 
 
-def summary(spec: PlanSpec, estimate: Estimate) -> str:
+def summary(spec: PlanSpec, guess: Estimate) -> str:
     """One line: size, time and money."""
     steps = sum(len(stage.steps) for stage in spec.stages)
     size = f"{_count(len(spec.stages), 'stage')}, {_count(steps, 'step')}"
-    cost = f", about ${float(estimate.cost_usd):.2f}" if estimate.cost_usd else ""
+    cost = f", about ${float(guess.cost_usd):.2f}" if guess.cost_usd else ""
     budget = f" of a budget of ${float(spec.budget):.2f}" if cost and spec.budget else ""
-    return f"{size}, about {minutes(estimate.minutes)}{cost}{budget}"
+    return f"{size}, about {_minutes(guess.minutes)}{cost}{budget}"
 
 
-def minutes(number: int) -> str:
+def _minutes(number: int) -> str:
     hours, rest = divmod(number, 60)
     return f"{hours} h {rest:02} min" if hours else f"{rest} min"
 

@@ -20,7 +20,6 @@ from bernstein.cli.follow import Scene, follow, is_over, succeeded
 from bernstein.cli.plan_source import PlanFile
 from bernstein.cli.settings import Settings
 from bernstein.cli.terminal import Terminal, run_async
-from bernstein.cli.validate import file_record
 from bernstein.cli.views import view
 from bernstein.core import plan_file, projects
 from bernstein.core.estimate import estimate
@@ -68,8 +67,10 @@ class _Errand:
 
     async def run(self) -> int:
         seconds = _seconds(self._options.timeout)
-        file = self._valid_file()
-        if file is None:
+        file = plan_source.read(self._options.path)
+        plan_source.tell_warnings(self._terminal, file.report.warnings)
+        if file.report.errors:
+            plan_source.refuse(self._terminal, file, file.report.errors)
             return INVALID
         async with connected(self._settings) as cluster:
             project = await _project(cluster, self._options.project)
@@ -77,7 +78,7 @@ class _Errand:
             spec = PlanSpec.model_validate(wanted["spec"])
             problems = validate_plan(spec, project.spec, ROLES) if project else ()
             if problems:
-                plan_source.tell_problems(self._terminal, file.path, problems)
+                plan_source.refuse(self._terminal, file, problems)
                 return INVALID
             guess = estimate(spec, project.spec if project else None)
             self._terminal.say(plan_source.summary(spec, guess))
@@ -95,16 +96,6 @@ class _Errand:
         self._terminal.complain(f"Interrupted: Plan '{name}' goes on in the cluster.", "yellow")
         self._terminal.complain(f"  see it:     bernstein status {name}")
         self._terminal.complain(f"  cancel it:  bernstein cancel {name}")
-
-    def _valid_file(self) -> PlanFile | None:
-        file = plan_source.read(self._options.path)
-        plan_source.tell_warnings(self._terminal, file.report.warnings)
-        if not file.report.errors:
-            return file
-        if self._settings.json:
-            self._terminal.answer(file_record(file))
-        plan_source.tell_problems(self._terminal, file.path, file.report.errors)
-        return None
 
     def _plan_object(self, file: PlanFile, namespace: str) -> Object:
         name = self._options.name

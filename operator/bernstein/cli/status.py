@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.cli import details, tables
+from bernstein.cli import details, notes, tables
 from bernstein.cli.cluster import PLANS, Cluster, connected
 from bernstein.cli.follow import is_over, succeeded
 from bernstein.cli.settings import Settings
@@ -49,10 +49,9 @@ async def _one(terminal: Terminal, cluster: Cluster, name: str) -> None:
     if is_over(plan):
         details.tell_ending(terminal, plan, tasks, good=succeeded(plan))
         return
-    message, remedy = tables.ending(plan)
-    for text in (message, remedy):
-        if text:
-            terminal.say(text)
+    for words in notes.ending(plan):
+        if words:
+            terminal.say(words)
     for task in tasks:
         if details.needs_a_look(task):
             details.tell_task(terminal, task)

@@ -12,12 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from bernstein.api.plan import Plan
-from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core.errors import policy
+from bernstein.cli.notes import note
 from bernstein.core.expansion import names_by_stage
-from bernstein.core.records import task_record, task_status, telling_condition
-from bernstein.core.sanitise import line, text
+from bernstein.core.records import task_status
+from bernstein.core.sanitise import line
 
 _STYLES = {
     "closed": "green",
@@ -28,7 +27,6 @@ _STYLES = {
     "orphaned": "red",
     "blocked": "red",
     "cancelled": "dim",
-    "open": "",
 }
 _MARKS = {
     "closed": "✓",
@@ -41,7 +39,6 @@ _MARKS = {
     "cancelled": "⊘",
 }
 _WIDE = 120
-_SHORT_SHA = 8
 
 
 def task_table(tasks: Sequence[Task], console: Console) -> Table:
@@ -131,61 +128,6 @@ def headline(plan: Plan) -> Text:
     parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
     shown.append("".join(f" · {part}" for part in parts if part))
     return shown
-
-
-def note(task: Task, progress: str) -> str:
-    """What a Task does, waits for, or ended with; one line."""
-    status, word = task.status, task_status(task)
-    attempt = f"attempt {status.attempt + 1}" if status.attempt else ""
-    match word:
-        case "in_progress" | "claimed":
-            doing = line(progress, 200) or ("starting" if word == "claimed" else "at work")
-            return ": ".join(part for part in (attempt, doing) if part)
-        case "done":
-            return _verifying(task)
-        case "closed":
-            delivery = status.delivery
-            if delivery and delivery.state == "NoChange":
-                return "verified, nothing to merge" + _tries(status.attempt)
-            sha = delivery.sha[:_SHORT_SHA] if delivery and delivery.sha else ""
-            return " ".join(part for part in ("merged", sha) if part) + _tries(status.attempt)
-        case "cancelled":
-            return line(task.spec.cancel.reason, 200) if task.spec.cancel else ""
-    record = task_record(task)
-    words = record["message"] or record["reason"] or _last_rejection(task)
-    return line(words, 200).partition(" Remedy: ")[0]
-
-
-def _last_rejection(task: Task) -> str:
-    rejected = [move for move in task.status.history if move.to_state == TaskState.FAILED]
-    if not rejected:
-        return ""
-    return f"{rejected[-1].reason}, tried again"
-
-
-def _verifying(task: Task) -> str:
-    status = task.status
-    if status.state is TaskState.PENDING_APPROVAL:
-        return "awaits approval"
-    if status.verification is None or status.verification.passed is None:
-        return "verifying"
-    step = status.delivery.step if status.delivery else None
-    return f"merging ({step.lower()})" if step else "verified"
-
-
-def _tries(attempts: int) -> str:
-    return f", {attempts} attempts" if attempts > 1 else ""
-
-
-def ending(plan: Plan) -> tuple[str, str]:
-    """How a Plan ended, why it stands still or what it does, and what helps; both may be empty."""
-    said = telling_condition(plan.status.conditions)
-    if said is None:
-        return "", ""
-    message, marker, remedy = text(said.message, 4096).partition(" Remedy: ")
-    if said.type != "Stalled":
-        return message, ""
-    return f"{said.reason}: {message}", remedy if marker else policy(said.reason).remedy
 
 
 def dollars(amount: str, *, zero: str = "$0.00") -> str:

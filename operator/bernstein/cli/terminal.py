@@ -45,20 +45,20 @@ class Terminal:
 
     def answer(self, value: object) -> None:
         """The JSON that scripts read; escapes keep control characters out of it."""
-        typer.echo(json.dumps(value, indent=2))
+        self.out.out(json.dumps(value, indent=2), highlight=False)
 
     def fail(self, error: CliError) -> None:
+        """The error for people; with `--json` it is the answer, too."""
         if self.json:
             told = {"reason": error.reason, "message": error.message, "remedy": error.remedy}
-            typer.echo(json.dumps({"error": told}), err=True)
-            return
+            self.answer({"error": told})
         self.complain(f"Error: {error.message}", "red")
         if error.remedy:
             self.complain(f"  {error.remedy}")
 
 
 def run_async(terminal: Terminal, work: Coroutine[Any, Any, int]) -> int:
-    """The exit code of a command; an error that is known becomes a line on standard error.
+    """The exit code of a command; an error that is known is told on standard error.
 
     Raises KeyboardInterrupt after `work` has cleaned up.
     """

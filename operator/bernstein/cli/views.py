@@ -15,7 +15,7 @@ from rich.text import Text
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
-from bernstein.cli import tables
+from bernstein.cli import notes, tables
 from bernstein.cli.terminal import Terminal
 from bernstein.core.sanitise import text
 
@@ -83,7 +83,7 @@ class LineView:
         self, plan: Plan, tasks: Sequence[Task], progress: Mapping[str, str], trouble: str
     ) -> None:
         del progress  # too often new for a log
-        message = tables.ending(plan)[0]
+        message = notes.ending(plan)[0]
         detail = f": {message}" if message else ""
         self._once("plan", f"{'plan':<12}{plan.status.phase or 'Pending'}{detail}")
         new = [(move, task) for task in tasks for move in self._new_moves(task)]
@@ -134,12 +134,7 @@ def _sentence(move: Move, task: Task) -> str:
         case TaskState.DONE:
             detail = "the agent has ended, its work is being verified"
         case TaskState.CLOSED:
-            detail = tables.note(task, "")
-        case TaskState.FAILED if move == _last_failure(task) and task.status.feedback:
+            detail = notes.note(task, "")
+        case TaskState.FAILED if move == notes.last_failure(task) and task.status.feedback:
             detail = task.status.feedback
     return f"{word:<12}{task.metadata.name}  {detail}"
-
-
-def _last_failure(task: Task) -> Move | None:
-    failures = [move for move in task.status.history if move.to_state == TaskState.FAILED]
-    return failures[-1] if failures else None

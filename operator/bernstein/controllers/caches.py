@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 OWNER, JOB, SESSION, UPSTREAM = "owner", "job", "session", "upstream"
+"""Names of indexes."""
 
 
 class Parsed(Generic[T]):
@@ -88,7 +89,11 @@ class Caches:
             PODS,
             namespaces=namespaces,
             label_selector=ours,
-            indexes={JOB: by_label(JOB_NAME), SESSION: by_label(names.LABEL_SESSION)},
+            indexes={
+                JOB: by_label(JOB_NAME),
+                SESSION: by_label(names.LABEL_SESSION),
+                OWNER: by_label(names.LABEL_OWNER),
+            },
         )
 
         self._turns: dict[str, Turns] = {}
@@ -124,6 +129,8 @@ class Caches:
             if not view.ended and self._stuck(view, now):
                 view = await self._with_events(view, job)
             views[view.name] = view
+        for view in map(_orphan, self.pods.by_index(OWNER, owner_uid)):
+            views.setdefault(view.name, view)
         return views
 
     def view(self, job: Object) -> JobView:
@@ -175,3 +182,16 @@ class Caches:
             events=tuple(found.items),
             labels=view.labels,
         )
+
+
+def _orphan(pod: Object) -> JobView:
+    """A pod whose Job is gone: it may still be at work."""
+    meta = pod["metadata"]
+    return JobView(
+        name=meta["labels"].get(JOB_NAME, meta["name"]),
+        uid=meta["uid"],
+        created=pods.parse_time(meta["creationTimestamp"]),
+        deleting=True,
+        pod=pod,
+        labels=meta["labels"],
+    )

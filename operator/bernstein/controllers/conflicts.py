@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from bernstein.api.meta import Condition
 from bernstein.core import conditions, progress
-from bernstein.core.errors import policy
+from bernstein.core.remedies import with_remedy
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import controller_of
 
@@ -45,7 +45,7 @@ def describe(conflict: NameConflict) -> str:
 def stalled(status: S, message: str, generation: int, now: datetime) -> S:
     """The status of before, and that it waits for the name."""
     seen = status.model_copy(update={"observed_generation": generation})
-    text = f"{message}. Remedy: {policy(REASON).remedy}"
+    text = with_remedy(message, REASON)
     return progress.stalled(seen, REASON, text, now)
 
 

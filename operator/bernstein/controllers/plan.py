@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from graphlib import TopologicalSorter
 
 from bernstein.api.plan import PlanStatus
-from bernstein.controllers import conflicts, runs
+from bernstein.controllers import conflicts, runs, stalls
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.jobs.pod import owner as owner_reference
 from bernstein.controllers.kinds import PLANS, TASKS
 from bernstein.controllers.settings import Settings
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.writer import Writer
-from bernstein.core import conditions
 from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.intents import CancelTasks, CreateTasks, PlanIntent, PlanSnapshot
 from bernstein.core.plan import decide
@@ -90,12 +89,7 @@ class PlanController:
                 message=f"{old.phase or 'New'} -> {new.phase}, {done}",
                 action="Move",
             )
-        stall = conditions.find(new.conditions, "Stalled")
-        if stall is not None and stall != conditions.find(old.conditions, "Stalled"):
-            log.warning("plan stalled", uid=uid, reason=stall.reason, why=stall.message)
-            self._writer.events.record(
-                obj, reason=stall.reason, message=stall.message, action="Stall", warning=True
-            )
+        stalls.tell(self._writer, "plan", obj, old.conditions, new.conditions, uid=uid)
 
 
 def _owner_uid(task: Object) -> str | None:

@@ -21,13 +21,15 @@ from bernstein.core.session import (
     Intent,
     Launch,
     ReleasePod,
+    ReleaseSession,
     Snapshot,
     decide,
+    is_settled,
     refuse,
 )
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
 from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
 
@@ -53,11 +55,12 @@ class SessionController:
         jobs = await self._caches.jobs_of(session.metadata.uid, now)
         launchable = await self._launchable(session)
         job = jobs.get(session.status.job or session.metadata.name)
-        snapshot = Snapshot(session, job, launchable)
+        task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
+        snapshot = Snapshot(session, job, launchable, is_settled(session, task))
         decision = decide(snapshot, now)
         try:
             for intent in decision.intents:
-                await self._execute(key, session, intent)
+                await self._execute(key, obj, session, intent)
         except NameConflict as conflict:
             text = conflicts.describe(conflict)
             decision = refuse(snapshot, conflicts.REASON, text, now)
@@ -81,9 +84,9 @@ class SessionController:
         """
         for pod in self._caches.pods.by_index(SESSION, key.name):
             if pod["metadata"]["namespace"] == key.namespace:
-                await self._writer.release(key, pod)
+                await self._writer.release(key, PODS, pod)
 
-    async def _execute(self, key: Key, session: AgentSession, intent: Intent) -> None:
+    async def _execute(self, key: Key, obj: Object, session: AgentSession, intent: Intent) -> None:
         match intent:
             case Launch():
                 await self._launch(key, session)
@@ -91,6 +94,8 @@ class SessionController:
                 await self._writer.delete_job(key, job)
             case ReleasePod():
                 await self._release(key)
+            case ReleaseSession():
+                await self._writer.release(key, SESSIONS, obj)
 
     async def _launch(self, key: Key, session: AgentSession) -> None:
         snapshot = await task_snapshot(

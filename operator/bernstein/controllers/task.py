@@ -13,14 +13,14 @@ from bernstein.api.meta import API_VERSION
 from bernstein.api.session import AgentSessionSpec, TaskRef
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.controllers import conflicts, runs
+from bernstein.controllers import conflicts, runs, stalls
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.jobs.pod import owner as owner_reference
 from bernstein.controllers.kinds import SESSIONS, TASKS
 from bernstein.controllers.settings import Settings
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.writer import Writer
-from bernstein.core import conditions, landing, names, queueing
+from bernstein.core import landing, names, queueing
 from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.intents import (
     CreateSession,
@@ -157,18 +157,15 @@ class TaskController:
                 action="Move",
                 warning=new.state in (TaskState.FAILED, TaskState.ORPHANED),
             )
-        stall = conditions.find(new.conditions, "Stalled")
-        if stall is not None and stall != conditions.find(old.conditions, "Stalled"):
-            log.warning(
-                "task stalled",
-                uid=snapshot.task.metadata.uid,
-                attempt=new.attempt,
-                reason=stall.reason,
-                why=stall.message,
-            )
-            self._writer.events.record(
-                obj, reason=stall.reason, message=stall.message, action="Stall", warning=True
-            )
+        stalls.tell(
+            self._writer,
+            "task",
+            obj,
+            old.conditions,
+            new.conditions,
+            uid=snapshot.task.metadata.uid,
+            attempt=new.attempt,
+        )
 
     def _count(self, key: Key, snapshot: TaskSnapshot, new: TaskStatus, now: datetime) -> None:
         old = snapshot.task.status
@@ -234,6 +231,7 @@ def _session(snapshot: TaskSnapshot, status: TaskStatus, intent: CreateSession) 
             "namespace": meta.namespace,
             "labels": labels,
             "ownerReferences": [owner_reference("Task", meta.name, meta.uid)],
+            "finalizers": [names.RESULT_FINALIZER],
         },
         "spec": spec.dump(),
     }

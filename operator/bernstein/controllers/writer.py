@@ -21,7 +21,7 @@ from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
-from bernstein.kube.resource import JOBS, PODS, Key, Object, Resource
+from bernstein.kube.resource import JOBS, Key, Object, Resource
 
 REQUEST_SECONDS = 30.0
 OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
@@ -64,9 +64,9 @@ class Writer:
         obj = await client.patch(resource, name, owner.namespace, body)
         self.guard.wrote(owner, resource, obj)
 
-    async def release(self, owner: Key, pod: Object) -> None:
-        """Takes our finalizer off a pod whose outcome is recorded."""
-        action = RemoveFinalizer(PODS, dict(pod), names.RESULT_FINALIZER)
+    async def release(self, owner: Key, resource: Resource, obj: Object) -> None:
+        """Takes our finalizer off: what the object said of its end is recorded elsewhere."""
+        action = RemoveFinalizer(resource, dict(obj), names.RESULT_FINALIZER)
         await self._executor.execute(owner, action)
 
     async def status(

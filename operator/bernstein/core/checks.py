@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Literal
 
 from bernstein.api.pod import Check, InspectResult, load
@@ -13,11 +14,12 @@ from bernstein.api.project import Gate, GateCondition, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.task import CheckResult
 from bernstein.core import pods
-from bernstein.core.pods import Diagnosis, JobView
+from bernstein.core.pods import Diagnosis, JobView, Object
 from bernstein.core.sanitise import text as sanitise
 
 SIGNAL_TIMEOUT = 120
 EXCERPT = 1500
+DIGEST = 32
 INSPECT = "inspect"
 """The one Job of all checks that only read."""
 
@@ -28,8 +30,11 @@ LINTER_FILES = (
     "setup.cfg",
     ".flake8",
     ".eslintrc.json",
+    ".eslintignore",
+    ".gitignore",
+    ".ignore",
 )
-"""A linter is configured by the pinned commit, not by the agent's."""
+"""A linter is configured by the pinned commit, not by the agent's; what it ignores is, too."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,20 @@ class CheckSpec:
     command: str | None = None
     """Set: executes in a Job of its own; None: reads, in the inspect Job."""
     image: str | None = None
-    """None: the Project's toolchain."""
+    """Of a check that executes."""
     timeout: int = SIGNAL_TIMEOUT
     pinned: tuple[str, ...] = ()
     reads: Check | None = None
+    condition: GateCondition = "always"
     skipped: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """Names what is asked; a verdict on anything else is no answer to it."""
+        asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
+        reads = None if self.reads is None else asdict(self.reads)
+        text = json.dumps([*asked, reads], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 
 @dataclass(frozen=True)
@@ -71,8 +85,13 @@ class _BuiltIn:
     pinned: tuple[str, ...] = ()
 
 
+_LINT = "ruff check --no-cache --no-respect-gitignore ."
+"""Of the whole tree: an ignore file of the agent's would hide its own files from the linter."""
+
 _GATES: Mapping[str, _BuiltIn] = {
-    "lint": _BuiltIn(True, "always", "ruff check --no-cache .", LINTER_FILES),
+    "lint": _BuiltIn(
+        True, "always", "ruff check --no-cache --no-respect-gitignore .", LINTER_FILES
+    ),
     "tests": _BuiltIn(False, "python_changed", "python3 -m pytest -q -p no:cacheprovider"),
     "pii_scan": _BuiltIn(True, "any_changed"),
     "merge_conflict": _BuiltIn(False, "any_changed"),
@@ -83,13 +102,14 @@ def plan_checks(
     signals: Iterable[Signal], project: ProjectSpec, subject: Subject
 ) -> tuple[CheckSpec, ...]:
     """Every check of this tree, in order: the janitor's signals, then the gates."""
-    janitor = tuple(_signal(i, signal) for i, signal in enumerate(signals))
+    image = project.toolchain.image
+    janitor = tuple(_signal(i, signal, image) for i, signal in enumerate(signals))
     if not project.gates.enabled:
         return janitor
     return janitor + tuple(_gates(project, subject))
 
 
-def _signal(index: int, signal: Signal) -> CheckSpec:
+def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
     name = f"signal-{index}"
     if signal.type == "test_passes":
         return CheckSpec(
@@ -98,6 +118,7 @@ def _signal(index: int, signal: Signal) -> CheckSpec:
             title=f"test_passes: {signal.command}"[:300],
             required=True,
             command=signal.command,
+            image=image,
             timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
         )
     detail = signal.path or signal.value or ""
@@ -134,10 +155,11 @@ def _gate(gate: Gate, default: _BuiltIn, project: ProjectSpec, subject: Subject)
         title=gate.name,
         required=gate.required is not False,
         command=command,
-        image=gate.image,
+        image=(gate.image or project.toolchain.image) if command else None,
         timeout=gate.timeout_seconds or project.gates.timeout_seconds,
         pinned=default.pinned,
         reads=None if command else Check(name=gate.name, type=gate.name),
+        condition=condition,
         skipped=None if subject.meets(condition) else "ConditionNotMet",
     )
 
@@ -180,6 +202,7 @@ def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "")
             "kind": check.kind,
             "title": check.title,
             "required": check.required,
+            "asked": check.digest,
             "verdict": verdict,
             "reason": reason,
             "excerpt": sanitise(excerpt, EXCERPT),
@@ -225,12 +248,16 @@ def _inspect_problem(job: JobView) -> Diagnosis | None:
 def _executed(check: CheckSpec, job: JobView) -> CheckResult:
     """The verdict, and how long the command ran."""
     result = _verdict(check, job)
-    ended = pods.terminated(job.pod or {}, "check") or {}
+    took = _seconds(pods.terminated(job.pod or {}, "check") or {})
+    return result if took is None else result.model_copy(update={"seconds": round(took)})
+
+
+def _seconds(ended: Object) -> float | None:
+    """How long the container ran."""
     begun, end = ended.get("startedAt"), ended.get("finishedAt")
     if not begun or not end:
-        return result
-    took = (pods.parse_time(end) - pods.parse_time(begun)).total_seconds()
-    return result.model_copy(update={"seconds": max(0, round(took))})
+        return None
+    return max(0, (pods.parse_time(end) - pods.parse_time(begun)).total_seconds())
 
 
 def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
@@ -243,12 +270,9 @@ def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
         return _result(check, "Errored", "PodLost", "the pod is gone")
     ended = pods.terminated(pod, "check") or {}
     excerpt = str(ended.get("message") or "")
-    if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "check"):
-        return _result(check, "TimedOut", "Timeout", f"not done after {check.timeout} s\n{excerpt}")
-    if pods.is_disrupted(pod) or pods.is_deleting(pod):
-        return _result(check, "Errored", "Disrupted", "the pod was disrupted")
-    if pods.reason(pod) == "Evicted":
-        return _result(check, "Failed", "ResourceLimit", str(pod["status"].get("message", "")))
+    cut_off = _cut_off(check, pod, ended)
+    if cut_off is not None:
+        return cut_off
     problem = pods.failure_of(pod, "checkout")
     if problem is not None:
         return _result(check, "Errored", problem.reason, problem.message)
@@ -262,6 +286,35 @@ def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
     if code == 0:
         return _result(check, "Passed")
     return _result(check, "Failed", "ExitCode", f"exit code {code}\n{excerpt}")
+
+
+def stuck(jobs: Mapping[str, JobView], now: datetime) -> tuple[str, Diagnosis] | None:
+    """The check whose pod does not start without help, and why."""
+    for check, job in jobs.items():
+        problem = pods.diagnose_waiting(job, now) if not job.ended else None
+        if problem is not None:
+            return check, problem
+    return None
+
+
+def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None:
+    """The verdict where something from outside ended the pod."""
+    if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "check"):
+        took = _seconds(ended)
+        if took is not None and took < check.timeout - 1:  # the kubelet tells whole seconds
+            text = f"its pod took so long to start that only {took:.0f} s were left for it"
+            return _result(check, "Errored", "StartedLate", text)
+        return _result(
+            check,
+            "TimedOut",
+            "Timeout",
+            f"not done after {check.timeout} s\n{ended.get('message', '')}",
+        )
+    if pods.is_disrupted(pod) or pods.is_deleting(pod):
+        return _result(check, "Errored", "Disrupted", "the pod was disrupted")
+    if pods.reason(pod) == "Evicted":
+        return _result(check, "Failed", "ResourceLimit", str(pod["status"].get("message", "")))
+    return None
 
 
 def passed(results: Iterable[CheckResult]) -> bool:
@@ -278,6 +331,10 @@ def _excused(result: CheckResult) -> bool:
 def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Required checks that judged, and judged no."""
     return [r for r in results if r.required and r.verdict in ("Failed", "TimedOut")]
+
+
+def ran_out_of_memory(results: Iterable[CheckResult]) -> bool:
+    return any(result.reason == "OutOfMemory" for result in results)
 
 
 def errored(results: Iterable[CheckResult]) -> list[CheckResult]:

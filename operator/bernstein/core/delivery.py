@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from bernstein.api.pod import LandResult, PrepareResult, load
+from bernstein.api.pod import LandResult, PrepareResult
 from bernstein.api.states import TaskState
-from bernstein.api.task import Delivery, Hold, QueueReason, TaskStatus, Verification
-from bernstein.core import landing, names, pods, verification
+from bernstein.api.task import Delivery, QueueReason, TaskStatus, Verification
+from bernstein.core import holds, landing, names, verification
 from bernstein.core.errors import (
     MAX_INFRASTRUCTURE_FAILURES,
-    PROBE_SECONDS,
     Retry,
     policy,
 )
 from bernstein.core.fsm import move
-from bernstein.core.intents import Decision, DeleteJobs, RunLand, RunPrepare, TaskSnapshot
+from bernstein.core.intents import Decision, RunLand, RunPrepare, TaskSnapshot
 from bernstein.core.merge import may_merge
-from bernstein.core.pods import Diagnosis, JobView
+from bernstein.core.merge_job import given_up, may_have_landed, result_of
+from bernstein.core.pods import Diagnosis
 from bernstein.core.progress import busy, ended, stalled
+from bernstein.core.remedies import with_remedy
 from bernstein.core.sanitise import text as sanitise
 
 
@@ -27,11 +28,9 @@ def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decisi
     judged = status.verification
     assert judged is not None
     current = status.delivery
-    if current is not None and current.state == "Conflict":
-        return Decision(status)
-    held = status.hold
-    if held is not None and now < held.retry_at and _same_project(snapshot, held):
-        return Decision(status, (), (held.retry_at - now).total_seconds())
+    left = holds.seconds_left(status.hold, snapshot.project, now)
+    if left is not None:
+        return Decision(status, (), left)
     status = status.model_copy(update={"hold": None})
     if judged.sha == judged.base:
         return Decision(_closed(status, Delivery(state="NoChange", onto=_onto(snapshot)), now))
@@ -40,11 +39,6 @@ def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decisi
         if first is not None:
             return Decision(_queued(snapshot, status, first, now))
     return _forward(snapshot, status.model_copy(update={"queue": None}), judged, now)
-
-
-def _same_project(snapshot: TaskSnapshot, hold: Hold) -> bool:
-    project = snapshot.project
-    return project is not None and project.metadata.generation == hold.generation
 
 
 def _onto(snapshot: TaskSnapshot) -> str:
@@ -115,18 +109,13 @@ def _prepare(
             message=commit_message(snapshot, status.session or "", status.attempt),
         )
         return Decision(status, (wanted,))
-    ended_ = end_of(job, "prepare", now)
-    if ended_ is None:
+    result = result_of(PrepareResult, job, "prepare", now)
+    if result is None:
         return Decision(status, (), 5)
-    if isinstance(ended_, Diagnosis):
-        return Decision(_merge_failed(snapshot, status, step, ended_, now), given_up(job))
-    try:
-        result = load(PrepareResult, ended_)
-    except ValueError as error:
-        problem = Diagnosis("InfrastructureError", f"prepare left no result: {error}")
-        return Decision(_merge_failed(snapshot, status, step, problem, now))
+    if isinstance(result, Diagnosis):
+        return Decision(_merge_failed(snapshot, status, step, result, now), given_up(job))
     if result.conflicts:
-        return Decision(_conflict(status, step, result.conflicts, now))
+        return Decision(_conflict(snapshot, status, step, result.conflicts, now))
     made = names.candidate_ref(landing.owner_uid(snapshot), snapshot.task.metadata.name)
     candidate = Verification(
         round=judged.round + 1,
@@ -157,8 +146,10 @@ def _land(
     name = names.check_job(status.session or "", "land", step.round)
     job = None if begins else snapshot.jobs.get(name)
     if job is None:
-        expected = [spec.name for spec in verification.specs_of(snapshot, judged)]
-        if not may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
+        expected = verification.specs_of(snapshot, judged)
+        may = may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected)
+        # Where a Job of this landing may have pushed already, it is finished as it was begun.
+        if not may and step.reason is None:
             return Decision(_verify_again(status, step, judged, now))
         if begins:
             # Written before there is a Job: whatever crashes, a cancel sees that it is too late.
@@ -172,18 +163,12 @@ def _land(
             expect=judged.base,
         )
         return Decision(status, (wanted,))
-    ended_ = end_of(job, "land", now)
-    if ended_ is None:
+    result = result_of(LandResult, job, "land", now)
+    if result is None:
         return Decision(status, (), 5)
-    try:
-        problem = ended_ if isinstance(ended_, Diagnosis) else None
-        result = load(LandResult, ended_) if isinstance(ended_, str) else None
-    except ValueError as error:
-        problem, result = Diagnosis("InfrastructureError", f"land left no result: {error}"), None
-    if problem is not None or result is None:
-        assert problem is not None
-        unsure = may_have_landed(job, problem)
-        failed = _merge_failed(snapshot, status, step, problem, now, unsure=unsure)
+    if isinstance(result, Diagnosis):
+        unsure = may_have_landed(job, result)
+        failed = _merge_failed(snapshot, status, step, result, now, unsure=unsure)
         return Decision(failed, given_up(job))
     if result.state == "Landed":
         landed = step.model_copy(
@@ -202,31 +187,6 @@ def _land(
     return Decision(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
 
 
-_NOT_LANDED = frozenset(
-    {
-        "BranchProtected",
-        "CredentialRefused",
-        "NotOnBase",
-        "PushRejected",
-        "RefMoved",
-        "TreeMismatch",
-    }
-)
-"""Failures that the land program reports only after it has seen that nothing landed."""
-
-
-def may_have_landed(job: JobView, problem: Diagnosis) -> bool:
-    """Whether only another look at the remote can tell: the Job may have pushed before it ended."""
-    if problem.reason in _NOT_LANDED:
-        return False
-    return job.pod is None or pods.is_running(job.pod, "land")
-
-
-def given_up(job: JobView) -> tuple[DeleteJobs, ...]:
-    """A Job that will not be waited for must not start later."""
-    return () if job.ended or job.deleting else (DeleteJobs((job,)),)
-
-
 def _verify_again(
     status: TaskStatus, step: Delivery, judged: Verification, now: datetime
 ) -> TaskStatus:
@@ -239,38 +199,27 @@ def _verify_again(
     return busy(status, "Verifying", "the Project's checks have changed", now)
 
 
-def end_of(job: JobView, container: str, now: datetime) -> str | Diagnosis | None:
-    """How a merge Job ended: the result's text, why there is none, or None while the Job runs."""
-    if not job.ended:
-        return pods.diagnose_waiting(job, now)
-    if job.pod is None:
-        return Diagnosis("PodLost", "the pod is gone")
-    problem = pods.failure_of(job.pod, container)
-    unexplained = problem is not None and problem.reason == "InfrastructureError"
-    cut_off = pods.is_disrupted(job.pod) or pods.is_deleting(job.pod)
-    if problem is not None and not (unexplained and cut_off):
-        return problem
-    ended_ = pods.terminated(job.pod, container)
-    if ended_ is None or problem is not None or pods.reason(job.pod):
-        return Diagnosis("Disrupted", f"the {container} pod did not finish")
-    return str(ended_.get("message") or "")
-
-
 def _conflict(
-    status: TaskStatus, step: Delivery, paths: tuple[str, ...], now: datetime
+    snapshot: TaskSnapshot,
+    status: TaskStatus,
+    step: Delivery,
+    paths: tuple[str, ...],
+    now: datetime,
 ) -> TaskStatus:
+    """The merge alone is tried again after a while: what landed may be mended."""
     files = ", ".join(sanitise(p, 200) for p in paths)
     text = f"it conflicts with what landed before, in: {files}"
     conflict = step.model_copy(
         update={
             "state": "Conflict",
-            "step": None,
+            "step": "Queued",
             "reason": "MergeConflict",
             "message": text[:2000],
         }
     )
-    status = status.model_copy(update={"delivery": conflict})
-    return stalled(status, "MergeConflict", f"{text}. {policy('MergeConflict').remedy}", now)
+    held = holds.hold("MergeConflict", text, snapshot.project, now)
+    status = status.model_copy(update={"delivery": conflict, "hold": held})
+    return stalled(status, "MergeConflict", with_remedy(text, "MergeConflict"), now)
 
 
 def _merge_failed(
@@ -304,15 +253,10 @@ def _merge_failed(
     status = status.model_copy(update={"delivery": again, "infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return busy(status, "MergeRetry", text, now)
-    project = snapshot.project
-    hold = Hold(
-        reason=problem.reason,
-        message=text,
-        retry_at=now + timedelta(seconds=PROBE_SECONDS),
-        generation=project.metadata.generation if project else 0,
-    )
-    status = status.model_copy(update={"hold": hold})
-    return stalled(status, problem.reason, f"{text}. Remedy: {row.remedy}", now)
+    held = holds.hold(problem.reason, text, snapshot.project, now)
+    status = status.model_copy(update={"hold": held})
+    told = with_remedy(text, problem.reason, snapshot.project)
+    return stalled(status, problem.reason, told, now)
 
 
 def _closed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:

@@ -12,6 +12,8 @@ from typing import Final
 
 MAX_INFRASTRUCTURE_FAILURES = 5
 MAX_GATE_ERRORS = 3
+MAX_ROUNDS = 100
+"""Of the checks of one piece of work; so many mean that something never settles."""
 PROBE_SECONDS = 300
 MAX_RETRY_AFTER_SECONDS = 24 * 3600
 
@@ -21,7 +23,7 @@ class Retry(Enum):
     BACK_OFF = "after min(30·2ⁿ, 300) s"
     PROBE = "every 5 min, or when a spec changes"
     LATER = "when the provider says"
-    MERGE_ALONE = "the merge alone"
+    MERGE_ALONE = "the merge alone, every 5 min, or when a spec changes"
     NEVER = "never"
 
 
@@ -83,7 +85,9 @@ POLICIES: Final[dict[str, Policy]] = {
     "InfrastructureError": Policy(
         Retry.BACK_OFF, False, "Look at the pod's log; the operator tries again.", capped=True
     ),
-    "RateLimited": Policy(Retry.LATER, False, "The provider limits requests.", capped=True),
+    "RateLimited": Policy(
+        Retry.LATER, False, "Wait for the time it names, or lower limits.maxAgents.", capped=True
+    ),
     "UsageLimited": Policy(
         Retry.LATER, False, "Wait for the provider's limit to reset, or raise it.", capped=True
     ),
@@ -103,8 +107,10 @@ POLICIES: Final[dict[str, Policy]] = {
     "AgentNotStarted": Policy(
         Retry.PROBE, False, "Correct the agent's image or command in the Project."
     ),
-    "NoFinalRecord": Policy(Retry.AT_ONCE, True, "The agent ended without its final record."),
-    "MaxTurns": Policy(Retry.AT_ONCE, True, "Split the step, or raise the agent's turn limit."),
+    "NoFinalRecord": Policy(
+        Retry.AT_ONCE, True, "Look at `bernstein logs` for how the agent ended."
+    ),
+    "MaxTurns": Policy(Retry.AT_ONCE, True, "Split the step."),
     "Refused": Policy(Retry.AT_ONCE, True, "Reword the step."),
     "EmptyDiff": Policy(
         Retry.AT_ONCE, True, "If the step is to change nothing, say `changes: none`."
@@ -119,11 +125,18 @@ POLICIES: Final[dict[str, Policy]] = {
     "GateErrored": Policy(
         Retry.BACK_OFF, False, "Check the gate's command and image in the Project."
     ),
+    "ToolMissing": Policy(
+        Retry.PROBE, False, "Install the command in the image, or name another one in the Project."
+    ),
     "Timeout": Policy(Retry.AT_ONCE, True, "Raise the scope's limit, or split the step."),
-    "Stalled": Policy(Retry.AT_ONCE, True, "The agent showed no activity; raise stallSeconds?"),
+    "Stalled": Policy(
+        Retry.AT_ONCE, True, "Raise limits.stallSeconds where agents work in silence for longer."
+    ),
     "HeartbeatLost": Policy(Retry.AT_ONCE, True, ""),
     "MergeConflict": Policy(
-        Retry.MERGE_ALONE, False, "Resolve the named files, or cancel the Task and plan it again."
+        Retry.MERGE_ALONE,
+        False,
+        "Bring the named files on the branch to where they merge, or cancel and plan it again.",
     ),
     "CredentialRefused": Policy(
         Retry.PROBE, False, "Let the account push: work to refs/bernstein/, deliver to the branch."
@@ -134,6 +147,9 @@ POLICIES: Final[dict[str, Policy]] = {
     "PushRejected": Policy(Retry.PROBE, False, "Read the git server's message."),
     "TreeMismatch": Policy(
         Retry.PROBE, False, "Find out who rewrites refs/bernstein/: it holds an unverified tree."
+    ),
+    "VerificationMissing": Policy(
+        Retry.NEVER, False, "Find out who rewrites statuses of Tasks; apply the Plan again."
     ),
     "NotOnBase": Policy(
         Retry.PROBE, False, "Find out who rewrites refs/bernstein/ or the branch's history."

@@ -82,6 +82,7 @@ def _spec(
         cli=step.cli or plan.cli,
         project_ref=project_name,
         stage=stage.name,
+        stage_description=stage.description,
         depends_on=tuple(upstream),
         constraints=plan.constraints,
         context_files=plan.context_files,

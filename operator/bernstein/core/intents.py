@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import QueueReason, Task, TaskStatus
-from bernstein.core.checks import CheckSpec
+from bernstein.core.checks import DIGEST, CheckSpec
 from bernstein.core.pods import JobView
 
 Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
@@ -71,6 +72,10 @@ class RunCheck:
     sha: str
     pinned_sha: str
 
+    @property
+    def asked(self) -> str:
+        return self.check.digest
+
 
 @dataclass(frozen=True)
 class RunInspect:
@@ -82,6 +87,12 @@ class RunInspect:
     sha: str
     base: str
     onto: str
+
+    @property
+    def asked(self) -> str:
+        """Names all that is asked at once."""
+        together = ",".join(check.digest for check in self.checks)
+        return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def _outcome(
     early = pods.failure_of(pod, "checkout")
     if early is not None and early.reason != "InfrastructureError":
         return failed(early.reason, early.message, started=False)
-    ended = _ended_from_outside(session, pod)
+    ended = _ended_from_outside(session, pod, finished=_finished(pod, work))
     if ended is not None:
         reason, message = ended
         return failed(reason, message, started=started, exit_code=code)
@@ -125,9 +125,21 @@ def _outcome(
     return _after_run(pod, recorded, work, code)
 
 
-def _ended_from_outside(session: AgentSession, pod: Object) -> tuple[str, str] | None:
+def _finished(pod: Object, work: Work | None) -> bool:
+    """The agent had ended well before the pod was told to end, and its work is safe."""
+    agent = pods.terminated(pod, "agent") or {}
+    if agent.get("exitCode") != 0 or work is None or not work.final:
+        return False
+    at, asked = agent.get("finishedAt"), pods.asked_to_end(pod)
+    return asked is None or (at is not None and pods.parse_time(at) < asked)
+
+
+def _ended_from_outside(
+    session: AgentSession, pod: Object, *, finished: bool
+) -> tuple[str, str] | None:
     """(reason, message) when it was not the pod's containers that decided about its end."""
-    if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "agent"):
+    deadline = pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "agent")
+    if deadline and not finished:
         return "Timeout", f"not done after {session.spec.timeout_seconds} s"
     if session.spec.stop is not None:
         return session.spec.stop.reason, "stopped"
@@ -135,7 +147,7 @@ def _ended_from_outside(session: AgentSession, pod: Object) -> tuple[str, str] |
         return "Disrupted", "the pod was disrupted"
     if pods.reason(pod) == "Evicted":
         return "AgentDiskFull", str(pod["status"].get("message", ""))
-    if pods.is_deleting(pod):
+    if pods.is_deleting(pod) and not finished:
         return "PodLost", "the pod was deleted by someone else"
     return None
 
@@ -155,9 +167,12 @@ def _after_run(
 ) -> Outcome:
     for name in ("recorder", "pusher"):
         problem = pods.failure_of(pod, name)
-        if problem is not None:
+        if problem is not None and not pods.ran_out_of_memory(pod, name):
             return failed(problem.reason, problem.message, started=True, exit_code=code)
     if recorded is None or work is None or not work.final:
+        if pods.ran_out_of_memory(pod, "recorder"):
+            text = "the recorder ran out of memory on the tree that the agent left"
+            return failed("SnapshotTooLarge", text, started=True, exit_code=code)
         text = "the agent ran, but its work could not be taken"
         return failed("InfrastructureError", text, started=True, exit_code=code)
     final = recorded.final

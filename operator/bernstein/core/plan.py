@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
+from functools import reduce
 
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask
-from bernstein.api.pod import BeginResult, load
+from bernstein.api.pod import BeginResult
+from bernstein.api.project import Project
 from bernstein.api.signals import ROLES
 from bernstein.api.states import TaskState
-from bernstein.api.task import Hold, Task
-from bernstein.core import conditions, delivery, names, plan_delivery
-from bernstein.core.errors import PROBE_SECONDS, policy
+from bernstein.api.task import Task
+from bernstein.core import conditions, holds, names, plan_delivery
 from bernstein.core.estimate import estimate
 from bernstein.core.expansion import expand
 from bernstein.core.fsm import is_final
@@ -25,11 +26,12 @@ from bernstein.core.intents import (
     PlanSnapshot,
     RunBegin,
 )
+from bernstein.core.merge_job import given_up, result_of
 from bernstein.core.plan_validation import validate_plan
 from bernstein.core.pods import Diagnosis
 from bernstein.core.pricing import add, money
 from bernstein.core.progress import busy, ended, note, stalled
-from bernstein.core.sanitise import text as sanitise
+from bernstein.core.remedies import with_remedy
 
 _RUNNING = (TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED)
 _VERIFYING = (TaskState.DONE, TaskState.PENDING_APPROVAL)
@@ -54,9 +56,8 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
         return _cancel(snapshot, status, now)
     if snapshot.project is None:
         text = snapshot.project_problem or "there is no Project"
-        remedy = policy("ProjectNotFound").remedy
-        status = _phase(status, "Pending")
-        return PlanDecision(stalled(status, "ProjectNotFound", f"{text}. Remedy: {remedy}", now))
+        told = with_remedy(text, "ProjectNotFound")
+        return PlanDecision(stalled(_phase(status, "Pending"), "ProjectNotFound", told, now))
     status = status.model_copy(update={"project": snapshot.project.metadata.name})
     if fresh or not conditions.is_true(status.conditions, "Validated"):
         status = _validate(snapshot, status, now)
@@ -75,7 +76,7 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
     if problems and not status.expanded:
         text = "\n".join(p.located for p in problems)[:4000]
         invalid = note(_phase(status, "Invalid"), "Validated", False, "PlanInvalid", text, now)
-        return stalled(invalid, "PlanInvalid", text, now)
+        return stalled(invalid, "PlanInvalid", with_remedy(text, "PlanInvalid"), now)
     guess = estimate(snapshot.plan.spec, snapshot.project.spec)
     status = note(status, "Validated", True, "Valid", "", now)
     return status.model_copy(update={"estimate": guess})
@@ -111,10 +112,10 @@ def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
 def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     project, plan = snapshot.project, snapshot.plan
     assert project is not None
-    hold = status.hold
-    if hold is not None and now < hold.retry_at and hold.generation == project.metadata.generation:
-        return PlanDecision(status, (), (hold.retry_at - now).total_seconds())
-    number = status.jobs if hold is None else status.jobs + 1
+    left = holds.seconds_left(status.hold, project, now)
+    if left is not None:
+        return PlanDecision(status, (), left)
+    number = status.jobs if status.hold is None else status.jobs + 1
     name = names.check_job(plan.metadata.name, "begin", number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
@@ -123,35 +124,23 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if job is None:
         status = busy(status, "Starting", "the integration ref is being made", now)
         return PlanDecision(status, (RunBegin(name, target, integration),))
-    end = delivery.end_of(job, "begin", now)
-    if end is None:
+    result = result_of(BeginResult, job, "begin", now)
+    if result is None:
         return PlanDecision(status, (), 5)
-    try:
-        problem = end if isinstance(end, Diagnosis) else None
-        result = load(BeginResult, end) if isinstance(end, str) else None
-    except ValueError as error:
-        problem, result = Diagnosis("InfrastructureError", str(error)), None
-    if problem is not None or result is None:
-        return PlanDecision(_cannot_begin(status, problem, project.metadata.generation, now))
+    if isinstance(result, Diagnosis):
+        return PlanDecision(_cannot_begin(status, result, project, now), given_up(job))
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
     status = status.model_copy(update={"integration": begun, "hold": None})
     return PlanDecision(busy(_phase(status, "Running"), "Running", "Tasks are running", now))
 
 
 def _cannot_begin(
-    status: PlanStatus, problem: Diagnosis | None, generation: int, now: datetime
+    status: PlanStatus, problem: Diagnosis, project: Project, now: datetime
 ) -> PlanStatus:
-    assert problem is not None
-    text = sanitise(problem.message, 1500)
-    hold = Hold(
-        reason=problem.reason,
-        message=text,
-        retry_at=now + timedelta(seconds=PROBE_SECONDS),
-        generation=generation,
-    )
-    status = status.model_copy(update={"hold": hold})
-    remedy = policy(problem.reason).remedy
-    return stalled(status, problem.reason, f"{text}. Remedy: {remedy}", now)
+    held = holds.hold(problem.reason, problem.message, project, now)
+    status = status.model_copy(update={"hold": held})
+    told = with_remedy(held.message, problem.reason, project)
+    return stalled(status, problem.reason, told, now)
 
 
 def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
@@ -165,22 +154,41 @@ def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
             state=task.status.state or TaskState.OPEN,
             attempts=task.status.attempt,
             spend_usd=task.status.spend_usd,
+            usage=task.status.usage,
         )
     rows = tuple(known.values())
     open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
     stages = (stage.name for stage in snapshot.plan.spec.stages)
-    usage = status.usage.model_copy(update=dict.fromkeys(type(status.usage).model_fields, 0))
-    for task in snapshot.tasks.values():
-        usage = add(usage, task.status.usage)
     return status.model_copy(
         update={
             "tasks": rows,
             "counts": _counts(snapshot, rows),
             "current_stage": next((s for s in stages if s in open_stages), None),
-            "usage": usage,
+            "usage": reduce(add, (r.usage for r in rows), UsageCounts()),
+            "integration": _follow(snapshot, status.integration),
             "spend_usd": money(sum((Decimal(r.spend_usd) for r in rows), Decimal(0))),
         }
     )
+
+
+def _follow(snapshot: PlanSnapshot, integration: Integration | None) -> Integration | None:
+    """Up to the last commit that a Task landed; each was made on the one before.
+
+    Remembered, so that deleting a Task takes nothing from what is delivered. Clocks play no part.
+    """
+    if integration is None:
+        return None
+    landed = {
+        task.status.verification.base: task.status.delivery
+        for task in snapshot.tasks.values()
+        if task.status.verification is not None
+        and task.status.delivery is not None
+        and task.status.delivery.state == "Merged"
+    }
+    while (last := landed.pop(integration.tip, None)) is not None:
+        update = {"sha": last.sha, "tree": last.tree}
+        integration = integration.model_copy(update=update)
+    return integration
 
 
 def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:
@@ -209,9 +217,10 @@ def _watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanSta
     if cause is None:
         return busy(_phase(status, "Running"), "Running", "Tasks are running", now)
     reason, text = cause
-    remedy = policy(reason).remedy
     status = _phase(status, "Failed" if reason == "TaskFailed" else "Stalled")
-    return stalled(status, reason, f"{text} Remedy: {remedy}" if remedy else text, now)
+    # A Task's own message has its remedy already.
+    told = with_remedy(text, reason) if reason == "TaskFailed" else text
+    return stalled(status, reason, told, now)
 
 
 def _moves(task: Task) -> bool:

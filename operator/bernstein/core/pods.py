@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bernstein.api.pod import Failure, load
@@ -27,7 +27,11 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class JobView:
-    """A Job of ours with its pod, as the caches have them."""
+    """A Job of ours with its pod, as the caches have them.
+
+    Where somebody deleted the Job and left the pod to end by itself, the view is of that pod: its
+    `name` is the Job's, its `uid` the pod's, and `deleting` says that there is no Job to delete.
+    """
 
     name: str
     uid: str
@@ -87,6 +91,26 @@ def terminated(pod: Object, name: str) -> Object | None:
     return state
 
 
+def ran_out_of_memory(pod: Object, name: str) -> bool:
+    """Now, or, where it was started again, the last time."""
+    found = container(pod, name) or {}
+    ends = (found.get(when, {}).get("terminated") or {} for when in ("state", "lastState"))
+    return any(end.get("reason") == "OOMKilled" for end in ends)
+
+
+def asked_to_end(pod: Object) -> datetime | None:
+    """When the pod was told to end by its deadline or a deletion; None: it was not."""
+    meta, spec, status = pod.get("metadata", {}), pod.get("spec", {}), pod.get("status", {})
+    times = []
+    if is_deleting(pod):
+        grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+        times.append(parse_time(meta["deletionTimestamp"]) - grace)
+    if reason(pod) == "DeadlineExceeded" and status.get("startTime"):
+        limit = timedelta(seconds=spec.get("activeDeadlineSeconds") or 0)
+        times.append(parse_time(status["startTime"]) + limit)
+    return min(times, default=None)
+
+
 def is_running(pod: Object, name: str) -> bool:
     found = container(pod, name)
     return bool(found and (found.get("state", {}).get("running") or _over(found)))
@@ -132,7 +156,7 @@ def diagnose_waiting(job: JobView, now: datetime) -> Diagnosis | None:
             return Diagnosis(*_unusable(status, text))
     if _age(job.pod, now) < STUCK_SECONDS:
         return None
-    return _mount_failure(job.events) or _unschedulable(job.pod, now)
+    return _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
 
 
 def _unusable(status: Object, text: str) -> tuple[str, str]:
@@ -157,9 +181,9 @@ def _event_text(event: Object) -> str:
     return str(event.get("note") or event.get("message") or "")
 
 
-def _mount_failure(events: Iterable[Object]) -> Diagnosis | None:
+def _mount_failure(pod: Object, events: Iterable[Object]) -> Diagnosis | None:
     for event in events:
-        text = _event_text(event)
+        text = _event_text(event) + _volume_source(pod, _event_text(event))
         lowered = text.lower()
         if event.get("reason") != "FailedMount":
             continue
@@ -169,6 +193,19 @@ def _mount_failure(events: Iterable[Object]) -> Diagnosis | None:
         if missing and "configmap" in lowered:
             return Diagnosis("ConfigMapNotFound", text)
     return None
+
+
+def _volume_source(pod: Object, text: str) -> str:
+    """Of a text that names a volume of the pod: which object it is made of."""
+    for volume in pod.get("spec", {}).get("volumes", ()):
+        if f'volume "{volume["name"]}"' not in text:
+            continue
+        kind = "secret" if "secret" in volume else "configMap"
+        source = volume.get(kind, {})
+        name = source.get("secretName") or source.get("name")
+        if name and f'"{name}"' not in text:
+            return f' ({kind.lower()} "{name}")'
+    return ""
 
 
 def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:

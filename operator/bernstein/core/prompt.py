@@ -18,7 +18,8 @@ def prompt(task: Task, attempt: int) -> str:
     spec = task.spec
     parts = [
         f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
-        + (f"\nGoal: {spec.goal}" if spec.goal else ""),
+        + (f"\nGoal: {spec.goal}" if spec.goal else "")
+        + _stage(spec.stage, spec.stage_description),
         spec.description or "",
         _listed("Files that are yours to change", spec.files),
         _listed("Read these files first", spec.context_files),
@@ -29,6 +30,12 @@ def prompt(task: Task, attempt: int) -> str:
         _RULES,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _stage(name: str | None, description: str | None) -> str:
+    if not name:
+        return ""
+    return f"\nStage: {name}" + (f": {description}" if description else "")
 
 
 def _listed(heading: str, items: list[str] | tuple[str, ...]) -> str:

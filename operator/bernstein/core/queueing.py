@@ -10,11 +10,11 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import QueueReason, Task, TaskStatus
 from bernstein.core import conditions, names, scheduling, spend
-from bernstein.core.errors import policy
 from bernstein.core.fsm import is_final
 from bernstein.core.intents import TaskSnapshot
 from bernstein.core.pricing import price_of
 from bernstein.core.progress import busy, note, stalled
+from bernstein.core.remedies import with_remedy
 from bernstein.core.routing import Route, route
 from bernstein.core.scheduling import Capacity, Peer
 
@@ -103,9 +103,8 @@ def needs_a_person(snapshot: TaskSnapshot) -> tuple[str, str] | None:
 
 
 def _stopped(status: TaskStatus, reason: str, message: str, now: datetime) -> TaskStatus:
-    remedy = policy(reason).remedy
     queued = status.model_copy(update={"queue": QueueReason(reason=reason, message=message)})
-    return stalled(queued, reason, f"{message}. Remedy: {remedy}", now)
+    return stalled(queued, reason, with_remedy(message, reason), now)
 
 
 def _queued(status: TaskStatus, waits: QueueReason, now: datetime) -> TaskStatus:
@@ -113,8 +112,7 @@ def _queued(status: TaskStatus, waits: QueueReason, now: datetime) -> TaskStatus
     if conditions.is_true(status.conditions, "Stalled") and status.hold is not None:
         return queued
     if waits.reason in ("BudgetExceeded", "NoPricing"):
-        remedy = policy(waits.reason).remedy
-        return stalled(queued, waits.reason, f"{waits.message}. Remedy: {remedy}", now)
+        return stalled(queued, waits.reason, with_remedy(waits.message, waits.reason), now)
     return busy(queued, "Queued", waits.message, now)
 
 

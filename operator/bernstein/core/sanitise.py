@@ -16,7 +16,6 @@ _MENTION = re.compile(r"(?<![\w@＠])@(?=\w)")  # noqa: RUF001
 _FULLWIDTH_AT = "\uff20"
 """Looks like an @ to a reader; no forge notifies anybody for it."""
 _BLANK_LINES = re.compile(r"\n{3,}")
-_SPACES_AT_END = re.compile(r" +$", re.MULTILINE)
 _URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
@@ -32,7 +31,8 @@ def text(value: str, limit: int) -> str:
     bounded = value[: limit * 4 + 4096]  # what is shown never needs more, whatever is dropped
     plain = _ESCAPE_SEQUENCE.sub("", bounded).replace("\r\n", "\n").replace("\r", "\n")
     shown = "".join(_visible(c) for c in plain.replace("\t", "    "))
-    shown = _SPACES_AT_END.sub("", shown)
+    # Not by a pattern: that would look for the end of every run of spaces from each of them.
+    shown = "\n".join(row.rstrip(" ") for row in shown.split("\n"))
     shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")
     shown = _MENTION.sub(_FULLWIDTH_AT, _URL_USER.sub("", shown))
     return _cut(shown, limit)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
 from bernstein.api.states import SessionState
+from bernstein.api.task import Task
 from bernstein.core import conditions, outcome, pods
 from bernstein.core.fsm import check_session_move
 from bernstein.core.outcome import Ending
@@ -35,7 +36,12 @@ class ReleasePod:
     job: JobView
 
 
-Intent = Launch | DeleteJob | ReleasePod
+@dataclass(frozen=True)
+class ReleaseSession:
+    """Take our finalizer off the session that is being deleted: its Task knows its outcome."""
+
+
+Intent = Launch | DeleteJob | ReleasePod | ReleaseSession
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,18 @@ class Snapshot:
     job: JobView | None
     launchable: bool
     """Task and Project still exist as the session knows them."""
+    settled: bool = True
+    """The Task has taken the session's outcome and spend into its own status, or is gone."""
+
+
+def is_settled(session: AgentSession, task: Task | None) -> bool:
+    """Whether the Task has the session's outcome in its status, or will never ask for it."""
+    if task is None or task.metadata.uid != session.spec.task_ref.uid:
+        return True
+    name = session.metadata.name
+    if task.metadata.deletion_timestamp is not None or task.status.session != name:
+        return True
+    return any(attempt.session == name for attempt in task.status.attempts)
 
 
 @dataclass(frozen=True)
@@ -58,11 +76,9 @@ def decide(snapshot: Snapshot, now: datetime) -> Decision:
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
-        return _dead(status, snapshot.job)
-    if session.metadata.deletion_timestamp is not None:
-        if status.state is None:
-            return Decision(status)
-        return _end(status, outcome.classify(session, snapshot.job), snapshot.job, now)
+        return _dead(snapshot, status)
+    if _is_deleted(session) and status.job is None and snapshot.job is None:
+        return Decision(status, (ReleaseSession(),))
     if status.job is None:
         return _launch(snapshot, status, now)
     if snapshot.job is None or (snapshot.job.pod is None and snapshot.job.deleting):
@@ -93,11 +109,12 @@ def _never_started(
 
 def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Decision:
     session = snapshot.session
+    if snapshot.job is not None:
+        # Made before a crash; its agent may have run, whatever is wanted of the session now.
+        return Decision(_starting(status, now).model_copy(update={"job": snapshot.job.name}))
     if session.spec.stop is not None or not snapshot.launchable:
         reason = session.spec.stop.reason if session.spec.stop else "Cancelled"
         return _never_started(status, reason, "never started", now)
-    if snapshot.job is not None:
-        return Decision(_starting(status, now).model_copy(update={"job": snapshot.job.name}))
     named = _starting(status, now).model_copy(update={"job": session.metadata.name})
     return Decision(named, (Launch(),), LOOK_AGAIN_SECONDS)
 
@@ -106,12 +123,17 @@ def _starting(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
     return status.model_copy(update={"state": SessionState.STARTING, "started_at": now})
 
 
-def _dead(status: AgentSessionStatus, job: JobView | None) -> Decision:
-    if job is None:
-        return Decision(status)
-    intents: list[Intent] = [ReleasePod(job)] if job.pod is not None else []
-    if not job.ended and not job.deleting:
+def _is_deleted(session: AgentSession) -> bool:
+    return session.metadata.deletion_timestamp is not None
+
+
+def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
+    job = snapshot.job
+    intents: list[Intent] = [ReleasePod(job)] if job is not None and job.pod is not None else []
+    if job is not None and not job.ended and not job.deleting:
         intents.append(DeleteJob(job))
+    if _is_deleted(snapshot.session) and snapshot.settled:
+        intents.append(ReleaseSession())
     return Decision(status, tuple(intents))
 
 
@@ -141,7 +163,7 @@ def _without_pod(
         return _end(status, ending, job, now)
     if job.ended or status.pod is not None:
         return _end(status, outcome.classify(session, job), job, now)
-    if session.spec.stop is not None and not job.deleting:
+    if (session.spec.stop is not None or _is_deleted(session)) and not job.deleting:
         return Decision(status, (DeleteJob(job),), LOOK_AGAIN_SECONDS)
     return Decision(status, (), LOOK_AGAIN_SECONDS)
 
@@ -161,14 +183,13 @@ def _alive(snapshot: Snapshot, job: JobView, status: AgentSessionStatus, now: da
     elif status.state is SessionState.STARTING:
         status = status.model_copy(update={"state": SessionState.WORKING})
     status = _staleness(status, now)
+    if _is_lost(job, status):
+        return _end(status, _lost(session), job, now)
+    if _is_deleted(session):
+        stop = () if job.deleting else (DeleteJob(job),)
+        return Decision(status, stop, LOOK_AGAIN_SECONDS)
     if session.spec.stop is not None:
         return _stopping(job, status, now)
-    if _is_lost(job, status):
-        ending = Ending(
-            outcome.failed("HeartbeatLost", "no heartbeat, and its node is gone", started=True),
-            usage=status.report.usage if status.report else None,
-        )
-        return _end(status, ending, job, now)
     waiting = status.state is SessionState.STARTING
     return Decision(status, (), LOOK_AGAIN_SECONDS if waiting else STALE_SECONDS / 4)
 
@@ -211,6 +232,14 @@ def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> Decisi
     if left <= 0 or not started:
         return Decision(status, (DeleteJob(job),), LOOK_AGAIN_SECONDS)
     return Decision(status, (), left)
+
+
+def _lost(session: AgentSession) -> Ending:
+    """Its node answers nobody any more; the session's own ref fences off what it may yet push."""
+    stop, report = session.spec.stop, session.status.report
+    reason = stop.reason if stop is not None else "HeartbeatLost"
+    ended = outcome.failed(reason, "no heartbeat, and its node is gone", started=True)
+    return Ending(ended, usage=report.usage if report else None)
 
 
 def _is_lost(job: JobView, status: AgentSessionStatus) -> bool:

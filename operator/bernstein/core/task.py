@@ -7,17 +7,16 @@ landed.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.task import Attempt, Hold, TaskStatus, Verification
-from bernstein.core import conditions, delivery, queueing, verification
+from bernstein.api.task import Attempt, TaskStatus, Verification
+from bernstein.core import conditions, delivery, holds, queueing, verification
 from bernstein.core.errors import (
     MAX_INFRASTRUCTURE_FAILURES,
     MAX_RETRY_AFTER_SECONDS,
-    PROBE_SECONDS,
     Policy,
     Retry,
     back_off_seconds,
@@ -33,6 +32,7 @@ from bernstein.core.intents import (
 )
 from bernstein.core.pricing import add, cost, money, price_of
 from bernstein.core.progress import busy, ended, stalled
+from bernstein.core.remedies import with_remedy
 from bernstein.core.sanitise import text as sanitise
 
 
@@ -216,19 +216,14 @@ def _fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
 
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
-    row = policy(reason)
     tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
     text = f"no retry is left after {tries}: {_last_message(status)}"
     over = status.model_copy(update={"ended_at": now, "hold": None, "queue": None})
-    return stalled(ended(over, False, reason, text, now), reason, _with_remedy(text, row), now)
+    return stalled(ended(over, False, reason, text, now), reason, with_remedy(text, reason), now)
 
 
 def _last_message(status: TaskStatus) -> str:
     return (status.feedback or (status.attempts[-1].message if status.attempts else ""))[:2000]
-
-
-def _with_remedy(text: str, row: Policy) -> str:
-    return f"{text.rstrip('.')}. Remedy: {row.remedy}" if row.remedy else text
 
 
 def _not_counted(
@@ -240,10 +235,9 @@ def _not_counted(
     message: str,
     now: datetime,
 ) -> TaskStatus:
-    generation = snapshot.project.metadata.generation if snapshot.project else 0
     if row.retry is Retry.PROBE:
-        hold = _hold(reason, message, PROBE_SECONDS, generation, now)
-        status = status.model_copy(update={"hold": hold})
+        held = holds.hold(reason, message, snapshot.project, now)
+        status = status.model_copy(update={"hold": held})
         if _agent_worked(session, reason):
             # A probe that costs a whole run is no probe: these are capped.
             again = _infrastructure(status, reason, message, now)
@@ -251,12 +245,13 @@ def _not_counted(
                 return again
         else:
             again = move(status, TaskState.OPEN, reason, now)
-        return stalled(again, reason, _with_remedy(message, row), now)
+        return stalled(again, reason, with_remedy(message, reason, snapshot.project), now)
     if row.retry in (Retry.BACK_OFF, Retry.LATER):
         said = session.status.outcome.retry_after_seconds if session.status.outcome else None
         wait = said or back_off_seconds(status.infrastructure_failures)
-        hold = _hold(reason, message, min(wait, MAX_RETRY_AFTER_SECONDS), generation, now)
-        status = status.model_copy(update={"hold": hold})
+        wait = min(wait, MAX_RETRY_AFTER_SECONDS)
+        held = holds.hold(reason, message, snapshot.project, now, wait)
+        status = status.model_copy(update={"hold": held})
     return _infrastructure(status, reason, message, now)
 
 
@@ -266,12 +261,6 @@ def _agent_worked(session: AgentSession, reason: str) -> bool:
     if reason == "ModelAuthFailed":
         return usage is not None and usage.output > 0
     return found is not None and found.started
-
-
-def _hold(reason: str, message: str, seconds: int, generation: int, now: datetime) -> Hold:
-    text = sanitise(message, 1000)
-    at = now + timedelta(seconds=seconds)
-    return Hold(reason=reason, message=text, retry_at=at, generation=generation)
 
 
 def _infrastructure(status: TaskStatus, reason: str, message: str, now: datetime) -> TaskStatus:
@@ -296,7 +285,7 @@ def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision
     gone = queueing.owners_gone(snapshot)
     if gone is not None:
         reason, text = gone
-        return Decision(stalled(status, reason, _with_remedy(text, policy(reason)), now))
+        return Decision(stalled(status, reason, with_remedy(text, reason), now))
     judged = status.verification
     if judged is None:
         return Decision(_fail(snapshot, status, "PodLost", now))

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bernstein.api.plan import PlanVerification
 from bernstein.api.session import Outcome, Work
-from bernstein.api.task import CheckResult, Hold, Task, TaskStatus, Verification
-from bernstein.core import checks, landing, names, pods
+from bernstein.api.task import CheckResult, Task, TaskStatus, Verification
+from bernstein.core import checks, holds, landing, names
 from bernstein.core.checks import INSPECT, CheckSpec, Subject
-from bernstein.core.errors import MAX_GATE_ERRORS, policy
-from bernstein.core.intents import Intent, RunCheck, RunInspect, TaskSnapshot
-from bernstein.core.pods import JobView
+from bernstein.core.errors import (
+    MAX_GATE_ERRORS,
+    MAX_ROUNDS,
+    PROBE_SECONDS,
+    Retry,
+    back_off_seconds,
+    policy,
+)
+from bernstein.core.intents import DeleteJobs, Intent, RunCheck, RunInspect, TaskSnapshot
+from bernstein.core.pods import Diagnosis, JobView
 from bernstein.core.progress import busy, note, stalled
+from bernstein.core.remedies import with_remedy
 
 
 @dataclass(frozen=True)
@@ -54,31 +63,67 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
     """One look at the checks of a Done Task that is not verified yet."""
     judged = status.verification
     assert judged is not None
-    if status.gate_errors > MAX_GATE_ERRORS:
-        if not _project_changed(snapshot, status):
+    if status.hold is not None:
+        left, over = holds.seconds_left(status.hold, snapshot.project, now), _is_over(status)
+        if over and not holds.is_mended(status.hold, snapshot.project):
             return Step(status)
-        status = status.model_copy(update={"gate_errors": 0, "hold": None})
-        status = busy(status, "Verifying", "the Project has changed", now)
+        if left is not None:
+            return Step(status, (), left)
+        errors = 0 if over else status.gate_errors
+        status = status.model_copy(update={"gate_errors": errors, "hold": None})
+        status = busy(status, "Verifying", "the checks are run again", now)
+    if judged.round >= MAX_ROUNDS:
+        return Step(stalled(status, "GateErrored", with_remedy(ENDLESS, "GateErrored"), now))
     specs = specs_of(snapshot, judged)
     wanted = _intents(snapshot, status, judged, specs)
-    jobs = {
-        check: job
-        for check, intent in wanted.items()
-        if (job := snapshot.jobs.get(intent.job)) is not None
-    }
+    jobs = found(wanted, snapshot.jobs)
+    if is_outdated(wanted, jobs):
+        again = judged.model_copy(update={"round": judged.round + 1})
+        status = status.model_copy(update={"verification": again})
+        status = busy(status, "Verifying", "the Project's checks have changed", now)
+        return Step(status, abandoned(jobs))
     results = checks.verdicts(specs, jobs)
-    if results is None:
-        missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
-        stuck = _stuck(snapshot, status, jobs, now)
-        return stuck or Step(status, missing, 5 if jobs else None)
-    return _judge(snapshot, status, judged, results, now)
+    if results is not None:
+        return _judge(snapshot, status, judged, results, now)
+    stuck = checks.stuck(jobs, now)
+    if stuck is not None:
+        check, why = stuck
+        step = _cannot_run(snapshot, status, check, why, now)
+        return replace(step, intents=abandoned(jobs))
+    missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
+    return Step(status, missing, 5 if jobs else None)
 
 
-def _project_changed(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
-    """Since the last check that could not run: the cause may be mended."""
-    assert snapshot.project is not None
-    hold = status.hold
-    return hold is not None and hold.generation != snapshot.project.metadata.generation
+def _is_over(status: TaskStatus) -> bool:
+    """The checks could not run too often: only a change of the Project lets them run again."""
+    return status.gate_errors > MAX_GATE_ERRORS
+
+
+ENDLESS = (
+    f"the checks were run {MAX_ROUNDS} times without an end: "
+    "are the CRDs of the cluster as new as the operator?"
+)
+
+Wanted = Mapping[str, RunCheck | RunInspect]
+
+
+def found(wanted: Wanted, jobs: Mapping[str, JobView]) -> dict[str, JobView]:
+    """The Jobs of these that there are, by check."""
+    return {c: jobs[intent.job] for c, intent in wanted.items() if intent.job in jobs}
+
+
+def is_outdated(wanted: Wanted, jobs: Mapping[str, JobView]) -> bool:
+    """Whether a Job was asked something else than is asked now."""
+    return any(
+        job.labels.get(names.LABEL_ASKED, wanted[check].asked) != wanted[check].asked
+        for check, job in jobs.items()
+    )
+
+
+def abandoned(jobs: Mapping[str, JobView]) -> tuple[DeleteJobs, ...]:
+    """These Jobs are not waited for any more."""
+    left = tuple(job for job in jobs.values() if not job.ended and not job.deleting)
+    return (DeleteJobs(left),) if left else ()
 
 
 def _intents(
@@ -126,32 +171,34 @@ def wanted_jobs(
     return wanted
 
 
-def _stuck(
-    snapshot: TaskSnapshot, status: TaskStatus, jobs: dict[str, JobView], now: datetime
-) -> Step | None:
-    """A check whose pod cannot start is a gate that cannot run."""
-    for check, job in jobs.items():
-        problem = pods.diagnose_waiting(job, now) if not job.ended else None
-        if problem is not None:
-            text = f"'{check}' could not run: {problem.reason}: {problem.message}"
-            return _cannot_run(snapshot, status, text, now)
-    return None
-
-
-def _cannot_run(snapshot: TaskSnapshot, status: TaskStatus, text: str, now: datetime) -> Step:
+def _cannot_run(
+    snapshot: TaskSnapshot, status: TaskStatus, check: str, why: Diagnosis, now: datetime
+) -> Step:
+    """The checks are run again: at once, after a while, or when the Project has changed."""
     assert status.verification is not None
     assert snapshot.project is not None
+    text = f"'{check}' could not run: {why.reason}: {why.message}"
     errors = status.gate_errors + 1
     again = status.verification.model_copy(update={"round": status.verification.round + 1})
     status = status.model_copy(update={"gate_errors": errors, "verification": again})
-    if errors <= MAX_GATE_ERRORS:
-        return Step(note(status, "Verified", False, "GateErrored", text, now))
-    remedy = policy("GateErrored").remedy
-    generation = snapshot.project.metadata.generation
-    hold = Hold(reason="GateErrored", message=text[:2000], retry_at=now, generation=generation)
     status = note(status, "Verified", False, "GateErrored", text, now)
-    status = status.model_copy(update={"hold": hold})
-    return Step(stalled(status, "GateErrored", f"{text}. Remedy: {remedy}", now))
+    wait = retry_seconds(why.reason, errors)
+    if not wait and not _is_over(status):
+        return Step(status)
+    held = holds.hold("GateErrored", text, snapshot.project, now, wait)
+    status = status.model_copy(update={"hold": held})
+    return Step(stalled(status, "GateErrored", with_remedy(text, "GateErrored"), now))
+
+
+def retry_seconds(reason: str, errors: int) -> int:
+    """How long to wait before the `errors`-th repetition of checks that could not run."""
+    match policy(reason).retry:
+        case Retry.AT_ONCE:
+            return 0
+        case Retry.BACK_OFF:
+            return back_off_seconds(errors - 1)
+        case _:
+            return PROBE_SECONDS
 
 
 def _judge(
@@ -164,6 +211,10 @@ def _judge(
     seen = judged.model_copy(update={"checks": results})
     status = status.model_copy(update={"verification": seen})
     rejected = checks.rejected(results)
+    if checks.ran_out_of_memory(rejected) and not judged.out_of_memory:
+        update = {"round": judged.round + 1, "out_of_memory": True}
+        status = status.model_copy(update={"verification": judged.model_copy(update=update)})
+        return Step(busy(status, "Verifying", "a check ran out of memory; once more", now))
     if rejected:
         reason = "SignalFailed" if any(r.kind == "signal" for r in rejected) else "GateFailed"
         failed = status.model_copy(
@@ -175,8 +226,8 @@ def _judge(
     errors = checks.errored(results)
     if errors:
         first = errors[0]
-        text = f"'{first.name}' could not run: {first.reason}: {first.excerpt}"
-        return _cannot_run(snapshot, status, text, now)
+        why = Diagnosis(first.reason, first.excerpt)
+        return _cannot_run(snapshot, status, first.name, why, now)
     passed = seen.model_copy(
         update={
             "passed": True,

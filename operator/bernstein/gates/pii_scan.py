@@ -7,10 +7,12 @@ what was found is never repeated.
 
 from __future__ import annotations
 
+import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from bernstein.gates.identifiers import bank_accounts, card_numbers, social_security_numbers
@@ -22,7 +24,12 @@ ALLOWED_PREFIXES = ("FAKE", "TEST", "EXAMPLE", "DUMMY", "PLACEHOLDER")
 ADDED_BYTES = 32_000_000
 """More added text than this is not scanned: the gate fails rather than let it through."""
 
+COMPARED_LINES = 500_000
+"""Where more lines than this stood between what is unchanged at a file's two ends, they are not
+remembered, and every line that stands there now counts as added."""
+
 _WINDOW, _OVERLAP = 4000, 400
+_STEP = 65_536
 _SHOWN = 20
 _WORD_BEFORE = re.compile(r"[\w-]*\Z")
 
@@ -59,53 +66,137 @@ class Finding:
         return f"{place} {self.kind}" + ("" if self.blocks else " (does not block)")
 
 
+class TooMuchText(Exception):  # noqa: N818 - a verdict on the change, no fault
+    """The change adds over ADDED_BYTES bytes."""
+
+
+@dataclass
+class _Found:
+    """Counts of findings, and the first of them."""
+
+    shown: list[Finding] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, finding: Finding) -> None:
+        self.count += 1
+        if self.count <= _SHOWN:
+            self.shown.append(finding)
+
+    def __str__(self) -> str:
+        more = self.count - len(self.shown)
+        lines = [*map(str, self.shown), *([f"and {more} more"] if more else [])]
+        return "\n".join(lines)
+
+
 def scan(files: Iterable[ChangedFile]) -> Verdict:
-    """Failed if an added line holds something of high severity; otherwise Passed."""
-    found: list[Finding] = []
-    size = 0
-    for file in files:
-        lines = list(added_lines(file.before, file.after))
-        size += sum(len(text) for _, text in lines)
-        if size > ADDED_BYTES:
-            return failed("TooLarge", f"the change adds over {ADDED_BYTES} bytes of text")
-        found += scan_lines(file.path, [(0, file.path), *lines])
-    blocking = [finding for finding in found if finding.blocks]
-    shown = "\n".join(str(finding) for finding in (blocking or found)[:_SHOWN])
-    more = len(blocking or found) - _SHOWN
-    excerpt = shown + (f"\nand {more} more" if more > 0 else "")
-    if not blocking:
-        return passed(excerpt)
+    """Failed if an added line holds something of high severity; otherwise Passed.
+
+    Beyond the contents themselves it holds a few lines at a time, however many there are.
+    """
+    blocking, every = _Found(), _Found()
+    try:
+        for finding in _findings(files):
+            every.add(finding)
+            if finding.blocks:
+                blocking.add(finding)
+    except TooMuchText:
+        return failed("TooLarge", f"the change adds over {ADDED_BYTES} bytes of text")
+    if not blocking.count:
+        return passed(str(every))
     hint = f"a made-up value begins with one of {', '.join(ALLOWED_PREFIXES)}"
-    return failed("SecretFound", f"{excerpt}\n{hint}")
+    return failed("SecretFound", f"{blocking}\n{hint}")
 
 
-def added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, str]]:
-    """(number from 1, text) of the lines that `after` holds more often than `before`."""
-    encoding = _wide_encoding(after)
-    if encoding:
-        before, after = (_narrow(data, encoding) for data in (before, after))
-    had = Counter(before.split(b"\n"))
-    for number, line in enumerate(after.split(b"\n"), 1):
-        if had[line] > 0:
-            had[line] -= 1
-        elif line:
+def _findings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+    budget = _Budget(ADDED_BYTES)
+    for file in files:
+        added = budget.texts(added_lines(file.before, file.after))
+        yield from scan_lines(file.path, itertools.chain([(0, file.path)], added))
+
+
+@dataclass
+class _Budget:
+    """Bytes of added lines that may still be looked at."""
+
+    left: int
+
+    def texts(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
+        """The lines, decoded. Raises TooMuchText when they are more than may be."""
+        for number, line in lines:
+            self.left -= len(line)
+            if self.left < 0:
+                raise TooMuchText
             # NUL bytes between characters hide text from patterns, not from readers.
             yield number, line.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> list[Finding]:
+def added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, content) of the lines that `after` holds more often than `before`."""
+    encoding = _wide_encoding(after)
+    if encoding:
+        before, after = (_narrow(data, encoding) for data in (before, after))
+    head = _same_head(before, after)
+    tail = _same_tail(before, after, head)
+    had = _lines_between(before, head, len(before) - tail)
+    number = after.count(b"\n", 0, head)
+    new = io.BytesIO(after)
+    new.seek(head)
+    while new.tell() < len(after) - tail:
+        number += 1
+        line = new.readline().removesuffix(b"\n")
+        if had[line] > 0:
+            had[line] -= 1
+        elif line:
+            yield number, line
+
+
+def _same_head(before: bytes, after: bytes) -> int:
+    """Bytes of whole lines, to about a step, with which both begin."""
+    same = 0
+    while same < min(len(before), len(after)):
+        step = slice(same, same + _STEP)
+        if before[step] != after[step]:
+            break
+        same += _STEP
+    return after.rfind(b"\n", 0, min(same, len(before), len(after))) + 1
+
+
+def _same_tail(before: bytes, after: bytes, head: int) -> int:
+    """Bytes of whole lines, to about a step, with which both end behind `head`."""
+    same, most = 0, min(len(before), len(after)) - head
+    while same + _STEP <= most:
+        old, new = (len(data) - same - _STEP for data in (before, after))
+        if before[old : old + _STEP] != after[new : new + _STEP]:
+            break
+        same += _STEP
+    start = len(after) - same
+    first = after.find(b"\n", start) + 1
+    return len(after) - first if first else 0
+
+
+def _lines_between(data: bytes, start: int, end: int) -> Counter[bytes]:
+    if data.count(b"\n", start, end) > COMPARED_LINES:
+        return Counter()
+    return Counter(line.removesuffix(b"\n") for line in io.BytesIO(data[start:end]))
+
+
+def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]:
     """Findings in numbered lines of one file, at most one per line and kind."""
     shown = mask(path)
-    found: dict[Finding, None] = {}
+    here, kinds = -1, set[str]()
     for block in _blocks(lines):
         # Most blocks hold nothing, and to see that at once is many times faster than by line.
         text = "\n".join(part for _, part in block)
         suspected = [rule for rule in rules() if any(True for _ in rule.find(text))]
         for number, part in block if suspected else ():
+            if number != here:
+                here, kinds = number, set()
             for rule in suspected:
+                if rule.kind in kinds:
+                    continue
                 if any(not _is_made_up(part, match) for match in rule.find(part)):
-                    found[Finding(shown, number, rule.kind, rule.blocks)] = None
-    return list(found)
+                    kinds.add(rule.kind)
+                    yield Finding(shown, number, rule.kind, rule.blocks)
 
 
 def mask(text: str) -> str:

@@ -62,6 +62,7 @@ _SETTINGS = {
     "http.userAgent": "bernstein",
     "maintenance.auto": "false",
     "merge.renames": "true",
+    "pack.window": "0",
     "protocol.allow": "never",
     "protocol.https.allow": "always",
     "protocol.version": "2",
@@ -71,6 +72,7 @@ _SETTINGS = {
     "transfer.credentialsInUrl": "die",
     "transfer.fsckObjects": "true",
 }
+"""A `pack.window` of 0 tries no deltas, which take the memory of ten large files at a time."""
 _HARMLESS = (
     "badDate",
     "badEmail",

@@ -21,7 +21,6 @@ from bernstein.pods.merging import merge_trees
 
 CONFIG = InspectConfig
 
-SCAN_SECONDS = 300.0
 _EXCERPT = 1500
 _BATCH_BYTES = 32_000_000
 
@@ -131,7 +130,7 @@ class Inspection:
     def _pii_scan(self, _check: Check) -> Verdict:
         from bernstein.gates import pii_scan
 
-        with time_limit(SCAN_SECONDS):
+        with time_limit(self._config.scan_seconds):
             return pii_scan.scan(
                 pii_scan.ChangedFile(os.fsdecode(path), before, after)
                 for path, before, after in self._contents()

@@ -18,6 +18,10 @@ _NTFS_GITMODULES = re.compile(
     rb"(\.gitmodules|gitmod~[1-9]|(g|gi|gi7|gi7e|gi7eb|gi7eba)?~[1-9][0-9]*)[ .]*(:.*)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_NTFS_GITATTRIBUTES = re.compile(
+    rb"(\.gitattributes|gitatt~[1-9]|(g|gi|gi7|gi7d|gi7d2|gi7d29)?~[1-9][0-9]*)[ .]*(:.*)?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def is_git_directory(name: bytes) -> bool:
@@ -27,14 +31,29 @@ def is_git_directory(name: bytes) -> bool:
 
 def is_refused(name: bytes, symlink: bool) -> bool:
     """Whether git refuses a tree that holds this name (of a symlink, if `symlink`)."""
-    if name.isascii() and b"~" not in name and b"git" not in name.lower():
-        return False  # nearly every name, at little cost
-    parts = name.split(b"\\")  # a path separator where NTFS is
-    if any(_NTFS_GIT.match(part) for part in parts) or _as_hfs_sees(name) == ".git":
-        return True
-    if not symlink:
+    if _is_plain(name):
         return False
-    return any(map(_NTFS_GITMODULES.match, parts)) or _as_hfs_sees(name) == ".gitmodules"
+    if _is_any(name, _NTFS_GIT, ".git"):
+        return True
+    return symlink and _is_any(name, _NTFS_GITMODULES, ".gitmodules")
+
+
+def is_checked(name: bytes) -> bool:
+    """Whether git checks the contents of files of this name, and may refuse them."""
+    if _is_plain(name):
+        return False
+    modules = _is_any(name, _NTFS_GITMODULES, ".gitmodules")
+    return modules or _is_any(name, _NTFS_GITATTRIBUTES, ".gitattributes")
+
+
+def _is_plain(name: bytes) -> bool:
+    """True for nearly every name, at little cost."""
+    return name.isascii() and b"~" not in name and b"git" not in name.lower()
+
+
+def _is_any(name: bytes, on_ntfs: re.Pattern[bytes], on_hfs: str) -> bool:
+    parts = name.split(b"\\")  # a path separator where NTFS is
+    return any(map(on_ntfs.match, parts)) or _as_hfs_sees(name) == on_hfs
 
 
 def _as_hfs_sees(name: bytes) -> str:

@@ -85,7 +85,7 @@ class Objects:
     def _write(self, commands: bytes) -> bytes:
         blobs = [b"blob\ndata %d\n%s\n" % (len(data), data) for data in self._waiting.values()]
         stream = b"".join([*blobs, commands])
-        out = self._git.run("fast-import", "--quiet", "--force", input=stream)
+        out = self._git.run("fast-import", "--quiet", "--force", "--depth=0", input=stream)
         self._known.update(self._waiting)
         self.written_bytes += self._waiting_bytes
         self.discard()

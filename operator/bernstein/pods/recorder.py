@@ -24,6 +24,7 @@ from bernstein.pods.callback import Beat, CallbackError, Client, Heart
 from bernstein.pods.errors import PodError
 from bernstein.pods.objects import Objects, RefusedContents
 from bernstein.pods.snapshot import Snapshot, Walker
+from bernstein.pods.speech import Speech, harmless, harmless_line
 
 CONFIG = RecorderConfig
 
@@ -35,7 +36,7 @@ _MODEL_LIMIT = 100
 _MESSAGE_LIMIT = 500
 _TEXT_LIMIT = 1500
 _LAST_CALL_SECONDS = 5.0
-_REFUSAL_ROUNDS = 20
+_REFUSAL_ROUNDS = 3
 _TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 
 
@@ -66,7 +67,6 @@ class Work:
         self._skipped = 0
         self.commit = self.objects.base
         self.record: packs.Record | None = None
-        self.latest_change = 0
 
     def close(self) -> None:
         self._walker.close()
@@ -74,6 +74,11 @@ class Work:
     @property
     def skipped(self) -> int:
         return self._skipped
+
+    @property
+    def latest_change(self) -> int:
+        """Newest ctime in the tree, in nanoseconds."""
+        return self._walker.latest_change
 
     def checkpoint(self, *, final: bool) -> None:
         """Look at the tree; if it changed, or this is the end, hand its commit over.
@@ -83,15 +88,17 @@ class Work:
         if self.objects.written_bytes > self._config.limits.total_bytes:
             self.objects.reset()
             self._walker.forget()
-        for _ in range(_REFUSAL_ROUNDS):
+        for refusals in range(_REFUSAL_ROUNDS):
             snapshot = self._look()
             try:
                 self._advance(snapshot, final=final)
             except RefusedContents as refused:
                 self._walker.refuse(refused.object_ids)
+                if refusals:  # git names only the first; there may be any number of them
+                    self._walker.refuse_checked_names()
             else:
                 return
-        raise PodError("InvalidPack", "the snapshot holds too many files that git refuses")
+        raise PodError("InvalidPack", "git refuses files of the base that the snapshot keeps")
 
     def _look(self) -> Snapshot:
         try:
@@ -99,7 +106,6 @@ class Work:
         except PodError:
             self.objects.discard()
             raise
-        self.latest_change = max(self.latest_change, snapshot.latest_change)
         self._skipped = snapshot.skipped
         return snapshot
 
@@ -150,6 +156,7 @@ class Recorder:
         self._client = self._make_client()
         self._beat = Beat()
         self._parser_failed = False
+        self._speech = Speech()
 
     def close(self) -> None:
         self._work.close()
@@ -201,7 +208,7 @@ class Recorder:
 
     def _feed(self, line: bytes) -> None:
         try:
-            self._parser.feed(line)
+            self._speech.tell(self._parser.feed(line))
         except Exception as error:  # noqa: BLE001 - a fault of an adapter must not cost the work
             if not self._parser_failed:
                 log.event("parser-failed", error=type(error).__name__)
@@ -237,7 +244,7 @@ class Recorder:
         return Beat(
             usage=self._parser.usage,
             model=self._model(),
-            progress=sanitise.line(self._parser.progress, _PROGRESS_LIMIT),
+            progress=harmless_line(self._parser.progress, _PROGRESS_LIMIT),
             last_activity=round(time.time() - idle, 3),
             checkpoint=commit.sha if commit != self._work.objects.base else None,
         )
@@ -249,19 +256,23 @@ class Recorder:
     # --- the end --------------------------------------------------------------------------------
 
     def _finish(self) -> RecorderResult:
-        for line in self._stdout.rest():
-            self._feed(line)
-        code = stream.exit_code(self._config.exit_record)
-        final = self._parser.finish(code, stream.tail_bytes(self._config.stderr, _STDERR_TAIL))
+        """The work first: the time until the kubelet kills the pod is short."""
         try:
             self._work.checkpoint(final=True)
         except BaseException:
             self._work.abort()
+            self._read_rest()
             self._report(None)
             raise
-        result = self._result(final)
+        result = self._result(self._read_rest())
         self._report(result)
         return result
+
+    def _read_rest(self) -> FinalRecord:
+        for line in self._stdout.rest():
+            self._feed(line)
+        code = stream.exit_code(self._config.exit_record)
+        return self._parser.finish(code, stream.tail_bytes(self._config.stderr, _STDERR_TAIL))
 
     def _result(self, final: FinalRecord) -> RecorderResult:
         base, commit = self._work.objects.base, self._work.commit
@@ -303,8 +314,8 @@ def _make(path: str) -> None:
 
 
 def _sanitised(final: FinalRecord) -> FinalRecord:
-    message = sanitise.line(final.message, _MESSAGE_LIMIT)
-    return dataclasses.replace(final, message=message, text=sanitise.text(final.text, _TEXT_LIMIT))
+    message = harmless_line(final.message, _MESSAGE_LIMIT)
+    return dataclasses.replace(final, message=message, text=harmless(final.text, _TEXT_LIMIT))
 
 
 def fit(result: RecorderResult) -> RecorderResult:

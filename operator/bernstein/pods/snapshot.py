@@ -70,8 +70,6 @@ class Snapshot:
     entries: dict[bytes, Entry]
     skipped: int
     """Paths left out though no rule ignores them: not regular, unreadable, refused by git."""
-    latest_change: int
-    """Newest ctime in nanoseconds of all that was seen, folders and ignored entries too."""
 
 
 _StatKey = tuple[int, int, int, int, int]
@@ -89,6 +87,10 @@ class _Pass:
     latest_change: int = 0
     added_bytes: int = 0
     added_files: int = 0
+    too_large: SnapshotTooLargeError | None = None
+    """The first limit that was met; from then on only changes are looked for."""
+    seen_since: int = 0
+    """Names looked at after that."""
 
 
 _Scope = tuple[tuple[int, Rules], ...]
@@ -114,6 +116,10 @@ class Walker:
         self._base_folders = {folder for path in base for folder in _parents(path)}
         self._cache: dict[bytes, tuple[_StatKey, Entry]] = {}
         self._refused: set[str] = set()
+        self._refuses_checked_names = False
+        self.latest_change = 0
+        """Newest ctime in nanoseconds of all that was ever seen, folders and ignored entries too;
+        also what a snapshot saw that failed."""
 
     def close(self) -> None:
         os.close(self._root)
@@ -121,6 +127,10 @@ class Walker:
     def refuse(self, object_ids: set[str]) -> None:
         """Leave out files with these contents from now on (the base's stay)."""
         self._refused |= object_ids
+
+    def refuse_checked_names(self) -> None:
+        """Leave out all files whose contents git checks from now on (the base's stay)."""
+        self._refuses_checked_names = True
 
     def forget(self) -> None:
         """Read everything again next time (the store has lost it)."""
@@ -137,8 +147,11 @@ class Walker:
             self._folder(current, root, b"", (), ignored=False)
         finally:
             os.close(root)
+            self.latest_change = max(self.latest_change, current.latest_change)
+        if current.too_large is not None:
+            raise current.too_large
         self._cache = current.cache
-        return Snapshot(current.entries, current.skipped, current.latest_change)
+        return Snapshot(current.entries, current.skipped)
 
     def _folder(
         self, current: _Pass, fd: int, prefix: bytes, scope: _Scope, *, ignored: bool
@@ -155,12 +168,18 @@ class Walker:
             rules = _read_rules(fd)
             scope = (*scope, (depth, rules)) if rules else scope
         for name in listing:
+            if current.seen_since >= self._limits.files:
+                return
             try:
                 st = os.stat(name, dir_fd=fd, follow_symlinks=False)
             except OSError:
                 continue  # gone since
             current.latest_change = max(current.latest_change, st.st_ctime_ns)
-            self._entry(current, fd, prefix + name, name, st, scope, ignored=ignored)
+            current.seen_since += current.too_large is not None
+            try:
+                self._entry(current, fd, prefix + name, name, st, scope, ignored=ignored)
+            except SnapshotTooLargeError as error:
+                current.too_large = current.too_large or error
 
     def _entry(
         self,
@@ -185,6 +204,8 @@ class Walker:
             self._keep_base_below(current, path + b"/")
         elif folder:
             self._enter(current, fd, path, name, scope, ignored=ignored)
+        elif current.too_large is not None:
+            pass  # its change is all that counts
         elif stat.S_ISREG(st.st_mode):
             self._file(current, fd, path, name, st)
         elif stat.S_ISLNK(st.st_mode):
@@ -285,7 +306,7 @@ class Walker:
             same = _comparable(base.mode) == entry.mode
             current.entries[path] = base if same else entry
             return
-        if entry.object_id in self._refused:
+        if entry.object_id in self._refused or self._refuses(path):
             self._skip(current, path)
             return
         current.added_files += 1
@@ -296,6 +317,9 @@ class Walker:
         if len(path) > _PATH_BYTES:
             raise SnapshotTooLargeError(path, "the path's bytes are", _PATH_BYTES)
         current.entries[path] = entry
+
+    def _refuses(self, path: bytes) -> bool:
+        return self._refuses_checked_names and names.is_checked(path.rpartition(b"/")[2])
 
     def _check_total(self, total: int, path: bytes) -> None:
         if total > self._limits.total_bytes:

@@ -16,10 +16,13 @@ from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_BLOCK = 1 << 20
+_BLOCK = 64 << 10
 
 STREAM_BYTES = 64 << 20
 LINE_BYTES = 1 << 20
+_LINES = 20_000
+"""Lines read in one go, up to the end of a block: heartbeats and checkpoints come in between."""
+_REST_LINES = 500_000
 _FINAL_BYTES = 1 << 20
 _EXIT_RECORD_BYTES = 4096
 
@@ -86,15 +89,20 @@ class Tail:
     def close(self) -> None:
         self._source.close()
 
-    def lines(self, at_most: int = 8 << 20) -> Iterator[bytes]:
+    def lines(self, at_most: int = 8 << 20, lines: int = _LINES) -> Iterator[bytes]:
         """Lines that were completed since the last call, without their line end.
 
-        Reads `at_most` bytes. Lines over the line limit are left out.
+        Reads `at_most` bytes and the blocks that `lines` lines are in. Lines over the line limit
+        are left out.
         """
         budget = min(at_most, self._left)
         self._look()
-        while budget > 0 and (data := self._source.read(self._offset, min(_BLOCK, budget))):
+        while budget > 0 and lines > 0:
+            data = self._source.read(self._offset, min(_BLOCK, budget))
+            if not data:
+                break
             budget -= len(data)
+            lines -= data.count(b"\n")
             self._left -= len(data)
             self._offset += len(data)
             yield from self._split(data)
@@ -102,15 +110,14 @@ class Tail:
     def rest(self) -> Iterator[bytes]:
         """All that is left once the writer has ended, an incomplete last line too.
 
-        When the limit is used up, only lines of the last MiB, where an agent's final record is.
+        Beyond the limits only lines of the last MiB, where an agent's final record is.
         """
-        yield from self.lines(self._left)
-        size = self._source.size()
-        if self._offset < size:
-            self._partial = b""
-            self._too_long = self._offset < size - _FINAL_BYTES  # begins in the middle of a line
-            start = max(self._offset, size - _FINAL_BYTES)
-            yield from self._split(self._source.read(start, _FINAL_BYTES))
+        yield from self.lines(self._left, _REST_LINES)
+        start = self._source.size() - _FINAL_BYTES
+        if self._offset < start:
+            self._offset, self._partial = start, b""
+            self._too_long = True  # begins in the middle of a line
+        yield from self._split(self._source.read(self._offset, _FINAL_BYTES))
         if self._partial and not self._too_long:
             yield self._partial
         self._partial = b""

@@ -3,49 +3,118 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from asyncio import constants, sslproto
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+HANDSHAKE_SECONDS = 5.0
+"""Within which TLS has to be agreed on."""
 HEAD_SECONDS = 10.0
 """Within which the head of a request has to arrive."""
 PER_ADDRESS = 200
 """Connections that one address may hold at once; pods of a node may share an address."""
+CONNECTIONS = 2000
+"""Connections that all may hold at once; each takes some 100 KB."""
+TLS_BUFFER_BYTES = 16 * 1024
+"""A record of TLS holds no more."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one listening server; `held` counts its open connections by address."""
+    """Of one listening socket; `held` counts its open connections by address."""
 
-    head_seconds: float = HEAD_SECONDS
     per_address: int = PER_ADDRESS
-    held: Counter[str] = field(default_factory=Counter)
+    connections: int = CONNECTIONS
+    held: Counter[str] = field(default_factory=Counter, init=False)
+
+    def take(self, address: str) -> bool:
+        """Count a connection of this address, if it may have another."""
+        if self.held[address] >= self.per_address or self.held.total() >= self.connections:
+            return False
+        self.held[address] += 1
+        return True
+
+    def give_back(self, address: str) -> None:
+        self.held[address] -= 1
+        if self.held[address] <= 0:
+            del self.held[address]
+
+
+class Listener(socket.socket):
+    """Counts connections when they are accepted: one that says nothing gets no further."""
+
+    limits: Limits
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Raises ConnectionAbortedError for a connection over the limits, which asyncio awaits."""
+        accepted, address = super().accept()
+        if not self.limits.take(address[0]):
+            accepted.close()
+            raise ConnectionAbortedError(f"{address[0]} holds too many connections")
+        connection = Connection(
+            accepted.family, accepted.type, accepted.proto, fileno=accepted.detach()
+        )
+        connection.limits, connection.address = self.limits, address[0]
+        return connection, address
+
+
+class Connection(socket.socket):
+    """One that counts until it is closed."""
+
+    limits: Limits | None = None
+    address: str = ""
+
+    def close(self) -> None:
+        super().close()
+        if self.limits is not None:
+            self.limits.give_back(self.address)
+            self.limits = None
+
+
+def listen(host: str, port: int, limits: Limits | None = None) -> Listener:
+    """A bound socket, for uvicorn to listen on. Raises OSError."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = Listener(family, kind, protocol)
+    listener.limits = limits or Limits()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def bound_tls() -> None:
+    """Let TLS connections of this process cost little, and their handshakes not take long.
+
+    asyncio has no parameter for the former, and uvicorn none for the latter: by default each
+    connection costs 256 KiB from its first moment on, and may be silent for a minute. The limit
+    holds for calls to the API server, too, which answers sooner.
+    """
+    sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
+    constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE_SECONDS
 
 
 class GuardedProtocol(H11Protocol):
     """uvicorn itself waits for a first request for ever, and for the rest of one as long."""
 
-    limits: ClassVar[Limits]
+    head_seconds: ClassVar[float]
     _deadline: asyncio.TimerHandle | None = None
-    _address = ""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._address = self.client[0] if self.client else ""
-        self.limits.held[self._address] += 1
-        if self.limits.held[self._address] > self.limits.per_address:
-            transport.abort()
-        else:
-            self._expect_head()
+        self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._head_arrived()
-        self.limits.held[self._address] -= 1
-        if self.limits.held[self._address] <= 0:
-            del self.limits.held[self._address]
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -56,8 +125,7 @@ class GuardedProtocol(H11Protocol):
 
     def _expect_head(self) -> None:
         if self._deadline is None:
-            seconds = self.limits.head_seconds
-            self._deadline = self.loop.call_later(seconds, self.transport.abort)
+            self._deadline = self.loop.call_later(self.head_seconds, self.transport.abort)
 
     def _head_arrived(self) -> None:
         if self._deadline is not None:
@@ -65,6 +133,6 @@ class GuardedProtocol(H11Protocol):
             self._deadline = None
 
 
-def guarded_protocol(limits: Limits | None = None) -> type[GuardedProtocol]:
+def guarded_protocol(head_seconds: float = HEAD_SECONDS) -> type[GuardedProtocol]:
     """The protocol class for one server."""
-    return type("LimitedProtocol", (GuardedProtocol,), {"limits": limits or Limits()})
+    return type("LimitedProtocol", (GuardedProtocol,), {"head_seconds": head_seconds})

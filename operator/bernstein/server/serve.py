@@ -14,20 +14,20 @@ from bernstein.observe.logging import logger
 from bernstein.observe.metrics import ServerMetrics
 from bernstein.server.app import Service, create_app
 from bernstein.server.certificate import Certificate
-from bernstein.server.connections import guarded_protocol
+from bernstein.server.connections import CONNECTIONS, bound_tls, guarded_protocol, listen
 from bernstein.server.settings import Settings
 
 log = logger("bernstein.server")
 
 GRACE_SECONDS = 20
 """A request needs at most 10 s for its body and a few calls of 5 s; pods get 30 s to end."""
-MAX_CONNECTIONS = 4000
 MAX_HEADER_BYTES = 32 * 1024
 IDLE_SECONDS = 75
 
 
 async def serve(settings: Settings) -> None:
     """Returns after a graceful shutdown. Raises ConfigError, or SSLError and OSError for TLS."""
+    bound_tls()
     metrics = ServerMetrics()
     connection = ConnectionInfo.load(settings.kubeconfig)
     async with Client(connection, observer=metrics) as client:
@@ -38,7 +38,7 @@ async def serve(settings: Settings) -> None:
             following = _follow_certificate(config, settings, tasks)
             _end_on_signals(server)
             log.info("starting", host=settings.host, port=settings.port, tls=config.is_ssl)
-            await server.serve()
+            await server.serve([listen(settings.host, settings.port)])
             if following is not None:
                 following.cancel()
         log.info("stopped")
@@ -68,7 +68,7 @@ def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
+        limit_concurrency=CONNECTIONS,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,

@@ -13,7 +13,7 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bernstein.api import pod as programs
@@ -35,8 +35,10 @@ DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionBy
 Script = Callable[["Pod"], Awaitable[None]]
 
 
-def now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def now(ago: float = 0) -> str:
+    """The time so many seconds ago, as the kubelet writes it."""
+    moment = datetime.now(UTC) - timedelta(seconds=ago)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def running() -> Object:
@@ -47,12 +49,13 @@ def waiting(reason: str, message: str = "") -> Object:
     return {"waiting": {"reason": reason, "message": message}}
 
 
-def exited(code: int = 0, message: str = "", reason: str | None = None) -> Object:
+def exited(code: int = 0, message: str = "", reason: str | None = None, after: float = 0) -> Object:
+    """A container that ran for so many seconds."""
     ended = {
         "exitCode": code,
         "reason": reason or ("Error" if code else "Completed"),
         "message": message,
-        "startedAt": now(),
+        "startedAt": now(after),
         "finishedAt": now(),
     }
     return {"terminated": ended}
@@ -284,6 +287,9 @@ class Kubelet:
         self.remote = Remote()
         self.ran: list[str] = []
         """Jobs whose pod was seen, in that order."""
+        self.may_end = asyncio.Event()
+        """Cleared: pods that are deleted go on until it is set."""
+        self.may_end.set()
         self._client = client
         self._node = node
         self._scripts: list[tuple[str, deque[Script]]] = []
@@ -349,6 +355,7 @@ class Kubelet:
 
     async def _terminate(self, uid: str, obj: Object) -> None:
         """Ends what runs, says so, and lets the API server remove the pod."""
+        await self.may_end.wait()
         self._playing[uid].cancel()
         await asyncio.gather(self._playing[uid], return_exceptions=True)
         pod = self._by_uid[uid]

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bernstein.kube.resource import JOBS, NAMESPACES, PODS
-from tests.control_plane.controllers.kubelet import run, works
+from tests.control_plane.controllers.kubelet import Pod, run
 from tests.control_plane.controllers.world import World, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 
 
 async def test_a_result_outlives_the_deletion_of_its_pod(world: World) -> None:
     """A pod that is deleted while nobody leads is still there to be read."""
-    world.kubelet.on("agent", works())
+    nobody_leads = asyncio.Event()
+
+    async def ends_unseen(pod: Pod) -> None:
+        await pod.start()
+        await nobody_leads.wait()
+        await pod.end("Succeeded", await pod.deliver())
+
+    world.kubelet.on("agent", ends_unseen)
     first = await world.start()
     await world.task("one")
-    await world.until(JOBS, "one-s1", lambda j: j["status"])
+    await world.task_in("one", "InProgress")
     await first.kill()
+    nobody_leads.set()
     pod = world.kubelet.pods["one-s1"]
     await world.until(PODS, pod.name, lambda p: p["status"]["phase"] == "Succeeded")
     await world.admin.delete(PODS, pod.name, world.namespace, grace_seconds=0)

@@ -28,11 +28,15 @@ def verdict(task: Object, check: str) -> tuple[str, str]:
 
 REJECTED: list[tuple[str, tuple[str, str], Script]] = [
     ("exit", ("Failed", "ExitCode"), ends("Failed", check=exited(1, "found a bug"))),
-    ("slow", ("TimedOut", "Timeout"), ends("Failed", {"reason": "DeadlineExceeded"})),
+    (
+        "slow",
+        ("TimedOut", "Timeout"),
+        ends("Failed", {"reason": "DeadlineExceeded"}, check=exited(143, after=120)),
+    ),
     (
         "trap",
         ("TimedOut", "Timeout"),
-        ends("Failed", {"reason": "DeadlineExceeded"}, check=exited()),
+        ends("Failed", {"reason": "DeadlineExceeded"}, check=exited(0, after=120)),
     ),
     ("disk", ("Failed", "ResourceLimit"), ends("Failed", {"reason": "Evicted"}, check=exited(137))),
 ]
@@ -53,17 +57,32 @@ async def test_a_required_gate_that_says_no_ends_the_attempt(world: World) -> No
     assert world.kubelet.remote.landed == []
 
 
+async def test_a_disrupted_gate_is_run_again_at_once_and_costs_no_attempt(world: World) -> None:
+    await world.project()
+    disrupted = ends("Failed", {"conditions": [DISRUPTED]}, check=exited(143))
+    world.kubelet.on("one-s1-lint-0", disrupted)
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["attempt"] == 1
+    assert verdict(task, "lint") == ("Passed", "")
+    told = [condition({"status": p}, "Verified") for p in world.patches("one")]
+    assert any("Disrupted" in c.get("message", "") for c in told)
+
+
 ERRORED: list[tuple[str, Script]] = [
     ("ToolMissing", ends("Failed", check=exited(127, "make: not found"))),
-    ("Disrupted", ends("Failed", {"conditions": [DISRUPTED]}, check=exited(143))),
     (
         "RepositoryUnreachable",
         ends("Failed", checkout=exited(1, dump(Failure("RepositoryUnreachable", "no route")))),
     ),
+    ("ImagePullFailed", waits("check", "ErrImagePull", "no such image")),
 ]
 
 
-async def test_a_gate_that_cannot_run_is_tried_again_and_costs_no_attempt(world: World) -> None:
+async def test_a_gate_that_cannot_run_stalls_the_task_until_the_project_is_mended(
+    world: World,
+) -> None:
     await world.project(limits={"maxAgents": 20})
     for number, (_, script) in enumerate(ERRORED):
         world.kubelet.on(f"t{number}-s1-lint-0", script)
@@ -71,25 +90,20 @@ async def test_a_gate_that_cannot_run_is_tried_again_and_costs_no_attempt(world:
     for number in range(len(ERRORED)):
         await world.task(f"t{number}", maxRetries=0)
     for number, (reason, _) in enumerate(ERRORED):
-        task = await world.task_in(f"t{number}", "Closed")
+        task = await world.stalled(TASKS, f"t{number}", "GateErrored")
+        assert state_of(task) == "Done"
         assert task["status"]["attempt"] == 1
-        assert verdict(task, "lint") == ("Passed", "")
-        told = [condition({"status": p}, "Verified") for p in world.patches(f"t{number}")]
-        assert any(reason in c.get("message", "") for c in told)
-
-
-async def test_a_gate_that_never_runs_stalls_the_task_with_a_remedy(world: World) -> None:
-    await world.project()
-    world.kubelet.on("*-lint-*", ends("Failed", check=exited(127, "make: not found")))
-    await world.start()
-    await world.task("one")
-    task = await world.stalled(TASKS, "one", "GateErrored")
-    assert state_of(task) == "Done"
-    assert task["status"]["attempt"] == 1
-    assert "Remedy: " in condition(task, "Stalled")["message"]
+        assert reason in condition(task, "Stalled")["message"]
+        assert "Remedy: " in condition(task, "Stalled")["message"]
     lints = [job for job in world.kubelet.ran if "-lint-" in job]
-    assert lints == [f"one-s1-lint-{n}" for n in range(4)]
+    assert sorted(lints) == [f"t{n}-s1-lint-0" for n in range(len(ERRORED))]
     assert world.kubelet.remote.landed == []
+    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
+    await world.change(PROJECTS, "default", limits={"maxAgents": 21})
+    for number in range(len(ERRORED)):
+        task = await world.task_in(f"t{number}", "Closed")
+        assert verdict(task, "lint") == ("Passed", "")
+        assert task["status"]["attempt"] == 1
 
 
 async def test_a_check_that_ran_out_of_memory_fails(world: World) -> None:
@@ -164,15 +178,3 @@ async def _never(pod: Pod) -> None:
 
 def _verified(task: Object) -> Any:
     return task.get("status", {}).get("verification", {}).get("passed")
-
-
-async def test_a_check_image_that_cannot_be_pulled_is_an_error_of_the_gate(world: World) -> None:
-    await world.project()
-    world.kubelet.on("*-lint-0", waits("check", "ErrImagePull", "no such image"))
-    await world.start()
-    await world.task("one", maxRetries=0)
-    task = await world.task_in("one", "Closed")
-    assert task["status"]["attempt"] == 1
-    told = [condition({"status": p}, "Verified").get("message", "") for p in world.patches("one")]
-    assert any("ImagePullFailed" in text for text in told)
-    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)

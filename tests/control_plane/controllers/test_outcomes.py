@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bernstein.api.pod import Failure, Usage, dump
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource, is_deleting
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import (
     DISRUPTED,
@@ -111,6 +111,25 @@ async def test_a_job_that_is_deleted_behind_our_back_leaves_no_pod(
     await world.gone(PODS, pod)
 
 
+@pytest.mark.parametrize("what", [JOBS, AGENT_SESSIONS], ids=lambda r: r.kind)
+async def test_no_second_agent_starts_before_the_pod_of_what_was_deleted_has_ended(
+    world: World, what: Resource
+) -> None:
+    world.kubelet.on("agent", run, succeed)
+    world.kubelet.may_end.clear()
+    await world.start()
+    await world.task("one", maxRetries=0)
+    await world.task_in("one", "InProgress")
+    await world.delete(what, "one-s1")
+    await world.until(PODS, world.kubelet.pods["one-s1"].name, is_deleting)
+    await world.task("two")
+    await world.task_in("two", "Closed")
+    assert await world.sessions() == ["one-s1", "two-s1"]
+    world.kubelet.may_end.set()
+    task = await world.task_in("one", "Closed")
+    assert attempts(task) == [("PodLost", False), ("Succeeded", True)]
+
+
 async def test_a_session_that_is_deleted_behind_our_back_is_replaced(world: World) -> None:
     world.kubelet.on("agent", run, succeed)
     await world.start()
@@ -119,7 +138,8 @@ async def test_a_session_that_is_deleted_behind_our_back_is_replaced(world: Worl
     pod = world.kubelet.pods["one-s1"].name
     await world.delete(AGENT_SESSIONS, "one-s1")
     task = await world.task_in("one", "Closed")
-    assert task["status"]["sessions"] == 2
+    assert attempts(task) == [("PodLost", False), ("Succeeded", True)]
+    await world.gone(AGENT_SESSIONS, "one-s1")
     await world.gone(PODS, pod)
 
 

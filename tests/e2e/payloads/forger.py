@@ -2,7 +2,8 @@
 
     python3 forger.py {records|links}
 
-records: usage that nobody had, an exit record and a recorder's result in the termination message.
+records: usage that nobody had, an exit record and a recorder's result in the termination message;
+what a reader who believes them is told goes to believed.json.
 links: the files of the stream become links to another container's token.
 """
 
@@ -37,11 +38,26 @@ def _records() -> None:
     with (STREAM / "stdout.log").open("ab") as stream:
         stream.writelines(usage.encode() + b"\n" for usage in USAGES)
         stream.write(b"\xff\xfe\0" * 1000 + b"\n")
-    forged = {"base": "0" * 40, "sha": "1" * 40, "tree": "2" * 40, "final": True}
+    forged = {"base": "0" * 40, "sha": "1" * 40, "tree": "2" * 40}
     result = {"usage": {"input": 7}, "final": {"outcome": "Succeeded"}, "changed": {"files": 1}}
     for place in ("/dev/termination-log", "/tmp/termination-log"):
         Path(place).write_text(json.dumps({**forged, **result}))
     (STREAM / "exit.json").write_text('{"exitCode": 0, "signal": null, "stopped": false}')
+    Path("believed.json").write_text(json.dumps(_believed()))
+
+
+def _believed() -> dict[str, object]:
+    """What the stream and the exit record say to a reader who takes them for what they are not."""
+    inputs: list[float] = []
+    for line in (STREAM / "stdout.log").read_bytes().splitlines():
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if record["type"] == "usage":
+            inputs.append(record["input"])
+    exit_record = json.loads((STREAM / "exit.json").read_text())
+    return {"least": min(inputs), "most": max(inputs), "exit code": exit_record["exitCode"]}
 
 
 def _links() -> None:

@@ -2,8 +2,9 @@
 
     python3 repositories.py SECONDS
 
-First the careless way, so that the program is seen to run; then each arrangement stays for SECONDS
-while its files change. Prints {"careless": calls, "nested": calls, ...} as JSON.
+Each arrangement is first used the careless way, so that every program in it is seen to run; then it
+stays for SECONDS while its files change. Every program has a mark of its own. Prints as JSON
+{"careless": {arrangement: {mark: calls}}, "snapshots": {the same}, "in the recorder": [mark]}.
 """
 
 from __future__ import annotations
@@ -16,69 +17,77 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 TREE = Path("/workspace")
-HOOKS = ("pre-commit", "post-index-change", "reference-transaction", "fsmonitor-watchman")
-
-
+CONTROL = Path("/control")
+HOOKS = ("pre-commit", "post-index-change", "reference-transaction")
 PORT = 4711
 PROGRAM = f"""\
 #!/bin/bash
-echo ran >/dev/tcp/127.0.0.1/{PORT}
-touch /control/ran
+echo MARK >/dev/tcp/127.0.0.1/{PORT}
+touch {CONTROL}/ran-MARK
 [ -t 0 ] || cat
 """
 
 
 class Alarm:
-    """A program at `path`, and how often it ran: it calls a port that the whole pod shares."""
+    """Makes programs that call a port, which the whole pod shares, and counts their calls."""
 
-    def __init__(self, path: Path) -> None:
-        path.write_text(PROGRAM)
-        path.chmod(0o755)
-        self.path = path
-        self.calls = 0
+    def __init__(self) -> None:
+        self._calls: Counter[str] = Counter()
         self._server = socket.create_server(("127.0.0.1", PORT))
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
         while True:
             connection, _ = self._server.accept()
-            connection.close()
-            self.calls += 1
+            with connection, connection.makefile() as said:
+                self._calls[said.readline().strip()] += 1
 
-    def taken(self) -> int:
-        """Calls since the last question."""
-        calls, self.calls = self.calls, 0
-        return calls
+    def program(self, path: Path, mark: str) -> Path:
+        path.write_text(PROGRAM.replace("MARK", mark))
+        path.chmod(0o755)
+        return path
+
+    def taken(self) -> dict[str, int]:
+        """Calls by mark since the last question."""
+        time.sleep(0.5)
+        calls, self._calls = self._calls, Counter()
+        return dict(calls)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    name: str
+    make: Callable[[], None]
+    careless: Callable[[], None]
 
 
 def main() -> int:
     seconds = float(sys.argv[1])
-    alarm = Alarm(TREE / "program")
-    os.environ |= {
-        "GIT_AUTHOR_NAME": "a",
-        "GIT_AUTHOR_EMAIL": "a@a.invalid",
-        "GIT_COMMITTER_NAME": "a",
-        "GIT_COMMITTER_EMAIL": "a@a.invalid",
-    }
-    _nested(alarm)
-    calls = {"careless": _careless(alarm)}
+    alarm = Alarm()
+    for role in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{role}_NAME": "a", f"GIT_{role}_EMAIL": "a@a.invalid"}
     own = TREE / ".git"
-    _arm(own, alarm)
-    arrangements: dict[str, Callable[[], object]] = {
-        "nested": lambda: None,
-        "other repository": lambda: _replace(own, alarm),
-        "pointer": lambda: _pointer(own),
-        "link": lambda: _link(own),
-    }
-    for name, arrange in arrangements.items():
-        arrange()
-        calls[name] = _change_files(alarm, seconds)
-    calls["in the recorder"] = int(Path("/control/ran").exists())
-    print(json.dumps(calls))
+    careless: dict[str, dict[str, int]] = {}
+    snapshots: dict[str, dict[str, int]] = {}
+    for each in (
+        Arrangement("side by side", lambda: _side_by_side(own, alarm), _everything),
+        Arrangement("other repository", lambda: _replace(own, alarm), _commit),
+        Arrangement("pointer", lambda: _pointer(own), _add),
+        Arrangement("link", lambda: _link(own), _add),
+    ):
+        each.make()
+        each.careless()
+        careless[each.name] = alarm.taken()
+        _change_files(seconds)
+        snapshots[each.name] = alarm.taken()
+    ran = sorted(path.name.removeprefix("ran-") for path in CONTROL.glob("ran-*"))
+    print(json.dumps({"careless": careless, "snapshots": snapshots, "in the recorder": ran}))
     return 0
 
 
@@ -86,70 +95,57 @@ def _git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
 
 
-def _repository(folder: Path) -> None:
-    folder.mkdir()
-    _git(folder, "init", "--quiet")
-    (folder / "kept.txt").write_text("kept\n")
-    _git(folder, "add", "--all")
-    _git(folder, "commit", "--quiet", "--message", "inner")
+# --- the arrangements ---------------------------------------------------------------------------
+
+
+def _side_by_side(own: Path, alarm: Alarm) -> None:
+    _nested(alarm)
+    _bare(alarm)
+    _arm(own, alarm)
 
 
 def _nested(alarm: Alarm) -> None:
-    _repository(TREE / "monitored")
-    _git(TREE / "monitored", "config", "core.fsmonitor", str(alarm.path))
-    _repository(TREE / "filtered")
-    (TREE / "filtered" / ".gitattributes").write_text("* filter=x\n")
-    _git(TREE / "filtered", "config", "filter.x.clean", str(alarm.path))
+    """Repositories in folders of the tree: one with a monitor, one with a filter."""
+    monitored, filtered = TREE / "monitored", TREE / "filtered"
+    for folder in (monitored, filtered):
+        folder.mkdir()
+        _git(folder, "init", "--quiet")
+        _touch(folder, 0)
+        _git(folder, "add", "--all")
+        _git(folder, "commit", "--quiet", "--message", "inner")
+    program = alarm.program(TREE / "monitor", "nested-monitor")
+    _git(monitored, "config", "core.fsmonitor", str(program))
+    program = alarm.program(TREE / "filter", "nested-filter")
+    (filtered / ".gitattributes").write_text("* filter=x\n")
+    _git(filtered, "config", "filter.x.clean", str(program))
+
+
+def _bare(alarm: Alarm) -> None:
+    """A git directory of plain files, as it could be committed."""
     bare = TREE / "bare"
     for name in ("objects", "refs"):
         (bare / name).mkdir(parents=True)
         (bare / name / "kept").write_text("")
     (bare / "HEAD").write_text("ref: refs/heads/main\n")
-    (bare / "config").write_text(f"[core]\n\tbare = true\n\tfsmonitor = {alarm.path}\n")
+    program = alarm.program(TREE / "bare-monitor", "bare-monitor")
+    (bare / "config").write_text(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+        f"\tworktree = {bare}\n\tfsmonitor = {program}\n"
+    )
 
 
-def _careless(alarm: Alarm) -> int:
-    """Two snapshots by `git add` with hooks off and a git directory of its own."""
-    folder = "/tmp/careless.git"
-    where = [f"--git-dir={folder}", f"--work-tree={TREE}", "-c", "core.hooksPath=/dev/null"]
-    subprocess.run(["git", "init", "--quiet", "--bare", folder], check=True)
-    for number in range(2):
-        _touch(number)
-        subprocess.run(["git", *where, "add", "--all"], check=True, capture_output=True)
-    return _settled(alarm)
-
-
-def _touch(number: int) -> None:
-    for name in ("monitored", "filtered"):
-        (TREE / name / "kept.txt").write_text(f"edit {number:4}\n")
-
-
-def _change_files(alarm: Alarm, seconds: float) -> int:
-    until = time.monotonic() + seconds
-    number = 0
-    while time.monotonic() < until:
-        number += 1
-        _touch(number)
-        time.sleep(0.5)
-    return _settled(alarm)
-
-
-def _settled(alarm: Alarm) -> int:
-    time.sleep(0.5)
-    return alarm.taken()
-
-
-def _arm(folder: Path, alarm: Alarm) -> None:
-    hooks = folder / "hooks"
+def _arm(own: Path, alarm: Alarm) -> None:
+    """Hooks and a monitor in the tree's own repository."""
+    hooks = own / "hooks"
     hooks.mkdir(exist_ok=True)
     for name in HOOKS:
-        shutil.copy(alarm.path, hooks / name)
-    _git(folder.parent, "config", "core.fsmonitor", str(alarm.path))
+        alarm.program(hooks / name, f"own-{name}")
+    _git(TREE, "config", "core.fsmonitor", str(alarm.program(own / "monitor", "own-monitor")))
 
 
 def _replace(own: Path, alarm: Alarm) -> None:
     shutil.rmtree(own)
-    _git(own.parent, "init", "--quiet")
+    _git(TREE, "init", "--quiet")
     _arm(own, alarm)
 
 
@@ -161,6 +157,62 @@ def _pointer(own: Path) -> None:
 def _link(own: Path) -> None:
     own.unlink()
     own.symlink_to(TREE / "monitored" / ".git")
+
+
+# --- the careless ways --------------------------------------------------------------------------
+
+
+def _everything() -> None:
+    _snapshots()
+    _status_inside()
+    _commit()
+
+
+def _snapshots() -> None:
+    """Two by `git add`, with hooks off and a git directory of its own."""
+    folder = "/tmp/careless.git"
+    where = [f"--git-dir={folder}", f"--work-tree={TREE}", "-c", "core.hooksPath=/dev/null"]
+    subprocess.run(["git", "init", "--quiet", "--bare", folder], check=True)
+    for number in (1, 2):
+        _touch_all(number)
+        subprocess.run(["git", *where, "add", "--all"], check=True, capture_output=True)
+
+
+def _status_inside() -> None:
+    """Any tool that asks git where it stands. What git says to such a repository is all one."""
+    command = ["git", "-c", "safe.bareRepository=all", "status"]
+    subprocess.run(command, cwd=TREE / "bare", check=False, capture_output=True)
+
+
+def _add() -> None:
+    _git(TREE, "add", "--all")
+
+
+def _commit() -> None:
+    _add()
+    _git(TREE, "commit", "--quiet", "--message", "x")
+
+
+# --- changes, so that there is something to record ----------------------------------------------
+
+
+def _touch(folder: Path, number: int) -> None:
+    """Always of the same size, or git would not have to read it, through the filter."""
+    (folder / "kept.txt").write_text(f"edit {number:4}\n")
+
+
+def _touch_all(number: int) -> None:
+    for name in ("monitored", "filtered"):
+        _touch(TREE / name, number)
+
+
+def _change_files(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        _touch_all(number)
+        time.sleep(0.5)
 
 
 if __name__ == "__main__":

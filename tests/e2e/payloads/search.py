@@ -5,8 +5,9 @@
 Prints a report as JSON. KNOWN is a JSON file {"needles": {name: hexadecimal}, "since": seconds,
 "urls": {name: [method, address]}}; hexadecimal, so that the file itself is no finding. Files that
 did not change since `since`, when the secrets were made or mounted, are counted but not read. One
-needle, `planted`, is put into a file and into the environment of another process first: a search
-that does not find it there proves nothing. Ends with 1 if anything else was found.
+needle, `planted`, and one `token` that nobody knows beforehand are put into a file and into the
+environment of another process first: a search that does not find them there proves nothing. Ends
+with 1 if anything else was found.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 PLANTED = "planted"
+LIKE_A_TOKEN = "token"
+BAIT = Path("/tmp/planted")
 TOKEN = re.compile(rb"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}")
 VIRTUAL = ("/proc", "/sys")
 HOMES_OF_SECRETS = (
@@ -73,7 +76,7 @@ class Findings:
             if any(form in data for form in forms):
                 self._note(name, place)
         if TOKEN.search(data):
-            self._note("token", place)
+            self._note(LIKE_A_TOKEN, place)
 
     def _note(self, name: str, place: str) -> None:
         places = self.places.setdefault(name, [])
@@ -93,8 +96,9 @@ def main() -> int:
     known = json.loads(Path(sys.argv[1]).read_text())
     needles = {name: bytes.fromhex(value) for name, value in known["needles"].items()}
     findings = Findings(needles, known["since"])
-    Path("/tmp/planted").write_bytes(b"key = " + needles[PLANTED] + b"\n")
-    environment = {**os.environ, "PLANTED": needles[PLANTED].decode()}
+    bait = f"key = {needles[PLANTED].decode()} {_made_up_token()}"
+    BAIT.write_text(bait + "\n")
+    environment = {**os.environ, "PLANTED": bait}
     with subprocess.Popen(["sleep", "600"], env=environment) as other:
         try:
             _search(findings)
@@ -113,7 +117,13 @@ def main() -> int:
         "answers": answers,
     }
     print(json.dumps(report))
-    return 0 if set(findings.places) == {PLANTED} else 1
+    return 0 if set(findings.places) == {PLANTED, LIKE_A_TOKEN} else 1
+
+
+def _made_up_token() -> str:
+    """In the shape of a service account's: header, claims and signature in base64."""
+    parts = (b'{"alg":"RS256"}', b'{"sub":"nobody"}', os.urandom(32))
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
 
 def _show_life() -> None:

@@ -53,11 +53,11 @@ def secret(tmp_path: Path) -> Path:
 
 
 class Payload:
-    """A program that leaves a mark when anybody runs it."""
+    """A program that leaves a mark of its own when anybody runs it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.mark = folder / "mark"
-        self.program = folder / "payload"
+    def __init__(self, folder: Path, name: str = "payload") -> None:
+        self.mark = folder / f"{name}.mark"
+        self.program = folder / name
         self.program.write_text(f"#!/bin/sh\necho ran >>{self.mark}\ncat\n")
         self.program.chmod(0o755)
 
@@ -133,19 +133,22 @@ def test_a_nested_repository_runs_nothing_and_keeps_its_contents(
     assert not [name for name in files if ".git/" in name]
 
 
-def test_the_trees_own_repository_runs_nothing(volumes: Volumes, payload: Payload) -> None:
+def test_the_trees_own_repository_runs_nothing(volumes: Volumes, tmp_path: Path) -> None:
+    hook, monitor = Payload(tmp_path, "hook"), Payload(tmp_path, "monitor")
     tree = volumes.worktree
     git(tree, "init", "-q", ".")
-    hook = tree / ".git" / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    shutil.copy(payload.program, hook)
-    git(tree, "config", "core.fsmonitor", str(payload.program))
+    (tree / ".git/hooks").mkdir(exist_ok=True)
+    shutil.copy(hook.program, tree / ".git/hooks/pre-commit")
+    git(tree, "config", "core.fsmonitor", str(monitor.program))
     git(tree, "add", "-A")
+    assert monitor.fired(), "git in the tree executes the monitor"
     git(tree, "commit", "-q", "-m", "x")
-    assert payload.fired(), "git in the tree executes hook and monitor"
+    assert hook.fired(), "and the hook"
+    monitor.fired()
     taker = Taker(volumes)
     assert taker.take() == taker.objects.base
-    assert not payload.fired()
+    assert not hook.fired()
+    assert not monitor.fired()
 
 
 def test_a_committed_bare_repository_is_only_files(volumes: Volumes, payload: Payload) -> None:
@@ -317,16 +320,44 @@ def test_a_stop_file_of_the_agents_making_is_no_reason(volumes: Volumes) -> None
     assert record(volumes).stopped is None
 
 
+ROLES = {
+    "clean": "filter.x.clean",
+    "smudge": "filter.x.smudge",
+    "textconv": "diff.x.textconv",
+    "driver": "merge.x.driver",
+    "monitor": "core.fsmonitor",
+}
+
+
+def run_whatever_is_configured(folder: Path, config: str) -> None:
+    """git as a careless program uses it: with the tree's attributes and its `.gitconfig`."""
+    git(folder, "init", "-q", ".")
+    git(folder, "config", "include.path", config)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "base")
+    for branch in ("one", "two"):
+        git(folder, "checkout", "-q", "-b", branch, "HEAD" if branch == "one" else "HEAD^")
+        write(folder, {"x.py": f"{branch}\n"})
+        git(folder, "commit", "-q", "-a", "-m", branch)
+    git(folder, "merge", "-q", "one")
+    git(folder, "show", "--textconv", "one")
+
+
 def test_the_recorders_repository_names_no_program_of_the_tree(
-    volumes: Volumes, payload: Payload
+    volumes: Volumes, tmp_path: Path
 ) -> None:
     """What is committed as data stays data when our own git reads it."""
-    write(volumes.worktree, {".gitattributes": "* filter=x diff=x merge=x\n", "x.py": "x\n"})
-    (volumes.worktree / ".gitconfig").write_text(
-        f'[filter "x"]\n\tsmudge = {payload.program}\n\tclean = {payload.program}\n'
-        f'[diff "x"]\n\ttextconv = {payload.program}\n[core]\n\tfsmonitor = {payload.program}\n'
-    )
+    payloads = {role: Payload(tmp_path, role) for role in ROLES}
+    tree = volumes.worktree
+    write(tree, {".gitattributes": "*.py filter=x diff=x merge=x\n", "x.py": "x\n"})
+    for role, setting in ROLES.items():
+        program = str(payloads[role].program)
+        git(tree, "config", "--file", str(tree / ".gitconfig"), setting, program)
+    shutil.copytree(tree, tmp_path / "careless")
+    run_whatever_is_configured(tmp_path / "careless", str(tree / ".gitconfig"))
+    assert {role for role, payload in payloads.items() if payload.fired()} == set(ROLES)
+
     result = record(volumes)
     Objects(volumes.pusher / "repo.git", volumes.base_git_dir)
     assert result.changed.files == 3
-    assert not payload.fired()
+    assert not [role for role, payload in payloads.items() if payload.fired()]

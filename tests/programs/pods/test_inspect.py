@@ -159,6 +159,19 @@ def test_the_secret_scan_reads_added_content_only(origin: Origin, run: Inspect) 
     assert summary(run(base, Check("scan", "pii_scan"))) == {"scan": "Failed SecretFound"}
 
 
+def test_a_scan_that_takes_too_long_hides_no_other_check(
+    origin: Origin, run: Inspect, tmp_path: Path
+) -> None:
+    base = origin.commit({"a": "1"})
+    line = "token 4111-1111-1111-111 "
+    sha = origin.commit({"b": "\n".join(f"{line}{i}" for i in range(300_000))}, base, ref=REF)
+    run(base)
+    checks = (Check("scan", "pii_scan"), path("b"))
+    config = InspectConfig(str(tmp_path / "repo.git"), sha, base, checks, scan_seconds=1)
+    verdicts = {verdict.name: verdict for verdict in inspect.run(config).verdicts}
+    assert summary(verdicts) == {"scan": "Errored TooSlow", "b": "Passed"}
+
+
 def test_conflicts_with_the_base_tip(origin: Origin, run: Inspect) -> None:
     base = origin.commit({"a": "1\n", ".gitattributes": "* merge=union\n"})
     origin.commit({"a": "2\n"}, base, ref=REF)

@@ -110,10 +110,15 @@ def example(
     origin = Origin(git_server, "example", git_server.create("example"))
     old = origin.commit({"a.py": "a\n", "sub/b.py": "b\n"})
     origin.commit({"a.py": "aa\n"}, old, ref="refs/heads/main")
-    volumes = Volumes(tmp_path_factory.mktemp("example") / "pod")
+    return origin, checked_out(origin, tmp_path_factory.mktemp("example"))
+
+
+def checked_out(origin: Origin, folder: Path) -> Volumes:
+    """Volumes as the pod's checkout leaves them."""
+    volumes = Volumes(folder / "pod")
     base, tree = str(volumes.base_git_dir), str(volumes.worktree)
     checkout.run(CheckoutConfig(origin.remote("read"), "main", base, worktree=tree))
-    return origin, volumes
+    return volumes
 
 
 @pytest.fixture
@@ -468,4 +473,27 @@ def test_an_invalid_checkpoint_does_not_keep_out_a_valid_one(session: Session) -
     session.start()
     session.publish("f" * 40, "f" * 40, None)
     last = session.record({"new.py": "1\n"}, final=True)
+    assert session.result().sha == last.sha
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def limit_memory_of_git(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on no git here may have more than 20 MiB of its own."""
+    write(folder, {"git": f'#!/bin/sh\nulimit -d {20 << 10}\nexec {shutil.which("git")} "$@"\n'})
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_many_large_files_take_little_memory(
+    origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in the recorder's hands nor in the pusher's."""
+    large = {f"f{i}": os.urandom(3_000_000) for i in range(6)}
+    origin.commit({**large}, ref="refs/heads/main")
+    session = Session(tmp_path / "pod", origin, checked_out(origin, tmp_path / "checkout"))
+    limit_memory_of_git(tmp_path / "bin", monkeypatch)
+    session.start()
+    last = session.record({name: data + b"!" for name, data in large.items()}, final=True)
     assert session.result().sha == last.sha

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bernstein import agents
+from bernstein.agents.demo import DemoParser
 from bernstein.api import pod
 from bernstein.api.pod import Callback, CommitText, FinalRecord, RecorderResult
 from bernstein.pods import packs, recorder
@@ -250,6 +251,39 @@ def test_refused_contents_do_not_cost_the_rest(run: Run) -> None:
     assert_commit(run, record, {"a.py", "README.md", "b"})
 
 
+def test_any_number_of_refused_contents_does_not_cost_the_rest(run: Run) -> None:
+    hostile = '[submodule "x"]\n\tpath = x{}\n\turl = -uhostile\n'
+    run.start()
+    write(run.volumes.worktree, {f"d{i}/.gitmodules": hostile.format(i) for i in range(25)})
+    write(run.volumes.worktree, {"b": "b"})
+    result = run.end()
+    assert result.skipped == 25
+    record = run.latest()
+    assert record is not None
+    assert_commit(run, record, {"a.py", "README.md", "b"})
+
+
+def test_the_last_state_is_handed_over_before_the_rest_of_the_output_is_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[packs.Record | None] = []
+    feed = DemoParser.feed
+
+    def look(self: DemoParser, line: bytes) -> str:
+        seen.append(run.latest())
+        return feed(self, line)
+
+    monkeypatch.setattr(DemoParser, "feed", look)
+    run.say(line(type="usage", input=1) + line(type="result", text="Done."))
+    write(run.volumes.worktree, {"b.py": "1\n"})
+    run.ended.set()
+    run.start()
+    result = run.end()
+    assert result.usage.input == 1
+    assert result.final.text == "Done."
+    assert [record and record.final for record in seen] == [True, True]
+
+
 def test_too_large_a_tree_is_the_outcome_and_the_last_checkpoint_stays(run: Run) -> None:
     run.start(limits=pod.SnapshotLimits(file_bytes=1000))
     write(run.volumes.worktree, {"b.py": "1\n"})
@@ -331,6 +365,25 @@ def test_a_parser_that_raises_costs_no_work(run: Run, monkeypatch: pytest.Monkey
     run.say("x\n" * 10)
     write(run.volumes.worktree, {"b.py": "1\n"})
     assert run.end().changed.files == 1
+
+
+# --- the log ------------------------------------------------------------------------------------
+
+
+def test_the_log_tells_what_the_agent_says_and_nothing_else_of_its_output(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run.start()
+    run.say(line(type="message", text="I look at\n\x1b[31mthe tests @all\u202e"))
+    run.say(line(type="tool", text="the key") + "the key\n" + line(type="usage", input=1))
+    run.say(line(type="message", text="I mend them."))
+    with (run.volumes.stream / "stderr.log").open("a") as file:
+        file.write("the key\n")
+    run.end()
+    events = [json.loads(row) for row in capsys.readouterr().err.splitlines()]
+    said = [event["text"] for event in events if event["event"] == "said"]
+    assert said == ["I look at\nthe tests ＠all", "I mend them."]  # noqa: RUF001
+    assert "the key" not in repr(events)
 
 
 # --- the server ---------------------------------------------------------------------------------
@@ -487,16 +540,18 @@ def test_an_agent_that_does_nothing_is_stopped(run: Run) -> None:
     assert run.end().stopped == "Stalled"
 
 
-@pytest.mark.parametrize("sign", ["stdout", "stderr", "tree", "ignored folder"])
+@pytest.mark.parametrize("sign", ["stdout", "stderr", "tree", "too large a tree", "ignored folder"])
 def test_any_sign_of_life_is_enough(run: Run, sign: str) -> None:
     write(run.volumes.worktree, {".gitignore": "build\n"})
     (run.volumes.worktree / "build").mkdir()
-    run.start(stall_seconds=FAST * 6)
+    if sign == "too large a tree":
+        write(run.volumes.worktree, {"a-big": "x" * 1001})
+    run.start(stall_seconds=FAST * 6, limits=pod.SnapshotLimits(file_bytes=1000))
     began = time.monotonic()
     i = 0
     while time.monotonic() - began < 1.2:
         i += 1
-        if sign == "tree":
+        if sign in ("tree", "too large a tree"):
             write(run.volumes.worktree, {"b.py": f"{i}\n"})
         elif sign == "ignored folder":
             write(run.volumes.worktree, {f"build/{i}": ""})
@@ -505,6 +560,7 @@ def test_any_sign_of_life_is_enough(run: Run, sign: str) -> None:
                 file.write("x")
         time.sleep(0.05)
     assert not run.stop_file.exists()
+    (run.volumes.worktree / "a-big").unlink(missing_ok=True)
     assert run.end().stopped is None
 
 

@@ -120,14 +120,9 @@ def test_names_of_any_bytes_survive(started: Volumes, take: Callable[[], dict[st
     }
 
 
-def test_only_what_changed_is_read_and_stored_again(
-    started: Volumes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(snapshot, "_SETTLED_NS", -60_000_000_000)
-    taker = Taker(started)
-    write(started.worktree, {"big.bin": b"x" * 100_000})
-    first = taker.take()
-    written = taker.objects.written_bytes
+@pytest.fixture
+def files_read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Paths that walkers read, in order."""
     read: list[bytes] = []
     really_read = snapshot.Walker._read
 
@@ -136,11 +131,23 @@ def test_only_what_changed_is_read_and_stored_again(
         return really_read(self, current, file, path, st)
 
     monkeypatch.setattr(snapshot.Walker, "_read", spy)
+    return read
+
+
+def test_only_what_changed_is_read_and_stored_again(
+    started: Volumes, files_read: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "_SETTLED_NS", -60_000_000_000)
+    taker = Taker(started)
+    write(started.worktree, {"big.bin": b"x" * 100_000})
+    first = taker.take()
+    written = taker.objects.written_bytes
+    files_read.clear()
     assert taker.take() == first
-    assert read == []
+    assert files_read == []
     (started.worktree / "a.py").write_text("a = 3\n")
     taker.take()
-    assert read == [b"a.py"]
+    assert files_read == [b"a.py"]
     assert taker.objects.written_bytes == written + 6
 
 
@@ -444,6 +451,41 @@ def test_contents_that_git_refuses_are_left_out_and_the_bases_kept(volumes: Volu
     assert taker.last.skipped == 2
 
 
+CHECKED = [
+    ".gitmodules",
+    ".GITMODULES ",
+    "gitmod~1",
+    "gi7eb~12",
+    ".gitmod\u200cules",
+    ".gitattributes",
+    ".GITATTRIBUTES.",
+    "GITATT~4",
+    "gi7d29~1",
+    ".gitattribut\u200ces",
+]
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_names_whose_contents_git_checks_can_be_left_out(
+    name: str, volumes: Volumes, tmp_path: Path
+) -> None:
+    content = f"*.py {'x' * 3000}\n" if "att" in name.lower() or "7d" in name else BAD_GITMODULES
+    assert fsck_refuses(tmp_path / "plain.git", name, content), "git would have taken it"
+    volumes.start_from({"a.py": "a\n", f"kept/{name}": "# the base's\n"})
+    write(volumes.worktree, {name: content, f"kept/{name}": content, "gitatt": "x", "b": "b"})
+    taker = Taker(volumes)
+    taker.walker.refuse_checked_names()
+    commit = taker.take()
+    assert taker.files(commit) == {
+        "a.py": b"a\n",
+        "b": b"b",
+        "gitatt": b"x",
+        f"kept/{name}": b"# the base's\n",
+    }
+    assert taker.last.skipped == 2
+    taker.objects.pack(commit)
+
+
 # --- limits -------------------------------------------------------------------------------------
 
 
@@ -512,6 +554,43 @@ def test_after_a_failed_snapshot_the_next_one_works(started: Volumes) -> None:
     taker.objects.discard()
     (started.worktree / "z-big").unlink()
     assert taker.files(taker.take())["a-first"] == b"kept"
+
+
+def test_a_change_beyond_what_is_too_large_is_seen(started: Volumes) -> None:
+    taker = Taker(started, SnapshotLimits(file_bytes=1000, depth=2))
+    write(started.worktree, {"big": b"x" * 1001, "d/e/f/g": "too deep"})
+    with pytest.raises(PodError, match="big: "):
+        taker.take()
+    before = taker.walker.latest_change
+    write(started.worktree, {"z.py": "z = 1\n"})
+    change = (started.worktree / "z.py").stat().st_ctime_ns
+    with pytest.raises(PodError, match="big: "):
+        taker.take()
+    assert before < change <= taker.walker.latest_change
+
+
+def test_beyond_what_is_too_large_nothing_is_read(
+    started: Volumes, files_read: list[bytes]
+) -> None:
+    write(started.worktree, {"big": b"x" * 1001, "z.py": "z = 1\n", "zlink": "->z.py"})
+    assert too_large(started, SnapshotLimits(total_bytes=1000)).startswith("big: ")
+    assert files_read == [b"a.py", b"big"]
+
+
+def test_a_tree_of_too_many_files_is_not_walked_to_its_end(
+    started: Volumes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(started.worktree, {f"{folder}/{i}": "x" for folder in "defg" for i in range(20)})
+    looked_at: list[str] = []
+    really_stat = os.stat
+
+    def spy(name: bytes, **how: Any) -> os.stat_result:
+        looked_at.append(os.fsdecode(name))
+        return really_stat(name, **how)
+
+    monkeypatch.setattr(os, "stat", spy)
+    assert "limit of 10;" in too_large(started, SnapshotLimits(files=10))
+    assert 20 <= len(looked_at) <= 30, "ten files, then as many names again for the latest change"
 
 
 def test_large_batches_are_written_on_the_way(

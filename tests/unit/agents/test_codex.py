@@ -91,6 +91,24 @@ def test_tokens_of_a_run_are_the_providers_without_the_cached_ones() -> None:
     assert parser.progress == "done"
 
 
+def test_only_the_agents_own_words_are_messages() -> None:
+    parser = CodexParser()
+    read = [parser.feed(line) for line in (RECORDINGS / "hello.out").read_bytes().splitlines()]
+    assert [message for message in read if message] == ["I will create hello.txt.", "done"]
+    command = {"type": "command_execution", "command": "env", "aggregated_output": "KEY=secret"}
+    message = {"type": "agent_message", "text": "Two\nlines."}
+    told = [
+        {"type": "item.completed", "item": command},
+        {"type": "item.completed", "item": {"type": "reasoning", "text": "Hm."}},
+        {"type": "item.updated", "item": message},
+        {"type": "item.completed", "item": message},
+    ]
+    assert [parser.feed(json.dumps(record).encode()) for record in told] == [
+        *("", "", ""),
+        "Two\nlines.",
+    ]
+
+
 def test_a_rate_limit_in_the_stream_says_when_to_come_back() -> None:
     _, final = replay("sratelimit")
     assert final.retry_after == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from bernstein.cli.main import app
 from tests.unit.core.plans import RATE_LIMIT
 
+PROGRAM = "from bernstein.cli.main import main; main()"
 BROKEN = """\
 name: p
 max_agents: many
@@ -114,8 +116,28 @@ def test_a_file_that_is_no_yaml_is_refused_with_the_line(runner: CliRunner, tmp_
     result = runner.invoke(app, ["validate", str(path)])
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: Failed to parse YAML plan: ")
+    assert result.stderr.startswith("✗ Failed to parse YAML plan: ")
     assert "(line 3, column 1)" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "run"])
+def test_with_json_every_plan_file_that_is_refused_is_answered_alike(
+    runner: CliRunner, command: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("name: x\n")
+
+    refused = runner.invoke(app, ["--json", command, str(path)])
+    missing = runner.invoke(app, ["--json", command, "/nowhere/plan.yaml"])
+
+    assert (refused.exit_code, missing.exit_code) == (2, 2)
+    assert json.loads(refused.stdout) == {
+        "valid": False,
+        "errors": [{"path": "stages", "message": "Missing required top-level field 'stages'"}],
+        "warnings": [],
+    }
+    (problem,) = json.loads(missing.stdout)["errors"]
+    assert problem["message"] == "Plan file not found: /nowhere/plan.yaml"
 
 
 def test_words_of_a_plan_file_cannot_steer_the_terminal(runner: CliRunner, tmp_path: Path) -> None:
@@ -150,10 +172,14 @@ def test_an_invalid_plan_is_not_run_and_no_cluster_is_asked(runner: CliRunner, b
     ],
 )
 def test_wrong_usage_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
-    result = runner.invoke(app, arguments, input=RATE_LIMIT)
+    plain = runner.invoke(app, arguments, input=RATE_LIMIT)
+    scripted = runner.invoke(app, ["--json", *arguments], input=RATE_LIMIT)
 
-    assert result.exit_code == 2
-    assert "Traceback" not in result.output
+    assert (plain.exit_code, scripted.exit_code) == (2, 2)
+    assert "Traceback" not in plain.output + scripted.output
+    error = json.loads(scripted.stdout)["error"]
+    assert error["message"] in scripted.stderr
+    assert error["reason"] in ("Usage", "InvalidStatus", "InvalidReason", "InvalidTimeout")
 
 
 @pytest.mark.parametrize(
@@ -173,12 +199,15 @@ def test_without_a_kubeconfig_every_command_says_so(
     assert second == "  check --kubeconfig, --context or KUBECONFIG"
 
 
-def test_with_json_errors_are_json_on_standard_error(runner: CliRunner, tmp_path: Path) -> None:
+def test_with_json_errors_are_the_answer_and_told_on_standard_error(
+    runner: CliRunner, tmp_path: Path
+) -> None:
     result = runner.invoke(app, ["--json", "--kubeconfig", str(tmp_path / "none"), "status"])
 
     assert result.exit_code == 1
-    assert result.stdout == ""
-    assert json.loads(result.stderr)["error"]["reason"] == "KubeConfigInvalid"
+    error = json.loads(result.stdout)["error"]
+    assert error["reason"] == "KubeConfigInvalid"
+    assert result.stderr == f"Error: {error['message']}\n  {error['remedy']}\n"
 
 
 def unreachable(tmp_path: Path, **cluster: str) -> str:
@@ -233,6 +262,26 @@ def test_help_and_validate_start_without_what_only_a_cluster_needs() -> None:
     )
 
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("arguments", ["validate /nowhere", "unknown", "status --kubeconfig /x"])
+def test_a_reader_that_goes_away_gets_no_traceback(arguments: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "--json", *arguments.split()],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(Path(__file__).parents[3] / "operator")},
+    )
+    os.close(writing)
+
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
 
 
 def test_the_version_is_shown(runner: CliRunner) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.cli import details, tables
+from bernstein.cli import details, notes, tables
 from tests.unit.cli.scenes import (
     AT,
     HOSTILE,
@@ -147,7 +147,7 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
     ],
 )
 def test_every_task_says_what_it_does_or_waits_for(status: dict[str, object], note: str) -> None:
-    assert tables.note(task(0, **status), "") == note
+    assert notes.note(task(0, **status), "") == note
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster import go, packages
 from tests.cluster.binaries import Binaries
 from tests.cluster.layout import CONTROL_PLANE_PORTS, NODE_PORTS, Layout
 
@@ -35,3 +36,21 @@ def layout(tmp_path: Path) -> Layout:
 @pytest.fixture
 def binaries(tmp_path: Path) -> Binaries:
     return Binaries(tmp_path / "build")
+
+
+@pytest.fixture
+def only_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is the whole PATH; the usual places of programs count no more."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "env").symlink_to("/usr/bin/env")
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(packages, "SYSTEM_PATH", str(folder))
+    monkeypatch.setattr(go, "GO_USUAL_PLACE", str(tmp_path / "none"))
+    return folder
+
+
+def install(folder: Path, name: str, output: str = "") -> None:
+    """A program that prints one line."""
+    (folder / name).write_text(f"#!/bin/sh\necho {output}\n")
+    (folder / name).chmod(0o755)

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import binaries
-from tests.cluster.binaries import build_flags, build_key, find_go, tools_folder
+from tests.cluster.binaries import (
+    build_flags,
+    build_folder,
+    build_key,
+    ensure_binaries,
+    tools_folder,
+)
 from tests.cluster.errors import ClusterError
 from tests.cluster.paths import GO_MODULE
+from tests.unit.cluster.conftest import install
 
 
 @pytest.fixture
@@ -16,21 +23,6 @@ def module(tmp_path: Path) -> Path:
     copy = tmp_path / "module"
     shutil.copytree(GO_MODULE, copy)
     return copy
-
-
-@pytest.fixture
-def only_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is the whole PATH; the usual place of Go counts no more."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setattr(binaries, "GO_USUAL_PLACE", str(tmp_path / "none"))
-    return folder
-
-
-def install(folder: Path, name: str, output: str = "") -> None:
-    (folder / name).write_text(f"#!/bin/sh\necho {output}\n")
-    (folder / name).chmod(0o755)
 
 
 def test_checkouts_with_the_same_files_share_a_build(module: Path) -> None:
@@ -55,45 +47,53 @@ def test_module_builds_the_versions_that_the_flags_announce() -> None:
     assert f"helm.sh/helm/v3 {binaries.HELM_VERSION}" in module
 
 
-def test_missing_go_is_named_with_the_version_to_install(only_go: Path) -> None:
-    with pytest.raises(ClusterError) as caught:
-        find_go()
-    assert caught.value.reason == "GoMissing"
-    assert "1.25" in caught.value.remedy
-
-
-def test_old_go_is_refused_by_its_version(only_go: Path) -> None:
-    install(only_go, "go", "go1.19.8")
-    with pytest.raises(ClusterError, match=r"GoTooOld: .* is Go 1\.19"):
-        find_go()
-
-
-@pytest.mark.parametrize("version", ["go1.25.0", "go1.26", "go2.0"])
-def test_new_enough_go_is_found(only_go: Path, version: str) -> None:
-    install(only_go, "go", version)
-    assert find_go() == str(only_go / "go")
-
-
-def test_newer_go_beside_the_first_one_is_taken(
-    only_go: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(only_go, "go", "go1.19")
-    install(tmp_path, "newer-go", "go1.26.1")
-    monkeypatch.setattr(binaries, "GO_USUAL_PLACE", str(tmp_path / "newer-go"))
-    assert find_go() == str(tmp_path / "newer-go")
-
-
-def test_without_go_the_machines_own_tools_are_taken(only_go: Path) -> None:
-    for name in ("kubectl", "helm"):
-        install(only_go, name)
+def test_machines_own_tools_spare_a_build(only_here: Path) -> None:
+    for name in ("go", "kubectl", "helm"):
+        install(only_here, name, "go1.25.0")
     folder = tools_folder()
     assert {path.name: path.readlink() for path in folder.iterdir()} == {
-        "kubectl": only_go / "kubectl",
-        "helm": only_go / "helm",
+        "kubectl": only_here / "kubectl",
+        "helm": only_here / "helm",
     }
 
 
-def test_without_go_and_helm_the_missing_go_is_the_error(only_go: Path) -> None:
-    install(only_go, "kubectl")
-    with pytest.raises(ClusterError, match="GoMissing"):
+def test_tools_are_the_machines_also_for_who_has_the_links_in_front(
+    only_here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("kubectl", "helm"):
+        install(only_here, name)
+    folder = tools_folder()
+    monkeypatch.setenv("PATH", f"{folder}:{only_here}")
+    assert tools_folder() == folder
+    assert (folder / "helm").resolve() == only_here / "helm"
+
+
+def test_tools_of_a_finished_build_are_preferred(only_here: Path) -> None:
+    for name in ("kubectl", "helm"):
+        install(only_here, name)
+    tools = build_folder() / "tools"
+    tools.mkdir(parents=True)
+    assert tools_folder() == tools
+
+
+def test_missing_tools_that_cannot_be_built_are_named(only_here: Path) -> None:
+    install(only_here, "kubectl")
+    with pytest.raises(ClusterError, match="ToolsMissing: helm cannot be found") as caught:
         tools_folder()
+    assert caught.value.remedy.startswith("install helm; or install Go 1.25")
+
+
+def test_failed_build_is_reported_with_the_end_of_its_log(only_here: Path) -> None:
+    install(only_here, "go", "go1.25.0")
+    with (only_here / "go").open("a") as script:
+        script.write("echo no such module >&2\ntest $1 = env\n")
+    with pytest.raises(ClusterError, match=r"BuildFailed: (.|\n)*no such module"):
+        tools_folder()
+
+
+def test_build_is_complete_or_absent(only_here: Path) -> None:
+    install(only_here, "go", "go1.25.0")
+    built = ensure_binaries()
+    assert built.folder == build_folder()
+    assert built.path("kube-apiserver").readlink() == Path("kube")
+    assert sorted(path.name for path in built.tools.iterdir()) == ["helm", "kubectl"]

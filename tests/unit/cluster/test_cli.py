@@ -62,9 +62,12 @@ def test_node_operations_need_a_node(capsys: pytest.CaptureFixture[str]) -> None
     assert "error: NoNode: the control-plane cluster has no node" in capsys.readouterr().err
 
 
-def test_clean_cache_removes_every_cache(cache: Path) -> None:
+def test_clean_cache_removes_every_cache_and_says_what_stays(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     record = planned(cache, "demo", "control-plane")
     (cache / "kubernetes").mkdir()
     assert main(["clean-cache"]) == 0
     assert not record.exists()
     assert not cache.exists()
+    assert "Go's own caches stay" in capsys.readouterr().err

@@ -40,3 +40,8 @@ def test_bridge_name_fits_the_kernels_limit(layout: Layout) -> None:
 def test_sockets_fit_the_kernels_limit_wherever_the_cache_is(layout: Layout) -> None:
     deep = replace(layout, folder=Path("/" + "x" * 200))
     assert len(str(deep.containerd_socket)) < 100
+
+
+def test_kubelets_socket_counts_with_the_name_that_it_has_at_first(layout: Layout) -> None:
+    relative = layout.kubelet_socket.relative_to(layout.folder)
+    assert len(str(relative)) == len("kubelet/pod-resources/") + 10

@@ -65,6 +65,13 @@ def test_api_server_without_node_offers_no_endpoint(layout: Layout, binaries: Bi
     assert any(flag.startswith("--kubelet-certificate-authority=") for flag in with_node)
 
 
+def test_api_server_asks_for_the_right_to_owners_finalizers(
+    layout: Layout, binaries: Binaries
+) -> None:
+    command = control_plane_parts.kube_apiserver(layout, binaries, node=False)
+    assert any("OwnerReferencesPermissionEnforcement" in flag for flag in command)
+
+
 def test_audit_keeps_bodies_of_our_kinds_only_and_no_reads() -> None:
     rules: Any = control_plane_parts.audit_policy()["rules"]
     assert [rule["level"] for rule in rules] == ["RequestResponse", "Metadata", "None"]

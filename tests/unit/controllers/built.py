@@ -61,7 +61,14 @@ INTEGRATION = "refs/bernstein/11112222/integration"
 TASK = pod.owner("Task", "work", "uid-work")
 PLAN = pod.owner("Plan", "web", PLAN_UID)
 LINT = CheckSpec(
-    "lint", "gate", "lint", True, command="ruff check .", timeout=90, pinned=("ruff.toml",)
+    "lint",
+    "gate",
+    "lint",
+    True,
+    command="ruff check .",
+    image="toolchain:1",
+    timeout=90,
+    pinned=("ruff.toml",),
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 READS = tuple(

@@ -207,6 +207,30 @@ def test_the_end_of_every_container_is_told(name: str) -> None:
         assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 
+CHECKS = pytest.mark.parametrize("name", [n for n in JOBS if n.startswith(("check", "inspect"))])
+
+
+@CHECKS
+def test_a_check_fetches_the_whole_history_only_where_it_merges(name: str) -> None:
+    (first,) = pod(name)["initContainers"]
+    config = load(CheckoutConfig, environment(first)["BERNSTEIN_CONFIG"])
+
+    assert config.history is name.startswith("inspect-merge")
+    if name.startswith("inspect"):
+        assert BASE in config.also, "what the change is compared with"
+
+
+@CHECKS
+def test_a_pod_s_start_takes_nothing_from_its_check_s_time(name: str) -> None:
+    (runs,) = pod(name)["containers"]
+    limit = built.LINT.timeout if name in ("check", "check-full") else built.OWN.timeout
+    if runs["name"] == "inspect":
+        limit = load(InspectConfig, environment(runs)["BERNSTEIN_CONFIG"]).scan_seconds
+        assert limit == built.PLAIN.spec.gates.timeout_seconds
+
+    assert pod(name)["activeDeadlineSeconds"] == limit + 300
+
+
 # --- who holds what -----------------------------------------------------------------------------
 
 
@@ -353,7 +377,6 @@ def test_a_check_has_its_own_time_and_the_image_of_its_gate() -> None:
 
     assert check["image"] == "own:1"
     assert check["command"] == ["sh", "-c", "licence-check"]
-    assert pod("check")["activeDeadlineSeconds"] == 90 + 60
     assert pod("check")["containers"][0]["image"] == "toolchain:1"
 
 
@@ -361,8 +384,8 @@ def test_what_only_reads_gets_objects_and_no_worktree() -> None:
     found = config("inspect-merge", "checkout")
 
     assert (found.sha, found.worktree) == (HEAD, None)
-    assert found.also == (built.INTEGRATION,)
-    assert config("inspect", "checkout").also == ()
+    assert found.also == (BASE, built.INTEGRATION)
+    assert config("inspect", "checkout").also == (BASE,)
     assert config("inspect-merge", "inspect").onto_ref == built.INTEGRATION
 
 

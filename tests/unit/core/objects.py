@@ -13,6 +13,7 @@ from bernstein.api.session import AgentSession, AgentSessionStatus, Outcome, Wor
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Delivery, Task, TaskStatus, Verification
 from bernstein.core import conditions, names
+from bernstein.core.checks import Subject, plan_checks
 from bernstein.core.intents import PlanSnapshot, TaskSnapshot
 from bernstein.core.pods import JobView
 
@@ -96,6 +97,20 @@ def with_session(state: TaskState, number: int = 1, **more: Any) -> TaskStatus:
     return status(state, sessions=number, session=f"work-s{number}", **more)
 
 
+def asked(name: str, of: Project | None = None) -> str:
+    """What a verdict on this gate is the answer to, as the Project asks for it."""
+    everything = Subject(
+        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+    )
+    specs = plan_checks((), (of or project()).spec, everything)
+    return next(spec.digest for spec in specs if spec.name == name)
+
+
+def gate(name: str, verdict: str = "Passed", of: Project | None = None) -> Object:
+    """The verdict of a gate."""
+    return {"name": name, "kind": "gate", "verdict": verdict, "asked": asked(name, of)}
+
+
 def verification(**more: Any) -> Verification:
     fields: Object = {
         "base": BASE,
@@ -115,8 +130,9 @@ def done(**more: Any) -> TaskStatus:
 
 def closed(number: int, *, landed_at: datetime | None = None, **more: Any) -> TaskStatus:
     """The status of a Task whose commit `sha(number)` landed in the Plan's integration ref."""
-    lint = {"name": "lint", "kind": "gate", "verdict": "Passed"}
-    judged = verification(sha=sha(number), tree=sha(number + 1000), passed=True, checks=[lint])
+    judged = verification(
+        sha=sha(number), tree=sha(number + 1000), passed=True, checks=[gate("lint")]
+    )
     landed = Delivery(
         state="Merged",
         onto=names.integration_ref(PLAN_UID),

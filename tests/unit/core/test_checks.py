@@ -158,14 +158,19 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "ResourceLimit",
     ),
     "too slow": (
-        over(ended("checkout"), ended("check", 137), reason="DeadlineExceeded"),
+        over(ended("checkout"), ended("check", 137, after=120), reason="DeadlineExceeded"),
         "TimedOut",
         "Timeout",
     ),
     "too slow, and it traps TERM": (
-        over(ended("checkout"), ended("check", 0), reason="DeadlineExceeded"),
+        over(ended("checkout"), ended("check", 0, after=121), reason="DeadlineExceeded"),
         "TimedOut",
         "Timeout",
+    ),
+    "its image took most of the time": (
+        over(ended("checkout"), ended("check", 137, after=40), reason="DeadlineExceeded"),
+        "Errored",
+        "StartedLate",
     ),
     "the time was over before it began": (
         over(failed("checkout", "Terminated"), waiting("check"), reason="DeadlineExceeded"),

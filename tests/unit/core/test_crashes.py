@@ -6,6 +6,7 @@ No write may stand where a crash before or after it tells the next operator a wr
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from itertools import count
 
@@ -15,7 +16,8 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Cancel
 from bernstein.core.conditions import is_true
 from tests.unit.core import objects
-from tests.unit.core.world import EXAMPLES, TARGET, Crash, World, doomed
+from tests.unit.core.state import COST, EXAMPLES, TARGET
+from tests.unit.core.world import Crash, World, doomed
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
 GATE = {"name": "extra", "command": "true", "image": "extra:1"}
@@ -81,6 +83,16 @@ def jobs_are_deleted(world: World) -> None:
         world.play(name, "deleted")
 
 
+def sessions_are_deleted(world: World) -> None:
+    for name in list(world.sessions):
+        world.delete_session(name)
+
+
+def sessions_are_deleted_as_their_pods_end(world: World) -> None:
+    pods_end(world)
+    sessions_are_deleted(world)
+
+
 def the_project_gains_a_gate(world: World) -> None:
     world.change_project(objects.project(gates={"pipeline": [NO_SCAN, GATE]}))
 
@@ -88,6 +100,16 @@ def the_project_gains_a_gate(world: World) -> None:
 def pods_end_and_the_project_gains_a_gate(world: World) -> None:
     pods_end(world)
     the_project_gains_a_gate(world)
+
+
+def the_project_changes_a_gate(world: World) -> None:
+    lint = {"name": "lint", "command": "ruff check --select ALL ."}
+    world.change_project(objects.project(gates={"pipeline": [NO_SCAN, lint]}))
+
+
+def pods_end_and_the_project_changes_a_gate(world: World) -> None:
+    pods_end(world)
+    the_project_changes_a_gate(world)
 
 
 def somebody_pushes(world: World) -> None:
@@ -103,8 +125,12 @@ EVENTS: list[Callable[[World], None]] = [
     pods_end_unheard_and_tasks_are_cancelled,
     pods_end_unheard_and_the_plan_is_cancelled,
     jobs_are_deleted,
+    sessions_are_deleted,
+    sessions_are_deleted_as_their_pods_end,
     the_project_gains_a_gate,
     pods_end_and_the_project_gains_a_gate,
+    the_project_changes_a_gate,
+    pods_end_and_the_project_changes_a_gate,
 ]
 
 
@@ -130,6 +156,7 @@ def ends_well(subject: World) -> None:
     assert plan is not None
     cancelled = plan.spec.cancel is not None
     for task in subject.tasks.values():
+        assert Decimal(task.status.spend_usd) == COST * subject.seen.spent[task.metadata.name]
         if task.spec.cancel is None:
             assert task.status.state is TaskState.CLOSED, task.status
         else:

@@ -42,8 +42,7 @@ from tests.unit.core.objects import (
     waiting,
 )
 
-LINT = {"name": "lint", "kind": "gate", "verdict": "Passed"}
-PII = {"name": "pii_scan", "kind": "gate", "verdict": "Passed"}
+LINT = objects.gate("lint")
 INTEGRATION = "refs/bernstein/11112222/integration"
 CANDIDATE = "refs/bernstein/11112222/work/candidate"
 OWN = {"name": "own", "command": "true", "image": "own:1"}
@@ -224,6 +223,17 @@ def test_a_conflict_keeps_done_names_the_files_and_waits_for_a_person() -> None:
     assert "a.py, b.py" in stall.message
     quiet = look(found)
     assert (quiet.status, quiet.intents) == (found, ())
+
+
+def test_a_conflict_is_tried_again_by_the_merge_alone() -> None:
+    conflicting = prepared(sha="", tree="", conflicts=("a.py",))
+    found = look(verified(PREPARING, verification={"base": sha(1)}), conflicting).status
+    assert look(found, now=PROBE_SECONDS - 1).intents == ()
+
+    (again,) = look(found, now=PROBE_SECONDS).intents
+
+    assert isinstance(again, RunPrepare)
+    assert again.job == "work-s1-prepare-2"
 
 
 # --- the Project asks for more ------------------------------------------------------------------

@@ -25,7 +25,7 @@ TABLE = {
     "UsageLimited": (Retry.LATER, False, "limit"),
     "ProviderUnavailable": (Retry.BACK_OFF, False, "status page"),
     "AgentFailed": (Retry.AT_ONCE, True, "message"),
-    "MaxTurns": (Retry.AT_ONCE, True, "turn limit"),
+    "MaxTurns": (Retry.AT_ONCE, True, "Split"),
     "Refused": (Retry.AT_ONCE, True, "Reword"),
     "EmptyDiff": (Retry.AT_ONCE, True, "changes: none"),
     "SignalFailed": (Retry.AT_ONCE, True, "verdict"),

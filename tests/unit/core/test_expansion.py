@@ -102,7 +102,7 @@ def test_a_task_carries_what_its_step_and_its_plan_say() -> None:
             "name": "Make it fast",
             "constraints": ["No sleep"],
             "context_files": ["README.md"],
-            "stages": [{"name": "s", "steps": [step]}],
+            "stages": [{"name": "s", "description": "Guards", "steps": [step]}],
         },
         name="p",
     )
@@ -114,6 +114,7 @@ def test_a_task_carries_what_its_step_and_its_plan_say() -> None:
         "goal": "Make it fast",
         "projectRef": "web",
         "stage": "s",
+        "stageDescription": "Guards",
         "description": "All of it",
         "role": "qa",
         "priority": 1,

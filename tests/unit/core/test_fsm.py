@@ -32,7 +32,7 @@ def test_a_task_begins_planned_or_open(state: TaskState) -> None:
         fsm.move(status(None), state, "Created", NOW)
 
 
-def test_the_seeds_pairs_and_ours_are_legal_and_no_others() -> None:
+def test_there_are_as_many_moves_as_the_table_has_and_none_out_of_an_end() -> None:
     assert sum(map(len, TASK_MOVES.values())) == 36
     assert not TASK_MOVES[TaskState.CLOSED]
     assert not TASK_MOVES[TaskState.CANCELLED]

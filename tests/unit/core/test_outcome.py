@@ -20,6 +20,7 @@ from tests.unit.core.objects import (
     TREE,
     Object,
     agent_pod,
+    at,
     ended,
     failed,
     job,
@@ -305,6 +306,43 @@ states_: st.SearchStrategy[Object] = st.one_of(
         }
     ),
 )
+
+
+def told_to_end(pod_: Object, how: str, after: float) -> Object:
+    """The pod, asked to end so many seconds after its agent had."""
+    if how == "deleted":
+        meta = {"deletionTimestamp": at(after + 30).isoformat(), "deletionGracePeriodSeconds": 30}
+        return pod_ | {"metadata": pod_["metadata"] | meta}
+    status = {"reason": "DeadlineExceeded", "startTime": at(after - 60).isoformat()}
+    return pod_ | {
+        "spec": pod_["spec"] | {"activeDeadlineSeconds": 60},
+        "status": pod_["status"] | status,
+    }
+
+
+@pytest.mark.parametrize(("how", "reason"), [("deleted", "PodLost"), ("deadline", "Timeout")])
+def test_an_agent_that_had_finished_before_its_pod_was_told_to_end_has_succeeded(
+    how: str, reason: str
+) -> None:
+    def said(after: float, pusher: Object | None = None) -> str:
+        told = told_to_end(agent_pod(pusher=pusher), how, after)
+        return outcome.classify(session(), job("work-s1", told)).outcome.reason
+
+    assert said(5) == "Succeeded"
+    assert said(0) == reason
+    assert said(-5) == reason
+    assert said(5, pusher=ended("pusher", said=pushed(final=False))) == reason
+
+
+@pytest.mark.parametrize("when", ["state", "lastState"])
+def test_a_tree_that_takes_all_the_recorders_memory_is_too_large(when: str) -> None:
+    killed_ = ended("recorder", 137, reason="OOMKilled")
+    if when == "lastState":
+        killed_ |= {"lastState": killed_["state"], "state": ended("recorder", 143)["state"]}
+
+    found = outcome.classify(session(), job("work-s1", agent_pod(recorder=killed_)))
+
+    assert found.outcome.reason == "SnapshotTooLarge"
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

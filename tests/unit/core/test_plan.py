@@ -221,6 +221,14 @@ def test_tokens_are_summed() -> None:
     assert found.usage == UsageCounts(input=1)
 
 
+def test_deleting_a_task_takes_no_tokens_back() -> None:
+    both = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b"))
+
+    one = look(again(objects.plan(), both), task("b", usage=UsageCounts(output=2)))
+
+    assert one.status.usage == UsageCounts(input=1, output=2)
+
+
 def test_the_current_stage_is_the_first_with_something_left() -> None:
     begun = objects.plan(stages=TWO)
     first = [objects.task(n, status=closed(i), stage="one") for i, n in enumerate("ab")]

@@ -108,6 +108,26 @@ def test_the_tip_is_the_commit_that_no_other_was_made_on_whatever_the_clocks_sai
     assert land.sha == sha(2)
 
 
+@pytest.mark.parametrize("left", [(), TASKS[:1], TASKS[1:]])
+def test_what_has_landed_is_delivered_though_its_tasks_are_deleted(left: tuple[Task, ...]) -> None:
+    known = look(tasks=(*TASKS, objects.task("last"))).status
+    assert known.integration is not None
+    assert (known.integration.sha, known.integration.tree) == (sha(2), sha(1002))
+    known = known.model_copy(
+        update={"tasks": tuple(t for t in known.tasks if t.name != "last"), "expanded": True}
+    )
+
+    begun = look(known, tasks=left).status
+    if left != TASKS[1:]:  # nobody can say any more what the last commit was judged by
+        assert begun.verification is not None
+        assert (begun.verification.sha, begun.verification.tree) == (sha(2), sha(1002))
+        begun = look(begun, checked("web-lint-0"), tasks=left).status
+        begun = look(begun, checked("web-lint-0"), tasks=left).status
+    (land,) = look(begun, checked("web-lint-0"), tasks=left).intents
+
+    assert land == RunLand("web-land-1", INTEGRATION, sha(2), sha(1002), ONTO, BASE)
+
+
 def test_a_plan_succeeds_when_the_remote_shows_its_commit() -> None:
     found = look(step("Landing"), landing()).status
 
@@ -206,6 +226,68 @@ def test_a_conflict_with_the_target_needs_a_person() -> None:
     assert found.phase == "Stalled"
     assert (found.delivery and found.delivery.state) == "Conflict"
     assert stalled_for(found.conditions) == "MergeConflict"
+
+
+def test_a_conflict_with_the_target_is_tried_again_by_a_job_of_its_own() -> None:
+    conflict = prepared(sha="", tree="", conflicts=("a.py",))
+    found = look(step("Preparing"), conflict).status
+
+    waits = look(found, now=PROBE_SECONDS - 1)
+    assert (waits.intents, waits.requeue_after) == ((), 1)
+    for again in (
+        look(found, now=PROBE_SECONDS),
+        look(found, project=objects.project(generation=2)),
+    ):
+        (prepare,) = again.intents
+        assert isinstance(prepare, RunPrepare)
+        assert prepare.job == "web-prepare-2"
+    mended = result_job("web-prepare-2", "prepare", PrepareResult(TIP, sha(8), sha(9), Changed(2)))
+    judged = look(found, mended, now=PROBE_SECONDS).status
+    assert (judged.verification and judged.verification.sha) == sha(8)
+    assert stalled_for(judged.conditions) is None
+
+
+# --- checks of what is delivered ----------------------------------------------------------------
+
+
+def judging(*ends: JobView, **more: Any) -> PlanDecision:
+    """A look at the checks of the candidate, which end like this."""
+    return look(look(step("Preparing"), prepared()).status, *ends, **more)
+
+
+def test_a_check_whose_pod_cannot_start_is_named_and_tried_again_after_a_while() -> None:
+    stuck = job("web-lint-0", pod(waiting("check", "ImagePullBackOff"), phase="Pending"))
+
+    held = judging(stuck)
+
+    assert held.intents == (DeleteJobs((stuck,)),)
+    assert stalled_for(held.status.conditions) == "GateErrored"
+    assert look(held.status, now=PROBE_SECONDS - 1).intents == ()
+    (lint,) = look(held.status, now=PROBE_SECONDS).intents
+    assert isinstance(lint, RunCheck)
+    assert lint.job == "web-lint-1"
+
+
+def test_a_check_of_the_whole_that_ran_out_of_memory_is_run_once_more() -> None:
+    oom = objects.check_pod(137, reason="OOMKilled")
+
+    again = judging(job("web-lint-0", oom)).status
+    assert stalled_for(again.conditions) is None
+    found = look(again, job("web-lint-1", oom)).status
+
+    assert stalled_for(found.conditions) == "GateFailed"
+
+
+def test_a_whole_that_was_refused_is_judged_again_when_the_project_has_changed() -> None:
+    refused = judging(checked("web-lint-0", 1)).status
+    assert stalled_for(refused.conditions) == "GateFailed"
+    assert look(refused, now=9 * PROBE_SECONDS).intents == ()
+
+    again = look(refused, project=objects.project(generation=2)).status
+
+    assert again.verification is not None
+    assert (again.verification.passed, again.verification.round) == (None, 1)
+    assert stalled_for(again.conditions) is None
 
 
 # --- the Project asks for more ------------------------------------------------------------------

@@ -18,6 +18,10 @@ from tests.unit.core.objects import (
 )
 
 MOUNT = {"reason": "FailedMount", "message": 'MountVolume.SetUp failed: secret "x" not found'}
+KEY = {
+    "reason": "FailedMount",
+    "message": 'failed for volume "secret-read" : references non-existent secret key: password',
+}
 MAP = {"reason": "FailedMount", "note": 'references non-existent config key in configmap "y"'}
 OTHER = {"reason": "Pulled", "message": "image x not found"}
 
@@ -98,6 +102,20 @@ def test_a_pod_that_waits_says_for_what(
     found = pods.diagnose_waiting(held, NOW)
 
     assert (found and found.reason) == reason
+
+
+def test_a_key_that_a_secret_does_not_have_is_told_with_the_secrets_name() -> None:
+    waits = pod(waiting("a"), phase="Pending", age=11)
+    waits["spec"]["volumes"] = [
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "secret-read", "secret": {"secretName": "git-read"}},
+    ]
+
+    found = pods.diagnose_waiting(job("j", waits, events=(KEY,)), NOW)
+
+    assert found is not None
+    assert found.reason == "SecretNotFound"
+    assert found.message.endswith('non-existent secret key: password (secret "git-read")')
 
 
 @pytest.mark.parametrize(("age", "reason"), [(600, None), (601, "Unschedulable")])

@@ -10,6 +10,7 @@ from tests.unit.core.objects import status
 FULL = objects.task(
     title="Add a limiter",
     goal="Better web",
+    stageDescription="All that guards the API",
     role="backend",
     description="Use Redis.",
     files=["src/a.py"],
@@ -34,6 +35,7 @@ Task: Add a limiter
 Attempt: 2
 Role: backend
 Goal: Better web
+Stage: build: All that guards the API
 
 Use Redis.
 

@@ -265,6 +265,20 @@ def test_a_plan_that_is_full_does_not_keep_places_from_another() -> None:
     assert found is None
 
 
+@pytest.mark.parametrize(("exclusive", "reason"), [(False, None), (True, "FileOverlap")])
+def test_undeclared_files_keep_others_out_only_where_the_project_says_so(
+    exclusive: bool, reason: str | None
+) -> None:
+    at_work = other(status=status(TaskState.IN_PROGRESS), files=["a.py"])
+    limits = {"undeclaredFilesExclusive": exclusive}
+
+    found = waits_for(
+        objects.task(status=status()), others=(at_work,), project=project(limits=limits)
+    )
+
+    assert found == reason
+
+
 @pytest.mark.parametrize(
     "state_of_peer", [TaskState.OPEN, TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.DONE]
 )

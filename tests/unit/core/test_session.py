@@ -18,6 +18,7 @@ from bernstein.core.session import (
     DeleteJob,
     Launch,
     ReleasePod,
+    ReleaseSession,
     Snapshot,
 )
 from tests.unit.core.objects import (
@@ -41,9 +42,14 @@ BUSY = pod(ended("checkout"), running("pusher"), running("recorder"), running("a
 
 
 def look(
-    subject: AgentSession, job_: JobView | None = None, *, launchable: bool = True, now: float = 0
+    subject: AgentSession,
+    job_: JobView | None = None,
+    *,
+    launchable: bool = True,
+    settled: bool = True,
+    now: float = 0,
 ) -> Decision:
-    return sessions.decide(Snapshot(subject, job_, launchable), at(now))
+    return sessions.decide(Snapshot(subject, job_, launchable, settled), at(now))
 
 
 def launched(state: SessionState = STARTING, **more: Any) -> AgentSession:
@@ -96,9 +102,18 @@ def test_what_was_stopped_before_its_job_never_starts_and_dies_one_legal_step_af
     assert (subject.status.outcome.reason, subject.status.outcome.started) == (reason, False)
 
 
-def test_a_session_that_is_deleted_at_once_makes_no_illegal_move() -> None:
-    assert look(session(deleting=True)).status.state is not SessionState.DEAD
-    assert look(session(deleting=True)).intents == ()
+def test_a_session_that_is_deleted_before_its_launch_is_let_go() -> None:
+    decision = look(session(deleting=True))
+
+    assert decision.status.state is None
+    assert decision.intents == (ReleaseSession(),)
+
+
+def test_a_session_that_is_deleted_after_a_crash_in_its_launch_waits_for_the_pod() -> None:
+    decision = look(session(deleting=True), agent_job())
+
+    assert (decision.status.state, decision.status.job) == (STARTING, "work-s1")
+    assert decision.intents == ()
 
 
 # --- while it runs ------------------------------------------------------------------------------
@@ -282,6 +297,40 @@ def test_a_job_that_somebody_deleted_is_a_lost_pod(lost: JobView | None) -> None
 
     assert found.outcome is not None
     assert found.outcome.reason == "PodLost"
+
+
+def test_a_deleted_session_ends_its_pod_and_waits_for_what_it_says() -> None:
+    decision = look(launched(WORKING, deleting=True), agent_job())
+
+    assert (decision.status.state, decision.intents) == (WORKING, (DeleteJob(agent_job()),))
+    assert look(launched(WORKING, deleting=True), agent_job(deleting=True)).intents == ()
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_deleted_session_stays_until_its_task_has_its_outcome(settled: bool) -> None:
+    dead = launched(SessionState.DEAD, deleting=True)
+
+    assert look(dead, settled=settled).intents == ((ReleaseSession(),) if settled else ())
+    assert look(launched(SessionState.DEAD), settled=settled).intents == ()
+
+
+def test_a_pod_whose_job_was_deleted_beneath_it_is_waited_for() -> None:
+    left = agent_job(deleting=True)
+
+    decision = look(launched(WORKING), left)
+
+    assert (decision.status.state, decision.intents) == (WORKING, ())
+    assert decision.status.outcome is None
+
+
+def test_a_stop_does_not_wait_for_a_node_that_is_gone() -> None:
+    gone = pod(ended("checkout"), running("agent"), disrupted=True)
+
+    found = look(silent(200, stop="Cancelled"), agent_job(gone)).status
+
+    assert found.state is SessionState.DEAD
+    assert found.outcome is not None
+    assert found.outcome.reason == "Cancelled"
 
 
 def test_a_deleted_session_records_what_its_pod_said() -> None:

@@ -8,17 +8,21 @@ import pytest
 
 from bernstein.api.task import TaskStatus
 from bernstein.core import task, verification
-from bernstein.core.errors import MAX_GATE_ERRORS
-from bernstein.core.intents import Decision, Intent, RunCheck, RunInspect
+from bernstein.core.errors import MAX_GATE_ERRORS, MAX_ROUNDS, PROBE_SECONDS
+from bernstein.core.intents import Decision, DeleteJobs, Intent, RunCheck, RunInspect
+from bernstein.core.names import LABEL_ASKED
 from bernstein.core.pods import JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
     HEAD,
     NOW,
+    at,
     checked,
     done,
+    ended,
     job,
+    over,
     plan,
     pod,
     project,
@@ -33,8 +37,8 @@ TEST = {"type": "test_passes", "command": "pytest -q"}
 FILE = {"type": "path_exists", "path": "a.py"}
 
 
-def look(status: TaskStatus, *jobs: JobView, **spec: Any) -> Decision:
-    return task.decide(snapshot(objects.task(status=status, **spec), jobs=jobs), NOW)
+def look(status: TaskStatus, *jobs: JobView, now: float = 0, **spec: Any) -> Decision:
+    return task.decide(snapshot(objects.task(status=status, **spec), jobs=jobs), at(now))
 
 
 def names(intents: tuple[Intent, ...]) -> list[str]:
@@ -98,13 +102,35 @@ def test_a_signal_that_fails_is_named_before_a_gate_that_fails() -> None:
     assert found.history[-1].reason == "SignalFailed"
 
 
-def test_a_check_that_cannot_run_is_run_again_in_a_new_round_without_costing_an_attempt() -> None:
-    decision = look(done(), checked("work-s1-lint-0", 127))
+DISRUPTED = job("work-s1-lint-0", over(ended("check", 143), disrupted=True))
+UNEXPLAINED = job("work-s1-lint-0", over(ended("checkout", 1), waiting("check")))
 
-    assert decision.status.state == "Done"
-    assert (decision.status.attempt, decision.status.gate_errors) == (1, 1)
-    assert told(decision.status.conditions)["Verified"] == ("False", "GateErrored")
-    assert names(look(decision.status).intents) == ["work-s1-lint-1"]
+
+@pytest.mark.parametrize(
+    ("end", "seconds"),
+    [(DISRUPTED, 0), (UNEXPLAINED, 30), (checked("work-s1-lint-0", 127), PROBE_SECONDS)],
+)
+def test_a_check_that_cannot_run_is_run_again_after_a_while_without_costing_an_attempt(
+    end: JobView, seconds: int
+) -> None:
+    held = look(done(), end)
+
+    assert held.status.state == "Done"
+    assert (held.status.attempt, held.status.gate_errors) == (1, 1)
+    assert told(held.status.conditions)["Verified"] == ("False", "GateErrored")
+    assert stalled_for(held.status.conditions) == ("GateErrored" if seconds else None)
+    if seconds:
+        early = look(held.status, now=seconds - 1)
+        assert (early.status, early.intents, early.requeue_after) == (held.status, (), 1)
+    again = look(held.status, now=seconds)
+    assert names(again.intents) == ["work-s1-lint-1"]
+    assert stalled_for(again.status.conditions) is None
+
+
+def test_what_keeps_a_check_from_running_backs_off() -> None:
+    waits = [verification.retry_seconds("InfrastructureError", n) for n in (1, 2, 3)]
+
+    assert waits == [30, 60, 120]
 
 
 def test_a_rejection_counts_even_beside_a_check_that_could_not_run() -> None:
@@ -116,17 +142,18 @@ def test_a_rejection_counts_even_beside_a_check_that_could_not_run() -> None:
 
 
 def test_after_three_repetitions_it_stays_done_and_needs_a_person() -> None:
-    status, rounds = done(), 0
-    while stalled_for(status.conditions) is None:
-        assert status.verification is not None
-        name = f"work-s1-lint-{status.verification.round}"
-        status = look(status, checked(name, 127)).status
-        rounds += 1
+    status, rounds, now = done(), 0, 0
+    for number in range(10):
+        runs = look(status, now=now).intents
+        rounds += len(runs)
+        if runs:
+            status = look(status, checked(f"work-s1-lint-{number}", 127), now=now).status
+        now += PROBE_SECONDS
 
     assert rounds == 1 + MAX_GATE_ERRORS
     assert (status.state, stalled_for(status.conditions)) == ("Done", "GateErrored")
-    quiet = look(status)
-    assert (quiet.status, quiet.intents) == (status, ())
+    quiet = look(status, now=now)
+    assert (quiet.status, quiet.intents, quiet.requeue_after) == (status, (), None)
 
 
 def test_a_change_of_the_project_lets_the_checks_run_again() -> None:
@@ -151,12 +178,56 @@ def test_a_change_of_the_project_lets_the_checks_run_again() -> None:
 )
 def test_a_check_whose_pod_cannot_start_could_not_run(stuck: objects.Object, reason: str) -> None:
     held = job("work-s1-lint-0", pod(stuck, phase="Pending"))
+    beside = job("work-s1-signal-0-0", pod(objects.running("check")))
 
-    found = look(done(), held).status
+    decision = look(done(), held, beside, completionSignals=[TEST])
 
+    assert decision.intents == (DeleteJobs((beside, held)),)
+    found = decision.status
     assert found.gate_errors == 1
     message = next(c.message for c in found.conditions if c.type == "Verified")
     assert reason in message
+
+
+def test_checks_that_never_settle_are_not_run_for_ever() -> None:
+    judged = objects.verification(round=MAX_ROUNDS)
+
+    decision = look(done(verification=judged))
+
+    assert decision.intents == ()
+    assert stalled_for(decision.status.conditions) == "GateErrored"
+    last = look(done(verification=objects.verification(round=MAX_ROUNDS - 1)))
+    assert names(last.intents) == [f"work-s1-lint-{MAX_ROUNDS - 1}"]
+
+
+OOM = objects.check_pod(137, reason="OOMKilled")
+
+
+def test_a_check_that_ran_out_of_memory_is_run_once_more_and_then_it_counts() -> None:
+    again = look(done(), job("work-s1-lint-0", OOM)).status
+    assert (again.state, again.attempt, again.gate_errors) == ("Done", 1, 0)
+    assert names(look(again).intents) == ["work-s1-lint-1"]
+
+    failed = look(again, job("work-s1-lint-1", OOM)).status
+
+    assert failed.history[-1].reason == "GateFailed"
+    assert "out of memory" in (failed.feedback or "")
+
+
+def test_a_job_that_was_asked_something_else_is_no_answer() -> None:
+    at_work = pod(objects.running("check"))
+    running = job(
+        "work-s1-lint-0",
+        at_work,
+        labels={LABEL_ASKED: objects.asked("lint", project(toolchain={"image": "old:1"}))},
+    )
+    right = job("work-s1-lint-0", at_work, labels={LABEL_ASKED: objects.asked("lint")})
+    assert look(done(), right).status.verification == done().verification
+
+    decision = look(done(), running)
+
+    assert decision.intents == (DeleteJobs((running,)),)
+    assert names(look(decision.status, running).intents) == ["work-s1-lint-1"]
 
 
 def test_a_candidate_is_judged_on_its_own_ref_in_its_own_round() -> None:

@@ -20,7 +20,8 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Cancel, Task
 from bernstein.core.conditions import is_true
 from tests.unit.core import objects
-from tests.unit.core.world import EXAMPLES, TARGET, Crash, Refused, World, doomed
+from tests.unit.core.state import EXAMPLES, TARGET
+from tests.unit.core.world import Crash, Refused, World, doomed
 
 SETTINGS = settings(
     max_examples=EXAMPLES or 20,

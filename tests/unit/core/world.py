@@ -6,30 +6,23 @@ the API server would: only what a status dumps survives.
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from bernstein.api import pod as protocol
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession, AgentSessionSpec, Stop, TaskRef
+from bernstein.api.signals import Signal
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
     TASK_INITIAL,
     TASK_MOVES,
-    SessionState,
     TaskState,
 )
 from bernstein.api.task import Cancel, Task
-from bernstein.core import landing, names, plan, queueing, scheduling, session, task
-from bernstein.core.checks import INSPECT
+from bernstein.core import checks, landing, names, plan, queueing, session, task
 from bernstein.core.conditions import is_true
 from bernstein.core.fsm import is_final
 from bernstein.core.intents import (
@@ -40,27 +33,15 @@ from bernstein.core.intents import (
     Intent,
     PlanIntent,
     PlanSnapshot,
-    RunBegin,
-    RunCheck,
-    RunInspect,
     RunLand,
-    RunPrepare,
     StopSession,
     TaskSnapshot,
 )
 from bernstein.core.pods import JobView
 from tests.unit.core import objects
-from tests.unit.core.remote import Remote
-
-EXAMPLES = int(os.environ.get("BERNSTEIN_EXAMPLES", "0"))
-"""Set: so many runs, and other ones each time, to search for what the usual run does not meet."""
-
-TARGET = "refs/heads/main"
-TOKENS = protocol.Usage(input=100_000, output=20_000)
-COST = Decimal("0.6")
-"""Of TOKENS at the price of sonnet."""
-
-Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
+from tests.unit.core.invariants import Invariants
+from tests.unit.core.kubelet import Kubelet
+from tests.unit.core.state import Job, Run
 
 
 class Crash(Exception):  # noqa: N818 - it stands for a SIGKILL
@@ -71,87 +52,7 @@ class Refused(Exception):  # noqa: N818
     """The API server does not take a write; the reconcile ends and is repeated."""
 
 
-@dataclass
-class Job:
-    """A Job with its pod, as the world plays it."""
-
-    name: str
-    uid: str
-    owner: str
-    wants: Run | AgentSession
-    created: datetime
-    pod: objects.Object | None = None
-    base: str = ""
-    """Tip that an agent's checkout found."""
-    deleting: bool = False
-    held: bool = False
-    """The pod carries our finalizer."""
-
-    @property
-    def role(self) -> str:
-        return "agent" if isinstance(self.wants, AgentSession) else type(self.wants).__name__
-
-    @property
-    def phase(self) -> str:
-        return str(self.pod["status"]["phase"]) if self.pod is not None else "None"
-
-    @property
-    def ended(self) -> bool:
-        return self.phase in ("Succeeded", "Failed")
-
-    @property
-    def runs(self) -> bool:
-        return self.phase == "Running"
-
-
-@dataclass
-class Seen:
-    """What was observed while the world ran, for what must hold over time."""
-
-    passed: set[tuple[str, str]] = field(default_factory=set)
-    """(check, commit) that a pod judged good."""
-    spent: Counter[str] = field(default_factory=Counter)
-    """Agents of each Task that ran to an end that reports usage."""
-    landed: set[tuple[str, str]] = field(default_factory=set)
-    """(ref, commit) that a land Job moved there."""
-    landed_by: Counter[str] = field(default_factory=Counter)
-    writes: int = 0
-
-
-class World:
-    def __init__(
-        self, project: Project, plan: Plan | None = None, tasks: Sequence[Task] = ()
-    ) -> None:
-        self.now = objects.NOW
-        self.project = project
-        self.plan = plan
-        self.tasks = {t.metadata.name: t for t in tasks}
-        self.sessions: dict[str, AgentSession] = {}
-        self.jobs: dict[str, Job] = {}
-        self.remote = Remote(TARGET)
-        self.seen = Seen()
-        self.budget: int | None = None
-        """Writes that the operator may still do before it crashes."""
-        self._made = 0
-
-    def copy(self) -> World:
-        """Another world that is in the same state."""
-        other = copy(self)
-        other.tasks, other.sessions = dict(self.tasks), dict(self.sessions)
-        other.jobs = {name: replace(job) for name, job in self.jobs.items()}
-        other.remote = self.remote.copy()
-        seen = self.seen
-        other.seen = Seen(
-            set(seen.passed),
-            seen.spent.copy(),
-            set(seen.landed),
-            seen.landed_by.copy(),
-            seen.writes,
-        )
-        return other
-
-    # --- writes -----------------------------------------------------------------------------
-
+class World(Kubelet, Invariants):
     def _write(self) -> None:
         if self.budget is not None:
             if self.budget == 0:
@@ -279,17 +180,19 @@ class World:
         judged = snapshot.task.status.verification
         assert judged is not None
         assert (judged.sha, judged.tree) == (wanted.sha, wanted.tree)
-        for check in self.required(snapshot.task):
-            assert (check, wanted.sha) in self.seen.passed, f"{check} never passed {wanted.sha}"
+        delivered = snapshot.task.status.delivery
+        if delivered is not None and delivered.reason is not None:
+            return  # a Job that was let through may have pushed it already
+        self._must_have_passed(wanted.sha, *snapshot.task.spec.completion_signals)
 
-    @staticmethod
-    def _landing(subject: Task) -> bool:
-        return subject.status.delivery is not None and subject.status.delivery.step == "Landing"
-
-    def required(self, subject: Task) -> list[str]:
-        gates = self.project.spec.gates.pipeline
-        signals = [f"signal-{i}" for i, _ in enumerate(subject.spec.completion_signals)]
-        return [*signals, "lint", *(g.name for g in gates if g.enabled and g.command)]
+    def _must_have_passed(self, commit: str, *signals: Signal) -> None:
+        """All that the Project asks for now, exactly as it asks for it."""
+        changed = checks.Subject(
+            any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+        )
+        asked = checks.plan_checks(signals, self.project.spec, changed)
+        for check in checks.executing(asked):
+            assert (check.digest, commit) in self.seen.passed, f"{check.name} of {commit}"
 
     def _create_session(self, snapshot: TaskSnapshot, status: Any, number: int) -> None:
         self._write()
@@ -329,8 +232,9 @@ class World:
         before = self.seen.writes
         views = self._views(f"AgentSession/{name}")
         job = views.get(subject.status.job or name)
-        launchable = subject.spec.task_ref.name in self.tasks
-        decision = session.decide(session.Snapshot(subject, job, launchable), self.now)
+        of = self.tasks.get(subject.spec.task_ref.name)
+        settled = session.is_settled(subject, of)
+        decision = session.decide(session.Snapshot(subject, job, of is not None, settled), self.now)
         for intent in decision.intents:
             match intent:
                 case session.Launch():
@@ -339,6 +243,10 @@ class World:
                     self._delete_job(view)
                 case session.ReleasePod(view):
                     self._release(view)
+                case session.ReleaseSession():
+                    self._write()
+                    del self.sessions[name]
+                    return True
         self.write_session(subject, decision.status)
         return self.seen.writes > before
 
@@ -377,8 +285,10 @@ class World:
                     self._delete_job(job)
             case _:
                 if isinstance(intent, RunLand) and intent.job not in self.jobs:
-                    assert ("lint", intent.sha) in self.seen.passed
                     assert self.plan is not None
+                    delivered = self.plan.status.delivery
+                    if delivered is None or delivered.reason is None:
+                        self._must_have_passed(intent.sha)
                 self._create_job(intent.job, "Plan", intent)
 
     def _create_task(self, obj: dict[str, Any]) -> None:
@@ -401,6 +311,7 @@ class World:
                 created=job.created,
                 deleting=job.deleting,
                 pod=job.pod,
+                labels=job.labels,
             )
             for job in self.jobs.values()
             if job.owner == owner
@@ -414,6 +325,11 @@ class World:
             spec = found.spec.model_copy(update={"cancel": Cancel(reason=reason)})
             self.tasks[name] = found.model_copy(update={"spec": spec})
 
+    def delete_session(self, name: str) -> None:
+        found = self.sessions[name]
+        meta = found.metadata.model_copy(update={"deletion_timestamp": self.now})
+        self.sessions[name] = found.model_copy(update={"metadata": meta})
+
     def change_plan(self, **spec: Any) -> None:
         assert self.plan is not None
         meta = self.plan.metadata
@@ -426,250 +342,6 @@ class World:
         meta = self.project.metadata
         newer = meta.model_copy(update={"generation": meta.generation + 1})
         self.project = (project or self.project).model_copy(update={"metadata": newer})
-
-    def pass_time(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
-
-    # --- the kubelet ------------------------------------------------------------------------
-
-    def play(self, name: str, fate: str = "good") -> bool:
-        """The next thing that happens to the Job's pod; whether anything did."""
-        job = self.jobs[name]
-        if job.deleting and (job.pod is None or job.ended):
-            if job.held:
-                return False
-            del self.jobs[name]
-            return True
-        if job.deleting:
-            self._finish(job, *self._partial(job), deleting=True)
-            return True
-        if job.ended:
-            return False
-        if fate == "deleted":
-            job.deleting = True
-            return True
-        if job.pod is None:
-            job.held = job.role == "agent"
-            job.pod = self._pending(job, fate)
-            return True
-        if job.phase == "Pending":
-            return self._start(job, fate)
-        self._end(job, fate)
-        return True
-
-    def _main(self, job: Job) -> str:
-        main = {"agent": "agent", "RunCheck": "check", "RunInspect": INSPECT}
-        return main.get(job.role) or job.role.removeprefix("Run").lower()
-
-    def _pod(self, job: Job, *containers: objects.Object, **more: Any) -> objects.Object:
-        made = objects.pod(*containers, **more)
-        self._name(job, made)
-        return made
-
-    def _name(self, job: Job, pod: objects.Object) -> None:
-        pod["metadata"] |= {"name": job.name, "uid": f"{job.uid}-pod"}
-        pod["metadata"]["creationTimestamp"] = self.now.isoformat()
-
-    def _pending(self, job: Job, fate: str) -> objects.Object:
-        main = self._main(job)
-        if fate == "stuck":
-            bad = objects.waiting(main, "ImagePullBackOff", "no such image")
-            return self._pod(job, bad, phase="Pending")
-        return self._pod(job, objects.waiting(main), phase="Pending")
-
-    def _start(self, job: Job, fate: str) -> bool:
-        assert job.pod is not None
-        waits = job.pod["status"]["containerStatuses"][0]["state"]["waiting"]
-        if waits["reason"] == "ImagePullBackOff" and fate != "healed":
-            return False
-        if isinstance(job.wants, AgentSession):
-            job.base = self.remote.refs[job.wants.spec.base_ref]
-        ready = objects.running(self._main(job))
-        job.pod = self._pod(job, objects.ended("checkout"), ready)
-        return True
-
-    def _finish(self, job: Job, *containers: objects.Object, **more: Any) -> None:
-        job.pod = self._pod(job, *containers, **({"phase": "Failed"} | more))
-
-    def _partial(self, job: Job) -> tuple[objects.Object, ...]:
-        """What is left of containers that were told to end."""
-        if not job.runs:
-            return (objects.waiting(self._main(job)),)
-        if job.role == "agent":
-            self.seen.spent[self._task_of(job)] += 1
-            said = objects.recorded(usage=TOKENS, stopped="Cancelled")
-            return (objects.ended("recorder", said=said), objects.ended("agent", 143))
-        return (objects.ended(self._main(job), 143),)
-
-    def _task_of(self, job: Job) -> str:
-        assert isinstance(job.wants, AgentSession)
-        return job.wants.spec.task_ref.name
-
-    def _end(self, job: Job, fate: str) -> None:
-        match job.wants:
-            case AgentSession():
-                self._end_agent(job, job.wants, fate)
-            case RunCheck():
-                self._end_check(job, job.wants, fate)
-            case RunInspect():
-                raise AssertionError("the Projects of this world have no such checks")
-            case _:
-                self._end_merge(job, job.wants, fate)
-
-    def _end_agent(self, job: Job, wanted: AgentSession, fate: str) -> None:
-        if fate == "checkout":
-            unreachable = objects.failed("checkout", "RepositoryUnreachable")
-            self._finish(job, unreachable, objects.waiting("agent"))
-            return
-        self.seen.spent[self._task_of(job)] += 1
-        if fate in ("disrupted", "lost"):
-            said = objects.ended("recorder", said=objects.recorded(usage=TOKENS))
-            self._finish(job, said, objects.ended("agent", 143), disrupted=True)
-            return
-        final = {
-            "bad": protocol.FinalRecord("AgentFailed", "it cannot be done"),
-            "limited": protocol.FinalRecord("UsageLimited", "come back later", retry_after=600),
-        }.get(fate, protocol.FinalRecord("Succeeded"))
-        path = self.tasks[self._task_of(job)].spec.files[0]
-        change = {} if fate == "empty" else {path: f"{wanted.metadata.name} {job.uid}"}
-        out = self.remote.push_work(wanted.spec.work_ref, job.base, change)
-        changed = protocol.Changed(files=len(change), python=bool(change))
-        seen = objects.recorded(
-            base=out.base, sha=out.sha, tree=out.tree, changed=changed, usage=TOKENS, final=final
-        )
-        pusher = objects.ended("pusher", said=out)
-        if fate == "refused":
-            pusher = objects.failed("pusher", "CredentialRefused")
-        agent = objects.ended("agent")
-        if fate == "oom":
-            agent = objects.ended("agent", 137, reason="OOMKilled")
-        said = objects.ended("recorder", said=seen)
-        job.pod = objects.over(objects.ended("checkout"), pusher, said, agent)
-        self._name(job, job.pod)
-
-    def _end_check(self, job: Job, wanted: RunCheck, fate: str) -> None:
-        problem = self.remote.checkout(wanted.ref, wanted.sha)
-        if problem is not None:
-            first = objects.ended("checkout", 1, said=problem)
-            self._finish(job, first, objects.waiting("check"))
-            return
-        if fate in ("disrupted", "lost"):
-            self._finish(job, objects.ended("check", 143), disrupted=True)
-            return
-        code = {"bad": 1, "limited": 127, "empty": 127, "oom": 1}.get(fate, 0)
-        if code == 0:
-            self.seen.passed.add((wanted.check.name, wanted.sha))
-        phase = "Failed" if code else "Succeeded"
-        job.pod = self._pod(
-            job, objects.ended("checkout"), objects.ended("check", code), phase=phase
-        )
-
-    def _end_merge(self, job: Job, wanted: RunBegin | RunPrepare | RunLand, fate: str) -> None:
-        main = self._main(job)
-        if fate == "bad":
-            self._finish(job, objects.failed(main, "BranchProtected", "hook declined"))
-            return
-        if fate == "disrupted":
-            self._finish(job, objects.ended(main, 143), disrupted=True)
-            return
-        result = self._merge(job, wanted)
-        if fate == "lost":  # it did its work, and nobody heard of it
-            self._finish(job, objects.ended(main, 143), disrupted=True)
-            return
-        code = 1 if isinstance(result, protocol.Failure) else 0
-        phase = "Failed" if code else "Succeeded"
-        job.pod = self._pod(job, objects.ended(main, code, said=result), phase=phase)
-
-    def _merge(self, job: Job, wanted: RunBegin | RunPrepare | RunLand) -> Any:
-        match wanted:
-            case RunBegin():
-                return self.remote.begin(wanted)
-            case RunPrepare():
-                return self.remote.prepare(wanted)
-        before = self.remote.refs[wanted.onto]
-        result = self.remote.land(wanted)
-        if self.remote.refs[wanted.onto] != before:
-            assert (wanted.onto, wanted.sha) not in self.seen.landed, "landed twice"
-            self.seen.landed.add((wanted.onto, wanted.sha))
-            self.seen.landed_by[job.owner] += 1
-        return result
-
-    # --- what must always hold --------------------------------------------------------------
-
-    def check(self) -> None:
-        self._one_session_each()
-        self._limits()
-        for subject in self.tasks.values():
-            self._task_holds(subject)
-        if self.plan is not None:
-            self._plan_holds(self.plan)
-
-    def _one_session_each(self) -> None:
-        alive = Counter(
-            s.spec.task_ref.name
-            for s in self.sessions.values()
-            if s.status.state is not SessionState.DEAD
-        )
-        assert all(count == 1 for count in alive.values()), alive
-        at_work = Counter(
-            self._task_of(j) for j in self.jobs.values() if j.role == "agent" and j.runs
-        )
-        assert all(count == 1 for count in at_work.values()), at_work
-
-    def _limits(self) -> None:
-        active = [t for t in self.tasks.values() if t.status.state in scheduling.ACTIVE]
-        assert len(active) <= self.project.spec.limits.max_agents
-        if self.plan is not None and self.plan.spec.max_agents is not None:
-            planned = [t for t in active if names.LABEL_PLAN in t.metadata.labels]
-            assert len(planned) <= self.plan.spec.max_agents
-        for i, one in enumerate(active):
-            for other in active[i + 1 :]:
-                assert not scheduling.overlap(one.spec.files, other.spec.files)
-        landing_now = Counter(
-            names.LABEL_PLAN in t.metadata.labels
-            for t in self.tasks.values()
-            if self._landing(t) and not is_true(t.status.conditions, "Stalled")
-        )
-        assert all(count == 1 for count in landing_now.values()), "landing is serial"
-
-    def _task_holds(self, subject: Task) -> None:
-        status, name = subject.status, subject.metadata.name
-        consistent(subject.status.conditions)
-        if status.state is TaskState.CANCELLED:
-            assert not any(
-                j.runs
-                for j in self.jobs.values()
-                if j.owner in (f"Task/{name}", *self._sessions_of(name))
-            ), "cancelled, but a pod runs"
-            assert not self.seen.landed_by[f"Task/{name}"], "cancelled, but it landed"
-        if status.state is TaskState.CLOSED:
-            assert status.delivery is not None
-            assert status.delivery.state in ("Merged", "NoChange")
-            if status.delivery.state == "Merged":
-                assert (status.delivery.onto, status.delivery.sha) in self.seen.landed
-        runs = self.seen.spent[name]
-        assert Decimal(status.spend_usd) <= COST * runs, "spend is counted twice"
-        assert runs <= (1 + subject.spec.max_retries) * 6, "it runs for nothing without end"
-
-    def _sessions_of(self, name: str) -> list[str]:
-        mine = (s for s in self.sessions.values() if s.spec.task_ref.name == name)
-        return [f"AgentSession/{s.metadata.name}" for s in mine]
-
-    def _plan_holds(self, subject: Plan) -> None:
-        consistent(subject.status.conditions)
-        if subject.status.phase == "Cancelled":
-            assert not self.seen.landed_by["Plan"], "cancelled, but it was delivered"
-        if subject.status.phase == "Succeeded":
-            target = self.remote.refs[TARGET]
-            for one in self.tasks.values():
-                if names.LABEL_PLAN in one.metadata.labels:
-                    self._is_delivered(one, target)
-
-    def _is_delivered(self, subject: Task, target: str) -> None:
-        delivered = subject.status.delivery
-        assert delivered is not None
-        if delivered.state == "Merged":
-            assert self.remote.contains(target, delivered.sha or "")
 
     # --- fair runs --------------------------------------------------------------------------
 
@@ -723,16 +395,6 @@ class World:
         ended = self.plan is None or self.plan.status.ended_at is not None
         final = (is_final(t.status, t.spec.max_retries) for t in self.tasks.values())
         return ended and all(final) and all(j.ended and not j.deleting for j in self.jobs.values())
-
-
-def consistent(conditions: Sequence[Any]) -> None:
-    """At work, in need of a person, or over: never two of them at once, but for a failed end."""
-    kinds = {c.type: c.status for c in conditions}
-    assert len(kinds) == len(conditions)
-    assert not ("Reconciling" in kinds and "Stalled" in kinds), kinds
-    assert not ("Reconciling" in kinds and "Succeeded" in kinds), kinds
-    if kinds.get("Succeeded") == "True":
-        assert "Stalled" not in kinds
 
 
 def doomed(subject: Task) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -58,7 +60,7 @@ def test_only_added_lines_count() -> None:
 
 def test_line_numbers_are_those_of_the_new_file() -> None:
     lines = list(added_lines(b"a\nb\nc\n", b"new\na\nc\nb\nalso\n"))
-    assert lines == [(1, "new"), (5, "also")]
+    assert lines == [(1, b"new"), (5, b"also")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
@@ -101,6 +103,65 @@ def test_more_text_than_can_be_scanned_fails(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(pii_scan, "ADDED_BYTES", 1000)
     verdict = scan([ChangedFile("big", b"", b"x\n" * 2000)])
     assert (verdict.verdict, verdict.reason) == ("Failed", "TooLarge")
+
+
+def peak_memory(file: ChangedFile) -> tuple[int, Verdict]:
+    """Bytes that a scan allocates at most."""
+    scan([])
+    tracemalloc.start()
+    try:
+        verdict = scan([file])
+        return tracemalloc.get_traced_memory()[1], verdict
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("line", "verdict"), [("{:07},x", "Passed"), (CARD + "{:07}", "Failed")])
+def test_many_short_lines_take_little_memory(line: str, verdict: str) -> None:
+    rows = "\n".join(
+        f"{line.format(i)} {CARD if verdict == 'Failed' else ''}" for i in range(20_000)
+    )
+    peak, found = peak_memory(ChangedFile("rows.csv", b"", rows.encode()))
+    assert found.verdict == verdict
+    assert peak < 2_000_000
+
+
+def test_too_many_edited_lines_are_not_remembered_but_scanned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pii_scan, "COMPARED_LINES", 5_000)
+    before = "".join(f"{i:07},x\n" for i in range(20_000)) + f"{AWS}\n"
+    file = ChangedFile("rows.csv", before.encode(), before.replace("x", "y").encode())
+    peak, verdict = peak_memory(file)
+    assert peak < 2_000_000
+    assert "rows.csv:20001 AWS Access Key" in verdict.excerpt
+
+
+def test_a_large_file_with_few_edits_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pii_scan, "COMPARED_LINES", 20_000)
+    rows = [f"{i:07},{AWS}" for i in range(30_000)]
+    before = "\n".join(rows)
+    rows[15_000:15_000] = ["new", f"'{GITHUB}'"]
+    verdict = scan([ChangedFile("rows.csv", before.encode(), "\n".join(rows).encode())])
+    assert verdict.excerpt.splitlines()[0] == "rows.csv:15002 GitHub Token"
+    assert "AWS" not in verdict.excerpt
+
+
+TEXTS = st.lists(st.sampled_from([b"a", b"b", b"", b"\n", b"\n", b"cc\n"]), max_size=30)
+
+
+@given(TEXTS, TEXTS, st.integers(1, 5))
+def test_added_lines_are_the_difference_whatever_is_alike(
+    before: list[bytes], after: list[bytes], step: int
+) -> None:
+    old, new = b"".join(before), b"".join(after)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pii_scan, "_STEP", step)
+        lines = list(added_lines(old, new))
+    wanted = Counter(new.split(b"\n")) - Counter(old.split(b"\n"))
+    del wanted[b""]
+    assert Counter(line for _, line in lines) == wanted
+    assert all(new.split(b"\n")[number - 1] == line for number, line in lines)
 
 
 def test_ordinary_code_passes() -> None:

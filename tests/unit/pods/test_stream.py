@@ -64,6 +64,41 @@ def test_over_the_limit_only_the_end_is_read(path: Path, monkeypatch: pytest.Mon
     tail.close()
 
 
+def test_many_short_lines_are_read_in_parts(path: Path) -> None:
+    path.parent.mkdir()
+    append(path, b"".join(b"%d\n" % i for i in range(200_000)))
+    tail = stream.Tail(str(path))
+    first = list(tail.lines())
+    assert 0 < len(first) < 100_000
+    assert [*first, *tail.rest()] == [b"%d" % i for i in range(200_000)]
+    tail.close()
+
+
+def test_of_too_many_lines_in_the_rest_only_the_end_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "_FINAL_BYTES", 60)
+    monkeypatch.setattr(stream, "_BLOCK", 45)
+    monkeypatch.setattr(stream, "_REST_LINES", 10)
+    path.parent.mkdir()
+    append(path, b"123456789\n" * 200 + b"the final record")
+    tail = stream.Tail(str(path))
+    read = list(tail.rest())
+    assert 14 <= len(read) <= 20
+    assert set(read) == {b"123456789", b"the final record"}
+    assert read[-5:] == [b"123456789"] * 4 + [b"the final record"]
+    tail.close()
+
+
+def test_a_line_across_the_limit_is_whole(path: Path) -> None:
+    path.parent.mkdir()
+    append(path, b"one\nthe final record\n")
+    tail = stream.Tail(str(path), limit=10)
+    assert list(tail.lines()) == [b"one"]
+    assert list(tail.rest()) == [b"the final record"]
+    tail.close()
+
+
 def test_a_truncated_stream_goes_on_from_its_new_end(tail: stream.Tail, path: Path) -> None:
     append(path, b"one\nunfinished")
     assert list(tail.lines()) == [b"one"]

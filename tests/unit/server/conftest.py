@@ -1,5 +1,7 @@
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -99,3 +101,18 @@ async def http(
 def recorder(api: SessionApi, http: httpx.AsyncClient) -> Callback:
     api.session()
     return Callback(http)
+
+
+def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
+    """Certificate and key of `name`, self-signed."""
+    certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", str(key)),
+            *("-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,13 @@ import uvicorn
 from bernstein.server.certificate import Certificate
 from bernstein.server.serve import uvicorn_config
 from bernstein.server.settings import read
-
-
-def make(folder: Path, name: str) -> tuple[Path, Path]:
-    """Certificate and key of `name`, self-signed."""
-    certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
-            *("-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", str(key)),
-            *("-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key
+from tests.unit.server.conftest import make_certificate
 
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
     folder = tmp_path_factory.mktemp("certificates")
-    return {name: make(folder, name) for name in ("old", "new")}
+    return {name: make_certificate(folder, name) for name in ("old", "new")}
 
 
 class Mounted:

@@ -2,34 +2,56 @@
 
 import asyncio
 import contextlib
+import tracemalloc
+from asyncio import constants, sslproto
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 
+from bernstein.server import connections
 from bernstein.server.connections import Limits, guarded_protocol
+from bernstein.server.connections import listen as listen_on
+from tests.unit.server.conftest import make_certificate
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+HELLO = bytes.fromhex("16030100050100")
+"""The beginning of a TLS handshake."""
 Listen = Callable[..., AbstractAsyncContextManager["Listening"]]
 
 
 @dataclass
 class Listening:
     port: int
+    limits: Limits
     release: asyncio.Event
     """Set: the application answers."""
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self.port)
+    async def connect(
+        self, address: str = "127.0.0.1"
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """From this address of ours."""
+        return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(address, 0))
+
+    async def accepted(self, connections: int) -> None:
+        """Waits until the server holds so many."""
+        async with asyncio.timeout(5):
+            while True:
+                if self.limits.held.total() >= connections:
+                    return
+                await asyncio.sleep(0.01)
 
 
 @pytest.fixture
 def listen() -> Listen:
     @asynccontextmanager
-    async def listen(**limits: Any) -> AsyncIterator[Listening]:
+    async def listen(
+        head_seconds: float = 10, tls: tuple[Path, Path] | None = None, **limits: int
+    ) -> AsyncIterator[Listening]:
         release = asyncio.Event()
         release.set()
 
@@ -39,19 +61,39 @@ def listen() -> Listen:
             await send({"type": "http.response.body"})
 
         config = uvicorn.Config(
-            app, port=0, lifespan="off", log_config=None, http=guarded_protocol(Limits(**limits))
+            app,
+            lifespan="off",
+            log_config=None,
+            http=guarded_protocol(head_seconds),
+            ssl_certfile=tls and tls[0],
+            ssl_keyfile=tls and tls[1],
         )
         server = Quiet(config)
-        serving = asyncio.create_task(server.serve())
+        listener = listen_on("127.0.0.1", 0, Limits(**limits))
+        port = listener.getsockname()[1]
+        serving = asyncio.create_task(server.serve([listener]))
         await server.listening.wait()
-        port = server.servers[0].sockets[0].getsockname()[1]
         try:
-            yield Listening(port, release)
+            yield Listening(port, listener.limits, release)
         finally:
             server.should_exit = server.force_exit = True
             await serving
 
     return listen
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_certificate(tmp_path_factory.mktemp("certificate"), "localhost")
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TLS as the server's process has it, only faster; undone after the test."""
+    monkeypatch.setattr(sslproto.SSLProtocol, "max_size", sslproto.SSLProtocol.max_size)
+    monkeypatch.setattr(constants, "SSL_HANDSHAKE_TIMEOUT", constants.SSL_HANDSHAKE_TIMEOUT)
+    monkeypatch.setattr(connections, "HANDSHAKE_SECONDS", 0.1)
+    connections.bound_tls()
 
 
 class Quiet(uvicorn.Server):
@@ -136,6 +178,56 @@ async def test_one_address_holds_only_so_many_connections(listen: Listen) -> Non
         assert await answered(listening)
         for _, writer in held[1:]:
             writer.close()
+
+
+async def test_who_does_not_even_begin_tls_counts_as_well(
+    listen: Listen, certificate: tuple[Path, Path]
+) -> None:
+    async with listen(tls=certificate, per_address=3) as listening:
+        held = [await listening.connect() for _ in range(3)]
+        reader, writer = await listening.connect()
+        assert await was_closed(reader)
+        for each in (writer, *(writer for _, writer in held)):
+            each.close()
+
+
+async def test_all_addresses_together_hold_only_so_many_connections(listen: Listen) -> None:
+    async with listen(connections=2) as listening:
+        held = [await listening.connect("127.0.0.2"), await listening.connect("127.0.0.3")]
+        reader, writer = await listening.connect("127.0.0.4")
+        assert await was_closed(reader)
+        writer.close()
+        held[0][1].close()
+        assert await answered(listening)
+        held[1][1].close()
+
+
+@pytest.mark.parametrize("sent", [b"", HELLO])
+async def test_who_does_not_finish_the_handshake_is_cut_off(
+    listen: Listen, certificate: tuple[Path, Path], bounded: None, sent: bytes
+) -> None:
+    async with listen(tls=certificate) as listening:
+        reader, writer = await listening.connect()
+        writer.write(sent)
+        assert await was_closed(reader)
+        writer.close()
+
+
+async def test_a_silent_connection_costs_little(
+    listen: Listen, certificate: tuple[Path, Path], bounded: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "SSL_HANDSHAKE_TIMEOUT", 60.0)
+    async with listen(tls=certificate) as listening:
+        tracemalloc.start()
+        try:
+            writers = [(await listening.connect())[1] for _ in range(50)]
+            await listening.accepted(50)
+            allocated, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        for writer in writers:
+            writer.close()
+    assert allocated / 50 < 64 * 1024
 
 
 async def answered(listening: Listening) -> bool:

@@ -10,8 +10,8 @@ from bernstein.controllers.settings import Settings
 from bernstein.core import names
 from bernstein.core.intents import RunCheck, RunInspect
 
-START_SECONDS = 60
-"""What the pod may take beyond the check's own time, for its start and the checkout."""
+START_SECONDS = 300
+"""What the pod may take beyond the check's own time, for images, the checkout and its start."""
 
 
 def check_job(
@@ -21,6 +21,7 @@ def check_job(
     toolchain = project.spec.toolchain
     check = wanted.check
     assert check.command is not None
+    assert check.image is not None
     repository = project.spec.repository
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
@@ -31,11 +32,10 @@ def check_job(
         worktree_git=True,
         pinned_sha=wanted.pinned_sha if check.pinned else None,
         pinned_names=check.pinned,
-        history=bool(check.pinned),
     )
     runs = pod.container(
         "check",
-        check.image or toolchain.image,
+        check.image,
         ["sh", "-c", check.command],
         mounts=[
             mount("workspace", pod.WORKSPACE),
@@ -79,16 +79,17 @@ def check_job(
         name=wanted.job,
         namespace=namespace,
         owner=owner,
-        labels=_labels(owner, "check", check.name),
+        labels=_labels(owner, "check", check.name, wanted.asked),
         pod=spec,
     )
 
 
-def _labels(owner: Object, job: str, check: str) -> dict[str, str]:
+def _labels(owner: Object, job: str, check: str, asked: str) -> dict[str, str]:
     label = names.LABEL_TASK if owner["kind"] == "Task" else names.LABEL_PLAN
     return {
         names.LABEL_JOB: job,
         names.LABEL_CHECK: check,
+        names.LABEL_ASKED: asked,
         label: names.bounded(owner["name"]),
     }
 
@@ -104,8 +105,8 @@ def inspect_job(
         ref=wanted.ref,
         sha=wanted.sha,
         git_dir=pod.BASE_GIT,
-        history=True,
-        also=(wanted.onto,) if merges else (),
+        history=merges,
+        also=(wanted.base, wanted.onto) if merges else (wanted.base,),
     )
     config = InspectConfig(
         git_dir=pod.BASE_GIT,
@@ -113,6 +114,7 @@ def inspect_job(
         base=wanted.base,
         checks=tuple(c.reads for c in wanted.checks if c.reads is not None),
         onto_ref=wanted.onto if merges else None,
+        scan_seconds=project.spec.gates.timeout_seconds,
     )
     spec = pod.pod(
         project,
@@ -133,6 +135,6 @@ def inspect_job(
         name=wanted.job,
         namespace=namespace,
         owner=owner,
-        labels=_labels(owner, "inspect", "inspect"),
+        labels=_labels(owner, "inspect", "inspect", wanted.asked),
         pod=spec,
     )

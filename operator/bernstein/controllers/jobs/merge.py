@@ -11,7 +11,9 @@ from bernstein.controllers.settings import Settings
 from bernstein.core import names
 from bernstein.core.intents import RunBegin, RunLand, RunPrepare
 
-DEADLINE_SECONDS = 300
+DEADLINE_SECONDS = 1800
+"""Merges need the whole history, which may take a while; git itself ends a fetch that stands still.
+"""
 _GIT = "/git/repo.git"
 
 

@@ -51,12 +51,13 @@ def job(
     name: str,
     namespace: str,
     owner: Object,
-    labels: Mapping[str, str],
+    labels: dict[str, str],
     pod: Object,
     finalizers: Iterable[str] = (),
 ) -> Object:
     """A Job that runs this pod once. `pod` is a pod's spec with `activeDeadlineSeconds`."""
-    everywhere = {names.LABEL_MANAGED: names.MANAGER, **labels}
+    ours = {names.LABEL_MANAGED: names.MANAGER, names.LABEL_OWNER: owner["uid"]}
+    everywhere = ours | labels
     template: Object = {"metadata": {"labels": everywhere}, "spec": pod}
     if finalizers:
         template["metadata"]["finalizers"] = list(finalizers)
@@ -224,6 +225,13 @@ def secret(name: str, secret_name: str) -> Object:
     return {"name": name, "secret": {"secretName": secret_name, "defaultMode": 0o440}}
 
 
+def _account(name: str, secret_name: str) -> Object:
+    """Both keys by name: without one of them the pod does not start, and says which."""
+    volume = secret(name, secret_name)
+    volume["secret"]["items"] = [{"key": k, "path": k} for k in ("username", "password")]
+    return volume
+
+
 def config_map(name: str, config_map_name: str) -> Object:
     return {"name": name, "configMap": {"name": config_map_name, "defaultMode": 0o444}}
 
@@ -231,7 +239,7 @@ def config_map(name: str, config_map_name: str) -> Object:
 def repository_volumes(repository: Repository, *accounts: str) -> list[Object]:
     """The Secrets of these accounts (read, work, deliver) and the repository's CA."""
     volumes = [
-        secret(f"secret-{account}", getattr(repository.credentials, account).secret_name)
+        _account(f"secret-{account}", getattr(repository.credentials, account).secret_name)
         for account in accounts
     ]
     if repository.ca is not None:

@@ -1,0 +1,24 @@
+"""A stall is told once, in the log and as an Event, when it begins or its cause changes."""
+
+from __future__ import annotations
+
+from bernstein.api.meta import Conditions
+from bernstein.controllers.writer import Writer
+from bernstein.core import conditions
+from bernstein.kube.resource import Object
+from bernstein.observe import logging
+
+log = logging.logger(__name__)
+
+
+def tell(
+    writer: Writer, kind: str, obj: Object, old: Conditions, new: Conditions, **facts: object
+) -> None:
+    """`facts` are for the log."""
+    stall = conditions.find(new, "Stalled")
+    if stall is None or stall == conditions.find(old, "Stalled"):
+        return
+    log.warning(f"{kind} stalled", reason=stall.reason, why=stall.message, **facts)
+    writer.events.record(
+        obj, reason=stall.reason, message=stall.message, action="Stall", warning=True
+    )
