@@ -19,6 +19,8 @@ from bernstein.core.sanitise import text as sanitise
 
 SIGNAL_TIMEOUT = 120
 EXCERPT = 1500
+_SLACK = 1
+"""The kubelet tells times in whole seconds."""
 DIGEST = 32
 INSPECT = "inspect"
 """The one Job of all checks that only read."""
@@ -89,9 +91,7 @@ _LINT = "ruff check --no-cache --no-respect-gitignore ."
 """Of the whole tree: an ignore file of the agent's would hide its own files from the linter."""
 
 _GATES: Mapping[str, _BuiltIn] = {
-    "lint": _BuiltIn(
-        True, "always", "ruff check --no-cache --no-respect-gitignore .", LINTER_FILES
-    ),
+    "lint": _BuiltIn(True, "always", _LINT, LINTER_FILES),
     "tests": _BuiltIn(False, "python_changed", "python3 -m pytest -q -p no:cacheprovider"),
     "pii_scan": _BuiltIn(True, "any_changed"),
     "merge_conflict": _BuiltIn(False, "any_changed"),
@@ -175,9 +175,12 @@ def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
 
 
 def verdicts(
-    checks: Iterable[CheckSpec], jobs: Mapping[str, JobView]
+    checks: Iterable[CheckSpec], jobs: Mapping[str, JobView], now: datetime
 ) -> tuple[CheckResult, ...] | None:
-    """All verdicts, once every Job has ended; None before. `jobs` is by check name."""
+    """All verdicts, once every Job has ended or had its time; None before.
+
+    `jobs` is by check name. Jobs that had their time may still run.
+    """
     results: list[CheckResult] = []
     inspected = _inspected(jobs.get(INSPECT))
     for check in checks:
@@ -185,9 +188,12 @@ def verdicts(
             results.append(_result(check, "Skipped", check.skipped))
         elif check.command is not None:
             job = jobs.get(check.name)
-            if job is None or not job.ended:
+            if job is not None and _is_overdue(check, job, now):
+                results.append(_timed_out(check))
+            elif job is None or not job.ended:
                 return None
-            results.append(_executed(check, job))
+            else:
+                results.append(_executed(check, job))
         elif inspected is None:
             return None
         else:
@@ -252,6 +258,16 @@ def _executed(check: CheckSpec, job: JobView) -> CheckResult:
     return result if took is None else result.model_copy(update={"seconds": round(took)})
 
 
+def _is_overdue(check: CheckSpec, job: JobView, now: datetime) -> bool:
+    """Its time counts from its own start, not from that of its pod."""
+    since = pods.running_since(job.pod or {}, "check")
+    return since is not None and (now - since).total_seconds() > check.timeout + _SLACK
+
+
+def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
+    return _result(check, "TimedOut", "Timeout", f"not done after {check.timeout} s\n{excerpt}")
+
+
 def _seconds(ended: Object) -> float | None:
     """How long the container ran."""
     begun, end = ended.get("startedAt"), ended.get("finishedAt")
@@ -280,7 +296,9 @@ def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
         return _result(check, "Errored", job.failed or "NoVerdict", "the check did not run")
     if ended.get("reason") == "OOMKilled":
         return _result(check, "Failed", "OutOfMemory", "the check ran out of memory")
-    code = ended.get("exitCode")
+    took, code = _seconds(ended), ended.get("exitCode")
+    if took is not None and took > check.timeout + _SLACK:
+        return _timed_out(check, excerpt)
     if ended.get("reason") in ("StartError", "ContainerCannotRun") or code in (127, 128):
         return _result(check, "Errored", "ToolMissing", excerpt or "the command was not found")
     if code == 0:
@@ -301,15 +319,10 @@ def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None
     """The verdict where something from outside ended the pod."""
     if pods.reason(pod) == "DeadlineExceeded" and pods.is_running(pod, "check"):
         took = _seconds(ended)
-        if took is not None and took < check.timeout - 1:  # the kubelet tells whole seconds
+        if took is not None and took < check.timeout - _SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
             return _result(check, "Errored", "StartedLate", text)
-        return _result(
-            check,
-            "TimedOut",
-            "Timeout",
-            f"not done after {check.timeout} s\n{ended.get('message', '')}",
-        )
+        return _timed_out(check, str(ended.get("message") or ""))
     if pods.is_disrupted(pod) or pods.is_deleting(pod):
         return _result(check, "Errored", "Disrupted", "the pod was disrupted")
     if pods.reason(pod) == "Evicted":

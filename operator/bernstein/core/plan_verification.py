@@ -95,10 +95,10 @@ def verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     jobs = found(wanted, snapshot.jobs)
     if is_outdated(wanted, jobs):
         return PlanDecision(again(status, _fresh(judged), CHANGED, now), abandoned(jobs))
-    results = checks.verdicts(specs(snapshot), jobs)
+    results = checks.verdicts(specs(snapshot), jobs, now)
     if results is None:
         return _wait(snapshot, status, wanted, jobs, now)
-    return PlanDecision(_judge(snapshot, status, judged, results, now))
+    return PlanDecision(_judge(snapshot, status, judged, results, now), abandoned(jobs))
 
 
 def _wait(

@@ -91,6 +91,12 @@ def terminated(pod: Object, name: str) -> Object | None:
     return state
 
 
+def running_since(pod: Object, name: str) -> datetime | None:
+    """When the container that runs now was started."""
+    running = (container(pod, name) or {}).get("state", {}).get("running") or {}
+    return parse_time(running["startedAt"]) if running.get("startedAt") else None
+
+
 def ran_out_of_memory(pod: Object, name: str) -> bool:
     """Now, or, where it was started again, the last time."""
     found = container(pod, name) or {}

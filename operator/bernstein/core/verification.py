@@ -82,9 +82,9 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
         status = status.model_copy(update={"verification": again})
         status = busy(status, "Verifying", "the Project's checks have changed", now)
         return Step(status, abandoned(jobs))
-    results = checks.verdicts(specs, jobs)
+    results = checks.verdicts(specs, jobs, now)
     if results is not None:
-        return _judge(snapshot, status, judged, results, now)
+        return replace(_judge(snapshot, status, judged, results, now), intents=abandoned(jobs))
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
         check, why = stuck

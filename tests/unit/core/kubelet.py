@@ -71,7 +71,7 @@ class Kubelet(State):
             return False
         if isinstance(job.wants, AgentSession):
             job.base = self.remote.refs[job.wants.spec.base_ref]
-        ready = objects.running(self._main(job))
+        ready = objects.running(self._main(job), self.now)
         job.pod = self._pod(job, objects.ended("checkout"), ready)
         return True
 

@@ -303,8 +303,9 @@ def stalled_for(found: tuple[Condition, ...]) -> str | None:
 # --- pods ---------------------------------------------------------------------------------------
 
 
-def running(name: str) -> Object:
-    return {"name": name, "image": f"{name}:1", "state": {"running": {"startedAt": str(NOW)}}}
+def running(name: str, since: datetime = NOW) -> Object:
+    state = {"running": {"startedAt": since.isoformat()}}
+    return {"name": name, "image": f"{name}:1", "state": state}
 
 
 def waiting(name: str, reason: str = "PodInitializing", message: str = "") -> Object:

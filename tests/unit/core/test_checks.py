@@ -14,6 +14,7 @@ from bernstein.core import checks
 from bernstein.core.checks import INSPECT, CheckSpec, Subject
 from tests.unit.core import objects
 from tests.unit.core.objects import (
+    NOW,
     Object,
     check_pod,
     ended,
@@ -167,6 +168,12 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "TimedOut",
         "Timeout",
     ),
+    "too slow, though the pod had time left": (
+        over(ended("checkout"), ended("check", 0, after=122)),
+        "TimedOut",
+        "Timeout",
+    ),
+    "as slow as it may be": (over(ended("checkout"), ended("check", 0, after=121)), "Passed", ""),
     "its image took most of the time": (
         over(ended("checkout"), ended("check", 137, after=40), reason="DeadlineExceeded"),
         "Errored",
@@ -215,14 +222,14 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
 
-    found = checks.verdicts([RUNS], {"lint": job("lint", pod)})
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW)
 
     assert found is not None
     assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
 
 
 def test_a_pod_that_is_gone_gives_no_verdict() -> None:
-    found = checks.verdicts([RUNS], {"lint": job("lint", failed="BackoffLimitExceeded")})
+    found = checks.verdicts([RUNS], {"lint": job("lint", failed="BackoffLimitExceeded")}, NOW)
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == ("Errored", "PodLost")
@@ -231,7 +238,7 @@ def test_a_pod_that_is_gone_gives_no_verdict() -> None:
 def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
 
-    found = checks.verdicts([RUNS], {"lint": job("lint", pod)})
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW)
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
@@ -243,7 +250,7 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any]) -> None:
     other = CheckSpec("own", "gate", "own", True, command="true")
 
-    assert checks.verdicts([RUNS, other], {"own": job("own", check_pod(1))} | missing) is None
+    assert checks.verdicts([RUNS, other], {"own": job("own", check_pod(1))} | missing, NOW) is None
 
 
 # --- the verdicts of what only reads ------------------------------------------------------------
@@ -252,7 +259,7 @@ def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any
 def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
     found = checks.plan_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
     lint = job("lint", check_pod())
-    results = checks.verdicts(found, {"lint": lint, INSPECT: job_} if job_ else {"lint": lint})
+    results = checks.verdicts(found, {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}, NOW)
     if results is None:
         return None
     return [(r.name, r.verdict, r.reason) for r in results]

@@ -189,6 +189,17 @@ def test_a_check_whose_pod_cannot_start_could_not_run(stuck: objects.Object, rea
     assert reason in message
 
 
+def test_a_command_has_its_time_from_its_own_start_and_is_then_ended() -> None:
+    hangs = job("work-s1-lint-0", pod(objects.running("check")), age=400)
+    assert look(done(), hangs, now=120).intents == ()
+
+    over_ = look(done(), hangs, now=122)
+
+    assert over_.status.history[-1].reason == "GateFailed"
+    assert over_.intents == (DeleteJobs((hangs,)),)
+    assert "not done after 120 s" in (over_.status.feedback or "")
+
+
 def test_checks_that_never_settle_are_not_run_for_ever() -> None:
     judged = objects.verification(round=MAX_ROUNDS)
 
