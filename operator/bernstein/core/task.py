@@ -7,6 +7,7 @@ landed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -297,7 +298,8 @@ def _done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision
             return Decision(_fail(snapshot, told, reason, now), step.intents)
         if step.status.verification is None or step.status.verification.passed is None:
             return Decision(step.status, step.intents, step.requeue_after)
-        status = step.status
+        delivered = delivery.deliver(snapshot, step.status, now)
+        return replace(delivered, intents=(*step.intents, *delivered.intents))
     return delivery.deliver(snapshot, status, now)
 
 

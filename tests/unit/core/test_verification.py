@@ -200,6 +200,20 @@ def test_a_command_has_its_time_from_its_own_start_and_is_then_ended() -> None:
     assert "not done after 120 s" in (over_.status.feedback or "")
 
 
+def test_an_optional_check_that_hangs_is_ended_and_holds_nothing_up() -> None:
+    gates = {
+        "pipeline": [{"name": "lint", "required": False}, {"name": "pii_scan", "enabled": False}]
+    }
+    hangs = job("work-s1-lint-0", pod(objects.running("check")), age=400)
+    subject = snapshot(objects.task(status=done()), jobs=(hangs,), project=project(gates=gates))
+
+    decision = task.decide(subject, at(500))
+
+    assert decision.status.verification is not None
+    assert decision.status.verification.passed is True
+    assert DeleteJobs((hangs,)) in decision.intents
+
+
 def test_checks_that_never_settle_are_not_run_for_ever() -> None:
     judged = objects.verification(round=MAX_ROUNDS)
 
