@@ -165,16 +165,23 @@ def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
     assert condition(task, "Stalled") == {}
 
 
-def test_a_session_that_takes_too_long_is_ended_and_counted(world: MakeWorld) -> None:
+def test_a_session_that_takes_too_long_is_counted_and_the_next_one_goes_on(
+    world: MakeWorld,
+) -> None:
     def short(spec: Object) -> None:
         spec["limits"] = {"timeoutSeconds": {"small": 20}}
 
     hangs = {"steps": [{"write": {"path": "half.py", "content": "X = 1\n"}}, {"hang": True}]}
-    here = world([does("slow", hangs)], short)
+    ends = {"steps": [{"replace": {"path": "half.py", "old": "X = 1", "new": "X = 2"}}]}
+    here = world([does("slow", hangs), does("late", hangs, ends)], short)
     here.task("slow", maxRetries=0)
+    here.task("late", maxRetries=1)
     task = here.stalled("task", "slow", "Timeout", 120)
     assert task["status"]["attempt"] == 1
-    assert here.files() == [".gitignore", "README.md", "app.py", "test_app.py"]
+    late = here.closed("late")
+    assert [a["reason"] for a in late["status"]["attempts"]] == ["Timeout", "Succeeded"]
+    assert here.files() == [".gitignore", "README.md", "app.py", "half.py", "test_app.py"]
+    assert here.on_server("show", "refs/heads/main:half.py") == "X = 2\n"
 
 
 def test_a_cancelled_task_ends_its_agent_keeps_its_work_and_merges_nothing(

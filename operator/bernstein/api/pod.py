@@ -84,6 +84,8 @@ class CheckoutConfig:
     pinned_sha: str | None = None
     pinned_names: tuple[str, ...] = ()
     """Files of these base names, anywhere, are taken from `pinned_sha` (absent there = removed)."""
+    resume: str | None = None
+    """Ref of a checkpoint: its files are written instead, on the tip, where they merge with it."""
     launcher_from: str | None = None
     launcher_to: str | None = None
 

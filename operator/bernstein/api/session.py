@@ -53,6 +53,9 @@ class AgentSessionSpec(Model):
     effort: Effort
     base_ref: Line
     work_ref: Line
+    resume_ref: Line | None = Field(
+        default=None, description="Checkpoint of the session before, whose files it starts with."
+    )
     timeout_seconds: int = Field(ge=1)
     stop: Stop | None = None
 

@@ -179,6 +179,10 @@ class TaskStatus(Model):
     feedback: Annotated[str, Field(max_length=6000)] | None = Field(
         default=None, description="Why the last attempt was rejected; told to the next one."
     )
+    checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
+        default=None,
+        description="Ref of what a session that was cut off left for the next one.",
+    )
     verification: Verification | None = None
     delivery: Delivery | None = None
     model: Annotated[str, Field(max_length=300)] | None = None

@@ -105,7 +105,8 @@ class SessionController:
         assert snapshot.project is not None
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
-        text = prompt(snapshot.task, session.spec.attempt)
+        goes_on = session.spec.resume_ref is not None
+        text = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         await self._writer.create(
             key, CONFIG_MAPS, prompt_config_map(session, text, self._settings)

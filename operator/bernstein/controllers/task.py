@@ -218,6 +218,7 @@ def _session(snapshot: TaskSnapshot, status: TaskStatus, intent: CreateSession) 
         effort=route.effort,
         base_ref=landing.ref_of(snapshot),
         work_ref=names.work_ref(landing.owner_uid(snapshot), meta.name, intent.number),
+        resume_ref=status.checkpoint,
         timeout_seconds=queueing.timeout_seconds(task, project),
     )
     labels = {names.LABEL_TASK: names.bounded(meta.name)}

@@ -13,8 +13,13 @@ Your word is not taken for it. The result is checked as listed above, on the fil
 If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}."""
 
 
-def prompt(task: Task, attempt: int) -> str:
-    """The prompt of one attempt, as Markdown text."""
+_GOES_ON = """\
+The session before this one was cut off. What it had written so far is in the files already:
+look at it (`git status`, `git diff`) and go on from there."""
+
+
+def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> str:
+    """The prompt of one attempt, as Markdown text. `goes_on`: from a checkpoint's files."""
     spec = task.spec
     parts = [
         f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
@@ -26,7 +31,7 @@ def prompt(task: Task, attempt: int) -> str:
         _listed("Constraints", spec.constraints),
         _listed("Done means", [_signal(s) for s in spec.completion_signals]),
         "Nothing is expected to change: report what you found." if spec.changes == "none" else "",
-        _previous(task.status.feedback),
+        _GOES_ON if goes_on else _previous(task.status.feedback),
         _RULES,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

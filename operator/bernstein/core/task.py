@@ -139,9 +139,24 @@ def _session_ended(
         reason, message = problem
     row = policy(reason)
     status = _settle(snapshot, session, status, reason, message, counted=row.counts)
+    status = status.model_copy(update={"checkpoint": _checkpoint(session, status, reason)})
     if row.counts:
         return _count_failure(snapshot, status, reason, message, now)
     return _not_counted(status, snapshot, row, session, reason, message, now)
+
+
+_CUT_OFF = frozenset({"Disrupted", "HeartbeatLost", "PodLost", "Timeout"})
+"""Ends that say nothing against the work so far."""
+
+
+def _checkpoint(session: AgentSession, status: TaskStatus, reason: str) -> str | None:
+    """The ref that the next session goes on from, if the work so far is worth it."""
+    if reason not in _CUT_OFF:
+        return None
+    work, report = session.status.work, session.status.report
+    pushed = work is not None and work.sha != work.base
+    reported = report is not None and report.checkpoint is not None
+    return session.spec.work_ref if pushed or reported else status.checkpoint
 
 
 def _reported_done(status: TaskStatus, session: AgentSession, now: datetime) -> TaskStatus:
@@ -158,7 +173,7 @@ def _reported_done(status: TaskStatus, session: AgentSession, now: datetime) -> 
         deps_changed=work.deps_changed,
     )
     done = move(status, TaskState.DONE, "Reported", now).model_copy(
-        update={"verification": judged, "infrastructure_failures": 0}
+        update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}
     )
     return busy(done, "Verifying", "the janitor and the gates look at what it left", now)
 

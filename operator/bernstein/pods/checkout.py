@@ -14,7 +14,8 @@ from pathlib import Path
 from bernstein.api.pod import CheckoutConfig, CheckoutResult
 from bernstein.pods import git, log
 from bernstein.pods.errors import PodError
-from bernstein.pods.git import Git, full_ref, is_sha
+from bernstein.pods.git import Git, GitError, full_ref, is_sha
+from bernstein.pods.merging import merge_trees
 
 CONFIG = CheckoutConfig
 
@@ -23,6 +24,7 @@ _DEPTHS = (2, 50, None)
 _WORKTREE_ATTRIBUTES = "* -filter -text -ident !working-tree-encoding\n"
 """git converts nothing there either: what runs there sees the bytes that are committed."""
 _WORKTREE_BRANCH = "work"
+_CHECKPOINT = "refs/checkpoint"
 
 
 def run(config: CheckoutConfig) -> CheckoutResult:
@@ -33,7 +35,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     tree = repository.text("rev-parse", "--verify", f"{sha}^{{tree}}")
     repository.run("update-ref", "--no-deref", "HEAD", sha)
     if config.worktree is not None:
-        _write_worktree(repository, config, sha, Path(config.worktree))
+        files = _resumed(repository, config, sha) if config.resume else None
+        _write_worktree(repository, config, sha, files or sha, Path(config.worktree))
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -65,20 +68,46 @@ def _reach(repository: Git, specs: list[str], commit: str) -> None:
             raise PodError("RefNotFound", f"no fetched ref contains the commit {commit}") from None
 
 
+def _resumed(repository: Git, config: CheckoutConfig, sha: str) -> str | None:
+    """The tree of the checkpoint on the tip; None where that cannot be had: start afresh then."""
+    assert config.resume is not None
+    try:
+        # One commit on the tip of then: with the tip's whole history it merges with any later tip.
+        checkpoint = full_ref(config.resume)
+        specs = [f"{checkpoint}:{_CHECKPOINT}", f"{full_ref(config.ref)}:{full_ref(config.ref)}"]
+        repository.fetch(specs[:1], depth=2)
+        if repository.text("rev-parse", f"{_CHECKPOINT}^") == sha:
+            return repository.text("rev-parse", f"{_CHECKPOINT}^{{tree}}")
+        repository.fetch(specs, depth=None)
+        merged = merge_trees(repository, sha, _CHECKPOINT)
+    except GitError as error:
+        log.event("not-resumed", ref=config.resume, reason=error.reason, message=error.message)
+        return None
+    if merged.conflicts:
+        log.event("not-resumed", ref=config.resume, reason="MergeConflict")
+        return None
+    return merged.tree
+
+
 # --- files --------------------------------------------------------------------------------------
 
 
-def _write_worktree(repository: Git, config: CheckoutConfig, sha: str, worktree: Path) -> None:
+def _write_worktree(
+    repository: Git, config: CheckoutConfig, sha: str, files: str, worktree: Path
+) -> None:
+    """The tree of `files` into the worktree; its own `.git`, if any, is at `sha`."""
     worktree.mkdir(parents=True, exist_ok=True)
     if any(worktree.iterdir()):
         raise PodError("InvalidConfig", f"{worktree} is not empty: it must be a fresh volume")
     index = {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
-    repository.run("read-tree", sha, env=index)
+    repository.run("read-tree", files, env=index)
     if config.pinned_sha:
         _pin(repository, config.pinned_sha, set(config.pinned_names), index)
     here = index | {"GIT_WORK_TREE": str(worktree)}
     repository.run("checkout-index", "--all", "--force", "--index", env=here)
     if config.worktree_git:
+        if files != sha:
+            repository.run("read-tree", sha, env=index)
         _give_git(repository, sha, worktree)
 
 

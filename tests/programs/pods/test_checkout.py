@@ -180,6 +180,46 @@ def test_the_worktrees_own_git_is_clean_and_knows_no_remote(
         assert hidden.encode() not in everything
 
 
+CHECKPOINT = "refs/bernstein/0/task/s1"
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_session_goes_on_from_the_checkpoint_on_the_tip_of_now(
+    origin: Origin, config: dict[str, Any], tmp_path: Path, moved: bool
+) -> None:
+    before = origin.commit({"a.txt": "0\n"})
+    tip = origin.commit({"a.txt": "1\n", "gone.txt": "x\n"}, before, ref="refs/heads/main")
+    origin.commit({"gone.txt": None, "new.txt": "n\n", "a.txt": "2\n"}, tip, ref=CHECKPOINT)
+    if moved:
+        tip = origin.commit({"other.txt": "o\n"}, tip, ref="refs/heads/main")
+
+    found = checkout.run(CheckoutConfig(**config | {"worktree_git": True, "resume": CHECKPOINT}))
+
+    worktree = tmp_path / "workspace"
+    other = {"other.txt": b"o\n"} if moved else {}
+    assert files(worktree) == {"a.txt": b"2\n", "new.txt": b"n\n"} | other
+    assert found.sha == tip, "the work stays one commit on the tip"
+    assert plain_git(worktree, "rev-parse", "HEAD") == tip
+    changed = plain_git(worktree, "status", "--porcelain").split("\n")
+    assert sorted(line.strip() for line in changed) == ["?? new.txt", "D gone.txt", "M a.txt"]
+
+
+@pytest.mark.parametrize("how", ["conflict", "gone"])
+def test_a_checkpoint_that_cannot_be_had_lets_the_session_start_afresh(
+    origin: Origin, config: dict[str, Any], tmp_path: Path, how: str
+) -> None:
+    first = origin.commit({"a.txt": "1\n"})
+    if how == "conflict":
+        origin.commit({"a.txt": "mine\n"}, first, ref=CHECKPOINT)
+    tip = origin.commit({"a.txt": "theirs\n"}, first, ref="refs/heads/main")
+
+    found = checkout.run(CheckoutConfig(**config | {"worktree_git": True, "resume": CHECKPOINT}))
+
+    assert found.sha == tip
+    assert files(tmp_path / "workspace") == {"a.txt": b"theirs\n"}
+    assert plain_git(tmp_path / "workspace", "status", "--porcelain") == ""
+
+
 def test_the_worktrees_objects_are_copies(
     origin: Origin, config: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -68,6 +68,13 @@ If nothing has to be changed, say so: end your last message with the line {NO_CH
     )
 
 
+def test_who_goes_on_from_a_checkpoint_is_told_so_and_not_why_the_other_ended() -> None:
+    text = prompt(FULL, 2, goes_on=True)
+
+    assert "was cut off. What it had written so far is in the files already" in text
+    assert "rejected" not in text
+
+
 def test_what_is_not_said_leaves_no_heading() -> None:
     text = prompt(objects.task(title="Look", changes="none"), 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.meta import UsageCounts
 from bernstein.api.project import Project
-from bernstein.api.session import AgentSession
+from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Delivery, Hold, TaskStatus
 from bernstein.core import conditions, task
@@ -40,6 +40,7 @@ from tests.unit.core.objects import (
     job,
     project,
     session,
+    sha,
     snapshot,
     stalled_for,
     status,
@@ -63,6 +64,41 @@ def after(ended: AgentSession, before: TaskStatus | None = None, **spec: Any) ->
     found = before or with_session(TaskState.IN_PROGRESS)
     subject = objects.task(status=found, **spec)
     return decide(snapshot(subject, sessions=(ended,))).status
+
+
+# --- checkpoints --------------------------------------------------------------------------------
+
+CUT_OFF = ["Timeout", "HeartbeatLost", "Disrupted", "PodLost"]
+
+
+@pytest.mark.parametrize("reason", CUT_OFF)
+def test_the_next_session_goes_on_from_what_one_that_was_cut_off_has_pushed(reason: str) -> None:
+    ended = dead(reason, work=work())
+
+    assert after(ended).checkpoint == ended.spec.work_ref
+
+
+def test_what_a_session_reported_counts_where_its_pod_says_nothing_more() -> None:
+    ended = dead("PodLost")
+    report = Report(seq=2, checkpoint=sha(7))
+    lost = ended.model_copy(update={"status": ended.status.model_copy(update={"report": report})})
+
+    assert after(lost).checkpoint == ended.spec.work_ref
+    assert after(ended).checkpoint is None
+
+
+def test_a_session_that_got_nowhere_leaves_the_checkpoint_before_it() -> None:
+    before = with_session(TaskState.IN_PROGRESS, checkpoint="refs/bernstein/11112222/work/s0")
+    unchanged = dead("Timeout", work=work(BASE))
+
+    assert after(unchanged, before).checkpoint == before.checkpoint
+
+
+@pytest.mark.parametrize("reason", ["AgentFailed", "Stalled", "MaxTurns", "Succeeded"])
+def test_any_other_end_lets_the_next_session_start_afresh(reason: str) -> None:
+    before = with_session(TaskState.IN_PROGRESS, checkpoint="refs/bernstein/11112222/work/s0")
+
+    assert after(dead(reason, work=work()), before).checkpoint is None
 
 
 # --- from Open to the agent ---------------------------------------------------------------------

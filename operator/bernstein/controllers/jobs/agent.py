@@ -128,6 +128,7 @@ def _checkout(session: AgentSession, project: Project, settings: Settings) -> Ob
         git_dir=pod.BASE_GIT,
         worktree=pod.WORKSPACE,
         worktree_git=True,
+        resume=session.spec.resume_ref,
         launcher_from=LAUNCHER,
         launcher_to="/launcher/launcher",
     )
