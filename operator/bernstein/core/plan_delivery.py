@@ -48,7 +48,8 @@ def _step(status: PlanStatus, step: str, now: datetime) -> tuple[PlanStatus, Del
     if old.step == step:
         return status, old
     number = status.jobs + 1
-    new = old.model_copy(update={"state": "Pending", "step": step, "round": number})
+    update = {"state": "Pending", "step": step, "round": number, "reason": None, "message": None}
+    new = old.model_copy(update=update)
     text = "the result is being merged" if step == "Landing" else "a candidate is being made"
     status = status.model_copy(update={"delivery": new, "jobs": number, "hold": None})
     return busy(status, step, text, now), new

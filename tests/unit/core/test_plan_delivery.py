@@ -311,6 +311,17 @@ def test_a_gate_that_came_after_the_tasks_were_closed_judges_the_whole() -> None
     assert land == RunLand("web-land-1", INTEGRATION, sha(2), sha(1002), ONTO, BASE)
 
 
+def test_a_merge_that_was_refused_asks_again_what_the_project_wants_by_now() -> None:
+    refused = job("web-land-1", over(failed("land", "BranchProtected", "no")))
+    held = look(step("Landing"), refused).status
+
+    again = look(held, refused, project=STRICTER, now=PROBE_SECONDS).status
+
+    assert again.verification is not None
+    assert again.verification.passed is None
+    assert (again.delivery and again.delivery.step) == "Queued"
+
+
 def test_a_gate_that_came_after_a_merge_was_judged_judges_it_again() -> None:
     ready = look(step("Preparing"), prepared()).status
     passed = look(ready, checked("web-lint-0")).status
