@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from bernstein.api.meta import Condition
+from bernstein.core.sanitise import text as sanitise
 
 Status = Literal["True", "False", "Unknown"]
 
@@ -37,7 +38,7 @@ def put(
         type=kind,
         status=status,
         reason=reason,
-        message=message[:4096],
+        message=sanitise(message, 4096),
         observed_generation=generation,
         last_transition_time=since,
     )

@@ -64,3 +64,10 @@ def test_a_note_leaves_progress_alone() -> None:
     noted = progress.note(progress.busy(status(), "W", "", NOW), "Verified", False, "X", "", NOW)
 
     assert told(noted.conditions) == {"Reconciling": ("True", "W"), "Verified": ("False", "X")}
+
+
+def test_what_a_message_quotes_is_harmless() -> None:
+    noted = progress.stalled(status(), "X", "it said: \x1b[31mred\u202e @everyone", NOW)
+
+    (found,) = noted.conditions
+    assert found.message == "it said: red \uff20everyone"
