@@ -43,7 +43,36 @@ TABLE = {
     "BudgetExceeded": (Retry.NEVER, False, "budget"),
     "NoPricing": (Retry.PROBE, False, "price"),
     "PlanGone": (Retry.NEVER, False, "Delete"),
+    "ImageUnusable": (Retry.PROBE, False, "non-root"),
+    "RefNotFound": (Retry.PROBE, False, "branch"),
+    "PodRejected": (Retry.PROBE, False, "quota"),
+    "InfrastructureError": (Retry.BACK_OFF, False, "log"),
+    "SnapshotTooLarge": (Retry.AT_ONCE, True, ".gitignore"),
+    "AgentNotStarted": (Retry.PROBE, False, "command"),
+    "NoFinalRecord": (Retry.AT_ONCE, True, "bernstein logs"),
+    "UnexpectedChanges": (Retry.AT_ONCE, True, "changes: none"),
+    "ToolMissing": (Retry.PROBE, False, "Install"),
+    "Stalled": (Retry.AT_ONCE, True, "limits.stallSeconds"),
+    "PushRejected": (Retry.PROBE, False, "git server"),
+    "VerificationMissing": (Retry.NEVER, False, "statuses"),
+    "Cancelled": (Retry.NEVER, False, ""),
+    "NameConflict": (Retry.PROBE, False, "rename"),
+    "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
+    "AgentNotFound": (Retry.NEVER, False, "agents"),
+    "TaskFailed": (Retry.NEVER, False, "what is left"),
+    "DependencyFailed": (Retry.NEVER, False, "left"),
 }
+CAPPED = {
+    "Disrupted",
+    "InfrastructureError",
+    "PodLost",
+    "ProviderUnavailable",
+    "RateLimited",
+    "RefMoved",
+    "Terminated",
+    "UsageLimited",
+}
+"""Nobody's fault, and tried again without a person: these need an end."""
 
 
 @pytest.mark.parametrize("reason", TABLE)
@@ -51,8 +80,12 @@ def test_each_cause_has_its_retry_its_cost_and_its_remedy(reason: str) -> None:
     retry, counts, remedy = TABLE[reason]
     row = POLICIES[reason]
 
-    assert (row.retry, row.counts) == (retry, counts)
+    assert (row.retry, row.counts, row.capped) == (retry, counts, reason in CAPPED)
     assert remedy in row.remedy
+
+
+def test_the_table_has_no_other_rows() -> None:
+    assert set(POLICIES) == set(TABLE)
 
 
 @pytest.mark.parametrize("reason", POLICIES)
