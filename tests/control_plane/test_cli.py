@@ -62,7 +62,9 @@ def start(cluster: Cluster, namespace: str) -> Start:
 
     async def started(*arguments: str, **environment: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-c"),
+            *(sys.executable, "-W", "error"),
+            # An interrupt may fall into a handshake; its socket is closed with the process.
+            *("-W", "ignore:unclosed:ResourceWarning", "-c"),
             "from bernstein.cli.main import main; main()",
             *("--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace),
             *arguments,
