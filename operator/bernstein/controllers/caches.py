@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -129,8 +130,10 @@ class Caches:
             if not view.ended and self._stuck(view, now):
                 view = await self._with_events(view, job)
             views[view.name] = view
-        for view in map(_orphan, self.pods.by_index(OWNER, owner_uid)):
-            views.setdefault(view.name, view)
+        for pod in self.pods.by_index(OWNER, owner_uid):
+            if pod["metadata"]["labels"].get(JOB_NAME) not in views:
+                view = _orphan(pod)
+                views[view.name] = view
         return views
 
     def view(self, job: Object) -> JobView:
@@ -163,25 +166,15 @@ class Caches:
     def _stuck(self, view: JobView, now: datetime) -> bool:
         if view.pod is None:
             return (now - view.created).total_seconds() >= pods.FAILED_CREATE_SECONDS
-        age = (now - pods.parse_time(view.pod["metadata"]["creationTimestamp"])).total_seconds()
-        return pods.phase(view.pod) == "Pending" and age >= pods.STUCK_SECONDS
+        waits = pods.phase(view.pod) == "Pending"
+        return waits and pods.age(view.pod, now) >= pods.STUCK_SECONDS
 
     async def _with_events(self, view: JobView, job: Object) -> JobView:
         about = dict(view.pod) if view.pod is not None else job
         selector = f"involvedObject.uid={uid_of(about)}"
         namespace = about["metadata"]["namespace"]
         found = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
-        return JobView(
-            name=view.name,
-            uid=view.uid,
-            created=view.created,
-            deleting=view.deleting,
-            failed=view.failed,
-            complete=view.complete,
-            pod=view.pod,
-            events=tuple(found.items),
-            labels=view.labels,
-        )
+        return replace(view, events=tuple(found.items))
 
 
 def _orphan(pod: Object) -> JobView:

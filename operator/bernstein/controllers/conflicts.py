@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from bernstein.api.meta import Condition
 from bernstein.core import conditions, progress
 from bernstein.core.remedies import with_remedy
 from bernstein.kube.errors import NameConflict
@@ -19,14 +18,9 @@ class _Hold(Protocol):
     def reason(self) -> str: ...
 
 
-class _Status(Protocol):
+class _Status(progress.Status, Protocol):
     @property
     def hold(self) -> _Hold | None: ...
-    @property
-    def conditions(self) -> tuple[Condition, ...]: ...
-    @property
-    def observed_generation(self) -> int: ...
-    def model_copy(self: S, *, update: dict[str, object]) -> S: ...
 
 
 S = TypeVar("S", bound=_Status)

@@ -14,9 +14,9 @@ from bernstein.core.errors import (
     policy,
 )
 from bernstein.core.fsm import move
-from bernstein.core.intents import Decision, RunLand, RunPrepare, TaskSnapshot
+from bernstein.core.intents import Decision, RunLand, RunPrepare, TaskSnapshot, give_up
 from bernstein.core.merge import may_merge
-from bernstein.core.merge_job import given_up, may_have_landed, result_of
+from bernstein.core.merge_job import may_have_landed, result_of
 from bernstein.core.pods import Diagnosis
 from bernstein.core.progress import busy, ended, stalled
 from bernstein.core.remedies import with_remedy
@@ -113,7 +113,7 @@ def _prepare(
     if result is None:
         return Decision(status, (), 5)
     if isinstance(result, Diagnosis):
-        return Decision(_merge_failed(snapshot, status, step, result, now), given_up(job))
+        return Decision(_merge_failed(snapshot, status, step, result, now), give_up((job,)))
     if result.conflicts:
         return Decision(_conflict(snapshot, status, step, result.conflicts, now))
     made = names.candidate_ref(landing.owner_uid(snapshot), snapshot.task.metadata.name)
@@ -169,7 +169,7 @@ def _land(
     if isinstance(result, Diagnosis):
         unsure = may_have_landed(job, result)
         failed = _merge_failed(snapshot, status, step, result, now, unsure=unsure)
-        return Decision(failed, given_up(job))
+        return Decision(failed, give_up((job,)))
     if result.state == "Landed":
         landed = step.model_copy(
             update={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,6 +123,12 @@ class RunLand:
 @dataclass(frozen=True)
 class DeleteJobs:
     jobs: tuple[JobView, ...]
+
+
+def give_up(jobs: Iterable[JobView]) -> tuple[DeleteJobs, ...]:
+    """They will not be waited for, and must not go on or start later."""
+    left = tuple(job for job in jobs if job.goes_on)
+    return (DeleteJobs(left),) if left else ()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from bernstein.api.pod import load
 from bernstein.core import pods
-from bernstein.core.intents import DeleteJobs
 from bernstein.core.pods import Diagnosis, JobView
 
 T = TypeVar("T")
@@ -57,8 +56,3 @@ def may_have_landed(job: JobView, problem: Diagnosis) -> bool:
     if problem.reason in _NOT_LANDED:
         return False
     return job.pod is None or pods.is_running(job.pod, "land")
-
-
-def given_up(job: JobView) -> tuple[DeleteJobs, ...]:
-    """A Job that will not be waited for must not start later."""
-    return () if job.ended or job.deleting else (DeleteJobs((job,)),)

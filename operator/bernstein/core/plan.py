@@ -25,8 +25,9 @@ from bernstein.core.intents import (
     PlanIntent,
     PlanSnapshot,
     RunBegin,
+    give_up,
 )
-from bernstein.core.merge_job import given_up, result_of
+from bernstein.core.merge_job import result_of
 from bernstein.core.plan_validation import validate_plan
 from bernstein.core.pods import Diagnosis
 from bernstein.core.pricing import add, money
@@ -128,7 +129,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if result is None:
         return PlanDecision(status, (), 5)
     if isinstance(result, Diagnosis):
-        return PlanDecision(_cannot_begin(status, result, project, now), given_up(job))
+        return PlanDecision(_cannot_begin(status, result, project, now), give_up((job,)))
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
     status = status.model_copy(update={"integration": begun, "hold": None})
     return PlanDecision(busy(_phase(status, "Running"), "Running", "Tasks are running", now))

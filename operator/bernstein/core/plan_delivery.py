@@ -8,9 +8,9 @@ from bernstein.api.plan import Integration, PlanStatus, PlanVerification
 from bernstein.api.pod import LandResult, PrepareResult
 from bernstein.api.task import Delivery
 from bernstein.core import holds, names, plan_verification
-from bernstein.core.intents import PlanDecision, PlanSnapshot, RunLand, RunPrepare
+from bernstein.core.intents import PlanDecision, PlanSnapshot, RunLand, RunPrepare, give_up
 from bernstein.core.merge import may_merge
-from bernstein.core.merge_job import given_up, may_have_landed, result_of
+from bernstein.core.merge_job import may_have_landed, result_of
 from bernstein.core.pods import Diagnosis
 from bernstein.core.progress import busy, ended, stalled
 from bernstein.core.remedies import with_remedy
@@ -78,7 +78,7 @@ def _land(
     if isinstance(result, Diagnosis):
         unsure = may_have_landed(job, result)
         failed = _failed(snapshot, status, step, result, now, unsure=unsure)
-        return PlanDecision(failed, given_up(job))
+        return PlanDecision(failed, give_up((job,)))
     if result.state == "Landed":
         merged = step.model_copy(
             update={
@@ -124,16 +124,14 @@ def _may_not(
             queued = status.delivery.model_copy(update={"step": "Queued"})
             status = status.model_copy(update={"delivery": queued})
         return plan_verification.again(status, unjudged, plan_verification.CHANGED, now)
-    delivered = _delivered(status, integration)
-    sha, tree = delivered.sha or "", delivered.tree or ""
-    if status.verification is not None:
-        expected = plan_verification.specs(snapshot)
-        may = may_merge(status.verification, sha=sha, tree=tree, expected=expected)
-    else:
-        # Of exactly this tree; that its gates are those of now was asked above.
-        last = plan_verification.of_last_task(snapshot, integration)
-        may = may_merge(last, sha=sha, tree=tree, expected=())
-    if may:
+    delivered, candidate = _delivered(status, integration), status.verification
+    if may_merge(
+        candidate or plan_verification.of_last_task(snapshot, integration),
+        sha=delivered.sha or "",
+        tree=delivered.tree or "",
+        # That the last Task's gates are those of now was asked above.
+        expected=plan_verification.specs(snapshot) if candidate is not None else (),
+    ):
         return None
     text = "the tree on the integration ref is not the one that was verified"
     told = with_remedy(text, "VerificationMissing")
@@ -158,7 +156,7 @@ def _prepare(
     if result is None:
         return PlanDecision(status, (), 5)
     if isinstance(result, Diagnosis):
-        return PlanDecision(_failed(snapshot, status, step, result, now), given_up(job))
+        return PlanDecision(_failed(snapshot, status, step, result, now), give_up((job,)))
     if result.conflicts:
         files = ", ".join(sanitise(p, 200) for p in result.conflicts)
         return PlanDecision(_conflict(snapshot, status, step, files, now))

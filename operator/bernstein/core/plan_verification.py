@@ -11,12 +11,12 @@ from bernstein.api.task import CheckResult, Verification
 from bernstein.core import checks, holds
 from bernstein.core.checks import CheckSpec, Subject
 from bernstein.core.errors import MAX_ROUNDS
-from bernstein.core.intents import PlanDecision, PlanSnapshot
+from bernstein.core.intents import PlanDecision, PlanSnapshot, give_up
 from bernstein.core.merge import unanswered
 from bernstein.core.pods import Diagnosis, JobView
 from bernstein.core.progress import busy, stalled
 from bernstein.core.remedies import with_remedy
-from bernstein.core.verification import ENDLESS, Wanted, abandoned, found, is_outdated, wanted_jobs
+from bernstein.core.verification import ENDLESS, Wanted, found, is_outdated, wanted_jobs
 
 CHANGED = "the Project's checks have changed"
 
@@ -85,20 +85,21 @@ def verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if judged.round >= MAX_ROUNDS:
         told = with_remedy(ENDLESS, "GateErrored")
         return PlanDecision(stalled(status, "GateErrored", told, now))
+    asked = specs(snapshot)
     wanted = wanted_jobs(
         snapshot.plan.metadata.name,
         judged,
-        specs(snapshot),
+        asked,
         pinned_sha=integration.target_sha,
         onto=integration.target,
     )
     jobs = found(wanted, snapshot.jobs)
     if is_outdated(wanted, jobs):
-        return PlanDecision(again(status, _fresh(judged), CHANGED, now), abandoned(jobs))
-    results = checks.verdicts(specs(snapshot), jobs, now)
+        return PlanDecision(again(status, _fresh(judged), CHANGED, now), give_up(jobs.values()))
+    results = checks.verdicts(asked, jobs, now)
     if results is None:
         return _wait(snapshot, status, wanted, jobs, now)
-    return PlanDecision(_judge(snapshot, status, judged, results, now), abandoned(jobs))
+    return PlanDecision(_judge(snapshot, status, judged, results, now), give_up(jobs.values()))
 
 
 def _wait(
@@ -110,7 +111,7 @@ def _wait(
 ) -> PlanDecision:
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
-        return PlanDecision(_cannot_judge(snapshot, status, *stuck, now), abandoned(jobs))
+        return PlanDecision(_cannot_judge(snapshot, status, *stuck, now), give_up(jobs.values()))
     missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
     return PlanDecision(status, missing, 5 if jobs else None)
 

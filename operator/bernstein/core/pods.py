@@ -52,6 +52,11 @@ class JobView:
             return phase(self.pod) in ("Succeeded", "Failed")
         return self.complete or self.failed is not None
 
+    @property
+    def goes_on(self) -> bool:
+        """Neither ended nor being deleted."""
+        return not self.ended and not self.deleting
+
 
 def phase(pod: Object) -> str:
     return str(pod.get("status", {}).get("phase", "Pending"))
@@ -160,7 +165,7 @@ def diagnose_waiting(job: JobView, now: datetime) -> Diagnosis | None:
             return Diagnosis("ImagePullFailed", f"image '{image}' cannot be pulled{detail}")
         if why in _UNUSABLE:
             return Diagnosis(*_unusable(status, text))
-    if _age(job.pod, now) < STUCK_SECONDS:
+    if age(job.pod, now) < STUCK_SECONDS:
         return None
     return _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
 
@@ -219,7 +224,7 @@ def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:
         scheduled = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
         if scheduled:
             return None
-        if condition.get("reason") == "Unschedulable" and _age(pod, now) > UNSCHEDULABLE_SECONDS:
+        if condition.get("reason") == "Unschedulable" and age(pod, now) > UNSCHEDULABLE_SECONDS:
             return Diagnosis("Unschedulable", str(condition.get("message", "")))
     return None
 
@@ -229,5 +234,6 @@ def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _age(pod: Object, now: datetime) -> float:
+def age(pod: Object, now: datetime) -> float:
+    """Seconds since it was made."""
     return (now - parse_time(pod["metadata"]["creationTimestamp"])).total_seconds()

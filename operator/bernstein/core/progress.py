@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from bernstein.api.meta import Condition
 from bernstein.core import conditions
 
 
-class _Status(Protocol):
+class Status(Protocol):
+    """What the statuses of our kinds have in common."""
+
     @property
     def conditions(self) -> tuple[Condition, ...]: ...
     @property
     def observed_generation(self) -> int: ...
-    def model_copy(self: S, *, update: dict[str, object]) -> S: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
 
 
-S = TypeVar("S", bound=_Status)
+S = TypeVar("S", bound=Status)
 
 
 def busy(status: S, reason: str, message: str, now: datetime) -> S:

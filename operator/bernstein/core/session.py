@@ -130,7 +130,7 @@ def _is_deleted(session: AgentSession) -> bool:
 def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
     job = snapshot.job
     intents: list[Intent] = [ReleasePod(job)] if job is not None and job.pod is not None else []
-    if job is not None and not job.ended and not job.deleting:
+    if job is not None and job.goes_on:
         intents.append(DeleteJob(job))
     if _is_deleted(snapshot.session) and snapshot.settled:
         intents.append(ReleaseSession())
@@ -149,7 +149,7 @@ def _end(
         "ended_at": now,
         "conditions": conditions.drop(status.conditions, "Stale", "Reconciling"),
     }
-    stop = (DeleteJob(job),) if job is not None and not job.ended and not job.deleting else ()
+    stop = (DeleteJob(job),) if job is not None and job.goes_on else ()
     return Decision(status.model_copy(update=update), stop)
 
 

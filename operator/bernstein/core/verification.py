@@ -19,7 +19,7 @@ from bernstein.core.errors import (
     back_off_seconds,
     policy,
 )
-from bernstein.core.intents import DeleteJobs, Intent, RunCheck, RunInspect, TaskSnapshot
+from bernstein.core.intents import Intent, RunCheck, RunInspect, TaskSnapshot, give_up
 from bernstein.core.pods import Diagnosis, JobView
 from bernstein.core.progress import busy, note, stalled
 from bernstein.core.remedies import with_remedy
@@ -81,15 +81,17 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
         again = judged.model_copy(update={"round": judged.round + 1})
         status = status.model_copy(update={"verification": again})
         status = busy(status, "Verifying", "the Project's checks have changed", now)
-        return Step(status, abandoned(jobs))
+        return Step(status, give_up(jobs.values()))
     results = checks.verdicts(specs, jobs, now)
     if results is not None:
-        return replace(_judge(snapshot, status, judged, results, now), intents=abandoned(jobs))
+        return replace(
+            _judge(snapshot, status, judged, results, now), intents=give_up(jobs.values())
+        )
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
         check, why = stuck
         step = _cannot_run(snapshot, status, check, why, now)
-        return replace(step, intents=abandoned(jobs))
+        return replace(step, intents=give_up(jobs.values()))
     missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
     return Step(status, missing, 5 if jobs else None)
 
@@ -118,12 +120,6 @@ def is_outdated(wanted: Wanted, jobs: Mapping[str, JobView]) -> bool:
         job.labels.get(names.LABEL_ASKED, wanted[check].asked) != wanted[check].asked
         for check, job in jobs.items()
     )
-
-
-def abandoned(jobs: Mapping[str, JobView]) -> tuple[DeleteJobs, ...]:
-    """These Jobs are not waited for any more."""
-    left = tuple(job for job in jobs.values() if not job.ended and not job.deleting)
-    return (DeleteJobs(left),) if left else ()
 
 
 def _intents(
