@@ -1,0 +1,85 @@
+"""The command line as a process, in a namespace of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Object
+from tests.answer import Answer
+from tests.cluster import Cluster
+from tests.control_plane.cli.scenes import PLAN, write
+from tests.control_plane.conftest import Tools
+from tests.control_plane.objects import PROJECTS, valid
+
+PACKAGE = Path(__file__).parents[3] / "operator"
+
+Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
+Bernstein = Callable[..., Awaitable[Answer]]
+
+
+@pytest.fixture
+def start(cluster: Cluster, namespace: str) -> Start:
+    """Starts the command line in the test's namespace, with the administrator's kubeconfig."""
+
+    async def started(*arguments: str, **environment: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-W", "error"),
+            # An interrupt may fall into a handshake; its socket is closed with the process.
+            *("-W", "ignore:unclosed:ResourceWarning", "-c"),
+            "from bernstein.cli.main import main; main()",
+            *("--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace),
+            *arguments,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE), "COLUMNS": "120"} | environment,
+        )
+
+    return started
+
+
+@pytest.fixture
+def bernstein(start: Start) -> Bernstein:
+    async def run(*arguments: str, **environment: str) -> Answer:
+        return await ended(await start(*arguments, **environment))
+
+    return run
+
+
+async def ended(process: asyncio.subprocess.Process) -> Answer:
+    async with asyncio.timeout(60):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return Answer(process.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture
+def plan_file(tmp_path: Path) -> str:
+    path = str(tmp_path / "plan.yaml")
+    write(path, PLAN)
+    return path
+
+
+@pytest.fixture
+async def project(admin: Client, namespace: str) -> Object:
+    return await admin.create(PROJECTS, valid("Project", namespace, "default"))
+
+
+@pytest.fixture
+def stranger(cluster: Cluster, tools: Tools, namespace: str, tmp_path: Path) -> str:
+    """Kubeconfig of an account without any rights."""
+    tools.kubectl("create", "serviceaccount", "stranger", "-n", namespace)
+    token = tools.kubectl("create", "token", "stranger", "-n", namespace).strip()
+    config = json.loads(tools.kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
+    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return str(path)
