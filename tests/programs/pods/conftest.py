@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bernstein.api.pod import Remote
+from bernstein.pods import snapshot
+from tests.programs.pods.agent_pod import Taker, Volumes
 from tests.programs.pods.git_server import GitServer, plain_env
 
 
@@ -111,3 +115,46 @@ def new_origin(git_server: GitServer) -> Callable[[], Origin]:
 def origin(new_origin: Callable[[], Origin]) -> Origin:
     """A fresh, empty repository on the server."""
     return new_origin()
+
+
+# --- an agent's tree ----------------------------------------------------------------------------
+
+BASE: dict[str, bytes | str] = {
+    "a.py": "a = 1\n",
+    "docs/one.md": "one\n",
+    "docs/two.md": "two\n",
+    "link": "->a.py",
+}
+
+
+@pytest.fixture
+def volumes(tmp_path: Path) -> Volumes:
+    return Volumes(tmp_path / "pod")
+
+
+@pytest.fixture
+def started(volumes: Volumes) -> Volumes:
+    """With the usual base."""
+    volumes.start_from(BASE)
+    return volumes
+
+
+@pytest.fixture
+def take(started: Volumes) -> Callable[[], dict[str, bytes]]:
+    """Takes a snapshot and returns its files."""
+    taker = Taker(started)
+    return lambda: taker.files(taker.take())
+
+
+@pytest.fixture
+def files_read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Paths that walkers read, in order."""
+    read: list[bytes] = []
+    really_read = snapshot.Walker._read
+
+    def spy(self: Any, current: Any, file: int, path: bytes, st: os.stat_result) -> Any:
+        read.append(path)
+        return really_read(self, current, file, path, st)
+
+    monkeypatch.setattr(snapshot.Walker, "_read", spy)
+    return read

@@ -55,11 +55,6 @@ class Program:
 
 
 @pytest.fixture
-def volumes(tmp_path: Path) -> Volumes:
-    return Volumes(tmp_path / "pod")
-
-
-@pytest.fixture
 def programs(volumes: Volumes) -> Iterator[dict[str, Program]]:
     started: dict[str, Program] = {}
     yield started
