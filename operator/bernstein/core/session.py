@@ -132,9 +132,12 @@ def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
     intents: list[Intent] = [ReleasePod(job)] if job is not None and job.pod is not None else []
     if job is not None and job.goes_on:
         intents.append(DeleteJob(job))
-    if _is_deleted(snapshot.session) and snapshot.settled:
-        intents.append(ReleaseSession())
-    return Decision(status, tuple(intents))
+    if not _is_deleted(snapshot.session):
+        return Decision(status, tuple(intents))
+    if not snapshot.settled:
+        # Nothing tells the session when its Task has written.
+        return Decision(status, tuple(intents), LOOK_AGAIN_SECONDS)
+    return Decision(status, (*intents, ReleaseSession()))
 
 
 def _end(

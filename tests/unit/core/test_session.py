@@ -12,6 +12,7 @@ from bernstein.api.states import SessionState
 from bernstein.core import session as sessions
 from bernstein.core.pods import JobView
 from bernstein.core.session import (
+    LOOK_AGAIN_SECONDS,
     STALE_SECONDS,
     STOP_SECONDS,
     Decision,
@@ -311,6 +312,7 @@ def test_a_deleted_session_stays_until_its_task_has_its_outcome(settled: bool) -
     dead = launched(SessionState.DEAD, deleting=True)
 
     assert look(dead, settled=settled).intents == ((ReleaseSession(),) if settled else ())
+    assert look(dead, settled=settled).requeue_after == (None if settled else LOOK_AGAIN_SECONDS)
     assert look(launched(SessionState.DEAD), settled=settled).intents == ()
 
 
