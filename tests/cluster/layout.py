@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.cluster.errors import ClusterError
 
 NODE_NAME = "node-1"
+DNS_PORT = 53
 SOCKET_PATH_LIMIT = 107
 """Bytes of a Unix socket's path."""
 CLUSTER_DOMAIN = "cluster.local"
@@ -28,7 +29,6 @@ NODE_PORTS = (
     "kubelet-health",
     "kube-proxy-health",
     "kube-proxy-metrics",
-    "coredns",
     "coredns-ready",
 )
 
@@ -89,7 +89,7 @@ class Layout:
 
     @property
     def network(self) -> str:
-        """Name of the CNI network, and of our nftables table."""
+        """Name of the CNI network, and of our nftables tables."""
         return f"bernstein-{self.id}"
 
     @property
@@ -124,6 +124,16 @@ class Layout:
     @property
     def containerd_state(self) -> Path:
         return self.run / "containerd"
+
+    @property
+    def cni_plugins(self) -> Path:
+        """Links to the machine's plugins, and our own: containerd looks into one folder only."""
+        return self.folder / "cni-plugins"
+
+    @property
+    def policy_socket(self) -> Path:
+        """Where the CNI plugin asks the engine of network policies."""
+        return self.run / "network-policy.sock"
 
     @property
     def kubelet_root(self) -> Path:

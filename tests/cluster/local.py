@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ from tests.cluster.layout import (
     Layout,
     subnet,
 )
-from tests.cluster.packages import NODE, cni_folder, find_program, program
+from tests.cluster.packages import NODE, cni_folder, development_python, find_program, program
 from tests.cluster.process import alive, clusters_running, kill_all, wait_until
 from tests.cluster.progress import say
 from tests.cluster.record import Record
@@ -50,7 +51,7 @@ SHIM_SOCKETS = "io.containerd.runtime.v2.task/*/*/address"
 class LocalCluster(ControlPlane):
     """Pods with containerd and runc on a bridge of their own; the machine reaches pod and
     service addresses directly. One per network namespace runs at a time: kube-proxy's tables have
-    fixed names. NetworkPolicy is not enforced by the bridge."""
+    fixed names. An engine of our own enforces NetworkPolicy."""
 
     provider = "local"
     packages = NODE
@@ -103,11 +104,11 @@ class LocalCluster(ControlPlane):
 
     def _check_paths(self) -> None:
         """Ahead of the kubelet, which ends with a log that says nothing of the length."""
-        socket = os.fsencode(self._names().kubelet_socket)
-        if len(socket) > SOCKET_PATH_LIMIT:
+        path = os.fsencode(self._names().kubelet_socket)
+        if len(path) > SOCKET_PATH_LIMIT:
             raise ClusterError(
                 "PathTooLong",
-                f"the kubelet's socket below {self._folder} would have a path of {len(socket)} "
+                f"the kubelet's socket below {self._folder} would have a path of {len(path)} "
                 f"bytes, and {SOCKET_PATH_LIMIT} are the limit of a Unix socket",
                 "set XDG_CACHE_HOME to a shorter folder",
             )
@@ -127,8 +128,11 @@ class LocalCluster(ControlPlane):
     def _start(self, layout: Layout, binaries: Binaries) -> None:
         record = self._supervisor.known()
         self._supervisor.write(dataclasses.replace(record, sysctls=network.read_sysctls()))
+        network.check_bridged_packets()
+        python = development_python()
         self._prepare(layout)
         network.create_bridge(layout)
+        network.check_dns_port(layout.node_address)
         cgroup.create(layout.cgroup)
         self._start_containerd(layout, binaries)
         self._start_etcd_and_api(layout, binaries)
@@ -145,8 +149,9 @@ class LocalCluster(ControlPlane):
         ):
             self._supervisor.start(name, argv)
         api = ApiClient(layout)
-        for path, body in parts.dns_objects(layout):
+        for path, body in (*parts.network_policy_objects(), *parts.dns_objects(layout)):
             api.create(path, body)
+        self._supervisor.start("network-policy", parts.network_policy(layout, python))
         self._wait(layout)
 
     def _start_containerd(self, layout: Layout, binaries: Binaries) -> None:
@@ -154,11 +159,9 @@ class LocalCluster(ControlPlane):
         layout.image_store.mkdir(parents=True, exist_ok=True)
         layout.run.mkdir(parents=True)
         pause = f"docker.io/library/pause:{layout.id}"
-        cni = layout.folder / "cni"
-        cni.mkdir()
-        self._write_json("cni/10-bridge.conflist", parts.cni_config(layout))
+        self._write_cni(layout)
         config = layout.folder / "containerd.toml"
-        config.write_text(parts.containerd_config(layout, cni_folder(), pause))
+        config.write_text(parts.containerd_config(layout, pause))
         argv = [program("containerd"), "--config", str(config)]
         self._supervisor.start("containerd", argv)
         self._wait(layout, "containerd")
@@ -171,6 +174,16 @@ class LocalCluster(ControlPlane):
             self._supervisor.restart("containerd")
             self._wait(layout, "containerd")
         self._load_pause(containerd, binaries, pause)
+
+    def _write_cni(self, layout: Layout) -> None:
+        (layout.folder / "cni").mkdir()
+        self._write_json("cni/10-bridge.conflist", parts.cni_config(layout))
+        layout.cni_plugins.mkdir()
+        for plugin in cni_folder().iterdir():
+            (layout.cni_plugins / plugin.name).symlink_to(plugin)
+        own = layout.cni_plugins / parts.POLICY_PLUGIN
+        own.write_text(parts.policy_plugin())
+        own.chmod(0o755)
 
     def _load_pause(self, containerd: Containerd, binaries: Binaries, reference: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -201,6 +214,7 @@ class LocalCluster(ControlPlane):
             "kubelet": lambda: _node_ready(ApiClient(layout)),
             "kube-proxy": healthy("kube-proxy-health", "/healthz"),
             "coredns": healthy("coredns-ready", "/ready"),
+            "network-policy": lambda: _listens(layout.policy_socket),
         }
 
     # --- removal
@@ -209,12 +223,12 @@ class LocalCluster(ControlPlane):
         layout = self._names()
         record = self._supervisor.record()
         folders = [self._folder, self._run, self._store]
-        sockets = self._shim_sockets()  # containerd forgets where they are
+        shims = self._shim_sockets()  # containerd forgets where they are
         with self._containerd_at_last(layout, record):
             cgroup.kill(layout.cgroup)
         super()._clear_machine()
-        for socket in sockets:
-            socket.unlink(missing_ok=True)
+        for shim in shims:
+            shim.unlink(missing_ok=True)
         mounts.unmount(folders)
         cgroup.remove(layout.cgroup)
         if find_program("ip") and find_program("nft"):
@@ -273,7 +287,7 @@ class LocalCluster(ControlPlane):
     def _tables(self, layout: Layout) -> set[tuple[str, str]]:
         """nftables tables of this cluster: kube-proxy's have one name for all."""
         record = self._supervisor.record()
-        mine = {("ip", layout.network)}
+        mine = {("ip", layout.network), ("inet", layout.network)}
         if record is not None and "kube-proxy" in record.processes and not self._other_nodes():
             mine.update(network.PROXY_TABLES)
         return mine
@@ -281,6 +295,11 @@ class LocalCluster(ControlPlane):
     def _other_nodes(self) -> set[str]:
         """IDs of other local clusters in this network namespace."""
         return clusters_running("kube-proxy", in_this_network=True) - {self._id}
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as connection:
+        return connection.connect_ex(str(path)) == 0
 
 
 def _node_ready(api: ApiClient) -> bool:

@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.errors import ClusterError
-from tests.cluster.layout import POD_NETWORK, SERVICE_NETWORK, SLOTS, Layout, subnet
+from tests.cluster.layout import DNS_PORT, POD_NETWORK, SERVICE_NETWORK, SLOTS, Layout, subnet
 from tests.cluster.packages import find_program, program
 from tests.cluster.process import run
 
 # kube-proxy's nftables tables have fixed names: one node per machine.
 PROXY_TABLES = (("ip", "kube-proxy"), ("ip6", "kube-proxy"))
 
-# What kubelet and kube-proxy set on start, to be put back afterwards.
+# Without them packets between pods meet no rule.
+BRIDGED = ("net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables")
+
+# What kubelet, kube-proxy and we set on start, to be put back afterwards.
 SYSCTLS = (
+    *BRIDGED,
     "kernel.keys.root_maxbytes",
     "kernel.keys.root_maxkeys",
     "kernel.panic",
@@ -106,7 +110,35 @@ def create_bridge(layout: Layout) -> None:
     # but without any route the kernel would refuse the connection.
     run([ip, "route", "add", str(layout.services), "dev", bridge])
     run([program("nft"), "-f", "-"], stdin=masquerade_rules(layout))
-    write_sysctls({"net.ipv4.ip_forward": "1"})
+    write_sysctls({"net.ipv4.ip_forward": "1", **dict.fromkeys(BRIDGED, "1")})
+
+
+def check_bridged_packets() -> None:
+    """ClusterError when the kernel cannot show packets between pods to its rules."""
+    if not all(_sysctl(name).exists() for name in BRIDGED):
+        raise ClusterError(
+            "NoBridgeFilter",
+            "the kernel hides packets within a bridge from nftables, and so from kube-proxy and "
+            "from network policies",
+            "load its module, as root: modprobe br_netfilter",
+        )
+
+
+def check_dns_port(address: str) -> None:
+    """ClusterError when somebody has the DNS port of an address that is there."""
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+        with socket.socket(socket.AF_INET, kind) as candidate:
+            # As CoreDNS does: what a cluster before left in TIME_WAIT is no hindrance.
+            candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, kind == socket.SOCK_STREAM)
+            try:
+                candidate.bind((address, DNS_PORT))
+            except OSError as error:
+                raise ClusterError(
+                    "DNSPortTaken",
+                    f"the cluster's DNS cannot have port {DNS_PORT} of {address}: {error.strerror}",
+                    "let the machine's own DNS server listen on other addresses only; find it "
+                    f"with: ss -lnp sport = :{DNS_PORT}",
+                ) from error
 
 
 def masquerade_rules(layout: Layout) -> str:

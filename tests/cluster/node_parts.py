@@ -1,23 +1,30 @@
 """Command lines and configuration of what makes a node: containerd, kubelet, kube-proxy,
-scheduler and DNS.
+scheduler, network policies and DNS.
 
 CoreDNS runs as a process of the machine behind the usual Service `kube-dns`, whose endpoint is
 the bridge's address. As a Deployment it would have to be imported, scheduled and started after
 the node is Ready (some 3 s of every start), and nothing in pods could tell the difference; as a
-process it also reads the machine's resolv.conf where a loopback resolver is meant.
+process it also reads the machine's resolv.conf where a loopback resolver is meant. It has the
+usual port, because a NetworkPolicy speaks of the port behind a Service.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.cluster import network_policy_plugin
 from tests.cluster.binaries import Binaries
 from tests.cluster.control_plane_parts import LOOPBACK
-from tests.cluster.layout import CLUSTER_DOMAIN, NODE_NAME, Layout
+from tests.cluster.layout import CLUSTER_DOMAIN, DNS_PORT, NODE_NAME, Layout
+from tests.cluster.packages import program
+from tests.cluster.paths import REPOSITORY
+
+POLICY_PLUGIN = "bernstein-network-policy"
 
 
-def containerd_config(layout: Layout, cni: Path, pause: str) -> str:
+def containerd_config(layout: Layout, pause: str) -> str:
     """containerd's TOML: all folders our own, so that no other containerd is touched.
 
     restrict_oom_score_adj: a root without CAP_SYS_RESOURCE may not lower the score below its own
@@ -42,7 +49,7 @@ disabled_plugins = [
   netns_mounts_under_state_dir = true
   stream_server_address = "{LOOPBACK}"
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{cni}"
+    bin_dir = "{layout.cni_plugins}"
     conf_dir = "{layout.folder}/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
@@ -50,7 +57,8 @@ disabled_plugins = [
 
 
 def cni_config(layout: Layout) -> Mapping[str, object]:
-    """CNI: pods on our bridge, addresses recorded in the cluster's folder, no iptables."""
+    """CNI: pods on our bridge, addresses recorded in the cluster's folder, no iptables; then
+    the pod's network policies."""
     bridge = {
         "type": "bridge",
         "bridge": layout.bridge,
@@ -64,7 +72,40 @@ def cni_config(layout: Layout) -> Mapping[str, object]:
             "routes": [{"dst": "0.0.0.0/0"}],
         },
     }
-    return {"cniVersion": "0.4.0", "name": layout.network, "plugins": [bridge]}
+    policies = {"type": POLICY_PLUGIN, "socket": str(layout.policy_socket)}
+    return {"cniVersion": "0.4.0", "name": layout.network, "plugins": [bridge, policies]}
+
+
+def policy_plugin() -> str:
+    """Text of the CNI plugin's program. Its interpreter looks at no packages and no environment,
+    which would cost a pod more time than the plugin itself."""
+    interpreter = Path(sys.executable).resolve()
+    return f"#!{interpreter} -ISE\n{Path(network_policy_plugin.__file__).read_text()}"
+
+
+def network_policy(layout: Layout, python: str) -> list[str]:
+    """Command line of the engine of network policies, by a Python that has the packages of the
+    development environment."""
+    return [
+        program("env"),
+        f"PYTHONPATH={REPOSITORY}:{REPOSITORY}/operator",
+        python,
+        "-m",
+        "tests.cluster.network_policy_engine",
+        f"--server={layout.server}",
+        f"--pki={layout.pki}",
+        f"--socket={layout.policy_socket}",
+        f"--table={layout.network}",
+        f"--bridge={layout.bridge}",
+    ]
+
+
+def network_policy_objects() -> list[tuple[str, Mapping[str, object]]]:
+    """Path and object of the rights of the engine of network policies."""
+    return _rights(
+        "system:network-policy",
+        {"": ["namespaces", "pods"], "networking.k8s.io": ["networkpolicies"]},
+    )
 
 
 def kubelet(layout: Layout, binaries: Binaries) -> list[str]:
@@ -183,7 +224,7 @@ def coredns(layout: Layout, binaries: Binaries) -> list[str]:
 def corefile(layout: Layout, *, upstream: bool) -> str:
     """Corefile: cluster names from the API, all others from the machine's resolvers, if any."""
     forward = "  forward . /etc/resolv.conf\n" if upstream else ""
-    return f""".:{layout.ports["coredns"]} {{
+    return f""".:{DNS_PORT} {{
   bind {layout.node_address}
   errors
   ready {LOOPBACK}:{layout.ports["coredns-ready"]}
@@ -199,32 +240,7 @@ def corefile(layout: Layout, *, upstream: bool) -> str:
 
 def dns_objects(layout: Layout) -> list[tuple[str, Mapping[str, object]]]:
     """Path and object of all that the cluster's DNS needs in the API."""
-    rbac = "rbac.authorization.k8s.io"
-    name = {"name": "system:coredns"}
-    watch = ["list", "watch"]
-    rules = [
-        {
-            "apiGroups": [""],
-            "resources": ["endpoints", "services", "pods", "namespaces"],
-            "verbs": watch,
-        },
-        {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": watch},
-    ]
-    role = {
-        "apiVersion": f"{rbac}/v1",
-        "kind": "ClusterRole",
-        "metadata": name,
-        "rules": rules,
-    }
-    binding = {
-        "apiVersion": f"{rbac}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": name,
-        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", **name},
-        "subjects": [{"apiGroup": rbac, "kind": "User", **name}],
-    }
     protocols = {"dns": "UDP", "dns-tcp": "TCP"}
-    port = layout.ports["coredns"]
     service = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -232,7 +248,7 @@ def dns_objects(layout: Layout) -> list[tuple[str, Mapping[str, object]]]:
         "spec": {
             "clusterIP": layout.dns_service,
             "ports": [
-                {"name": key, "port": 53, "protocol": value, "targetPort": port}
+                {"name": key, "port": DNS_PORT, "protocol": value, "targetPort": DNS_PORT}
                 for key, value in protocols.items()
             ],
         },
@@ -247,13 +263,44 @@ def dns_objects(layout: Layout) -> list[tuple[str, Mapping[str, object]]]:
         "addressType": "IPv4",
         "endpoints": [{"addresses": [layout.node_address], "conditions": {"ready": True}}],
         "ports": [
-            {"name": key, "port": port, "protocol": value} for key, value in protocols.items()
+            {"name": key, "port": DNS_PORT, "protocol": value} for key, value in protocols.items()
         ],
     }
     system = "/namespaces/kube-system"
     return [
-        (f"/apis/{rbac}/v1/clusterroles", role),
-        (f"/apis/{rbac}/v1/clusterrolebindings", binding),
+        *_rights(
+            "system:coredns",
+            {
+                "": ["endpoints", "services", "pods", "namespaces"],
+                "discovery.k8s.io": ["endpointslices"],
+            },
+        ),
         (f"/api/v1{system}/services", service),
         (f"/apis/discovery.k8s.io/v1{system}/endpointslices", slice_),
+    ]
+
+
+def _rights(user: str, watched: Mapping[str, list[str]]) -> list[tuple[str, Mapping[str, object]]]:
+    """What lets a user list and watch resources (by API group), and nothing else."""
+    rbac = "rbac.authorization.k8s.io"
+    name = {"name": user}
+    role = {
+        "apiVersion": f"{rbac}/v1",
+        "kind": "ClusterRole",
+        "metadata": name,
+        "rules": [
+            {"apiGroups": [group], "resources": resources, "verbs": ["list", "watch"]}
+            for group, resources in watched.items()
+        ],
+    }
+    binding = {
+        "apiVersion": f"{rbac}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": name,
+        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", **name},
+        "subjects": [{"apiGroup": rbac, "kind": "User", **name}],
+    }
+    return [
+        (f"/apis/{rbac}/v1/clusterroles", role),
+        (f"/apis/{rbac}/v1/clusterrolebindings", binding),
     ]

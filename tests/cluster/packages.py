@@ -6,18 +6,22 @@ keeps it: Debian's would remove it.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
 from tests.cluster.lock import locked
-from tests.cluster.paths import cache_root
+from tests.cluster.paths import REPOSITORY, cache_root
 from tests.cluster.progress import say, step
 
 CNI_FOLDERS = (Path("/usr/lib/cni"), Path("/opt/cni/bin"))
+# What the engine of network policies imports.
+PYTHON_PACKAGES = ("aiohttp", "orjson", "structlog")
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # program -> Debian package
@@ -62,6 +66,23 @@ def cni_folder() -> Path:
         "ProgramMissing",
         "the CNI plugins are in none of " + ", ".join(map(str, CNI_FOLDERS)),
         "install them, on Debian with: apt-get install containernetworking-plugins",
+    )
+
+
+def development_python() -> str:
+    """A Python that has the project's packages: this one, or that of the checkout's environment.
+
+    ClusterError PythonPackagesMissing when neither has.
+    """
+    own = REPOSITORY / ".venv" / "bin" / "python"
+    if all(importlib.util.find_spec(name) for name in PYTHON_PACKAGES):
+        return sys.executable
+    if own.exists():
+        return str(own)
+    raise ClusterError(
+        "PythonPackagesMissing",
+        f"{sys.executable} lacks the project's packages, and there is no {own}",
+        "make the development environment with: make venv",
     )
 
 

@@ -44,6 +44,7 @@ def identities(layout: Layout, *, node: bool) -> Mapping[str, Identity]:
         "kubelet": Identity(f"/O=system:nodes/CN=system:node:{NODE_NAME}", kubelet_names),
         "kube-proxy": Identity("/CN=system:kube-proxy"),
         "coredns": Identity("/CN=system:coredns"),
+        "network-policy": Identity("/CN=system:network-policy"),
     }
 
 

@@ -11,6 +11,7 @@ _GONE = object()
 _CHOSEN: dict[str, Any] = {
     "steps[].goal": _GONE,
     "agents[].adapter": "generic",
+    "to[].ipBlock": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }
 
@@ -31,6 +32,8 @@ def largest(schema: dict[str, Any], path: str = "") -> Any:
             return True
         case "array":
             return [largest(schema["items"], f"{path}[]")]
+        case "object" if "additionalProperties" in schema:
+            return {"one": largest(schema["additionalProperties"], f"{path}{{}}")}
         case "object":
             fields = {n: largest(c, f"{path}.{n}") for n, c in schema["properties"].items()}
             return {name: value for name, value in fields.items() if value is not _GONE}

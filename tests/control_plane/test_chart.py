@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import ssl
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,35 @@ networkPolicy:
   enabled: true
   ingressFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
 """.replace("DIGEST", "0" * 64)
+UNUSUAL = """
+image: {repository: "Registry.Example.com:5000/team/my_app--x", tag: v1.2_RC}
+imagePullSecrets: [{name: pull.secret-1}]
+operator:
+  priorityClassName: system-cluster-critical
+  resources:
+    requests: {cpu: 0.1, memory: 100M}
+    limits: {cpu: 1, memory: 1e9, ephemeral-storage: 1.5Gi}
+server:
+  tls: {extraNames: ["*.example.com", bernstein], validityDays: 30}
+  resources:
+    requests: {cpu: ".1", memory: "1e8"}
+    limits: {memory: 1G}
+networkPolicy:
+  enabled: true
+  ingressFrom:
+    - ipBlock: {cidr: 192.0.2.0/24, except: [192.0.2.128/25]}
+    - ipBlock: {cidr: "2001:db8::/32"}
+    - podSelector: {matchExpressions: [{key: app, operator: In, values: [prometheus]}]}
+      namespaceSelector: {}
+"""
+
+
+@pytest.fixture
+def unusual(tmp_path: Path) -> str:
+    """Values as Kubernetes takes them, but few people spell them."""
+    path = tmp_path / "unusual.yaml"
+    path.write_text(UNUSUAL)
+    return str(path)
 
 
 @pytest.fixture
@@ -54,15 +84,20 @@ def of_kind(objects: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [o for o in objects if o["kind"] == kind]
 
 
-def test_the_chart_passes_helms_own_checks(tools: Tools, everything: str) -> None:
-    tools.helm("lint", "--strict", str(CHART))
-    tools.helm("lint", "--strict", str(CHART), "-f", everything)
+def test_the_chart_passes_helms_own_checks(tools: Tools, everything: str, unusual: str) -> None:
+    for arguments in ((), ("-f", everything), ("-f", unusual)):
+        tools.helm("lint", "--strict", str(CHART), *arguments)
 
 
 def test_the_api_server_takes_all_that_is_rendered(
-    tools: Tools, chart: None, everything: str
+    tools: Tools, chart: None, everything: str, unusual: str
 ) -> None:
-    for arguments in ((), ("-f", everything), ("--set", "networkPolicy.enabled=true")):
+    for arguments in (
+        (),
+        ("-f", everything),
+        ("-f", unusual),
+        ("--set", "networkPolicy.enabled=true"),
+    ):
         text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
         taken = tools.run(
             *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
@@ -86,6 +121,21 @@ def test_the_api_server_takes_all_that_is_rendered(
         ("operator.resources.limits.memory=lots", "does not match pattern"),
         ("server.tls.validityDays=0", "minimum: got 0, want 1"),
         ("fullnameOverride=Bad_Name", "does not match pattern"),
+        ("image.repository=REG/Upper", "does not match pattern"),
+        ("image.repository=registry.example.com/bernstein:v1", "does not match pattern"),
+        ("imagePullSecrets[0].name=A_b", "does not match pattern"),
+        ("operator.priorityClassName=Bad_Name!", "does not match pattern"),
+        ("server.priorityClassName=a..b", "does not match pattern"),
+        ("operator.resources.requests.cpu=1Q", "does not match pattern"),
+        ("server.tls.existingSecret=Bad Name", "does not match pattern"),
+        ("server.tls.extraNames={a..b}", "does not match pattern"),
+        ("server.tls.extraNames={*.*.example.com}", "does not match pattern"),
+        ("server.tls.existingSecret=a,server.tls.extraNames={b.example.com}", "take them away"),
+        ("server.tls.existingSecret=a,server.tls.validityDays=30", "take them away"),
+        ("networkPolicy.ingressFrom[0].podSelector.bogus=1", "'bogus' not allowed"),
+        ("networkPolicy.ingressFrom[0].namespaceSelector.matchLabels.a=1", "want string"),
+        ("networkPolicy.ingressFrom[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
+        ("networkPolicy.ingressFrom[0].ipBlock.cidr=anywhere", "does not match pattern"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused_in_clear_words(
@@ -95,7 +145,16 @@ def test_a_value_that_makes_no_sense_is_refused_in_clear_words(
 
     assert refused.returncode != 0
     assert complaint in refused.stderr
-    assert values.split("=", 1)[0].split(".")[0] in refused.stderr
+    assert re.split(r"[.=[]", values)[0] in refused.stderr
+
+
+def test_a_peer_is_either_addresses_or_pods(tools: Tools) -> None:
+    peer = "networkPolicy.ingressFrom[0]"
+    both = f"{peer}.ipBlock.cidr=192.0.2.0/24,{peer}.podSelector.matchLabels.app=a"
+
+    refused = tools.run("helm", "template", "bernstein", str(CHART), "--set", both)
+
+    assert "maxProperties: got 2, want 1" in refused.stderr
 
 
 def test_the_crds_of_the_chart_are_the_projects_and_stay_after_it(tools: Tools) -> None:
@@ -172,6 +231,14 @@ def test_the_operator_understands_its_arguments(
     assert read.lease_name == "bernstein-operator"
     mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert str(read.callback_ca.parent) in mounts
+
+
+@pytest.mark.parametrize("component", ["operator", "server"])
+def test_a_renewed_certificate_reaches_the_process(tools: Tools, component: str) -> None:
+    """A file that is mounted alone (`subPath`) would stay as it was."""
+    (container,) = _deployment(tools, component)["spec"]["template"]["spec"]["containers"]
+
+    assert not [mount for mount in container["volumeMounts"] if "subPath" in mount]
 
 
 def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:

@@ -151,12 +151,93 @@ GATES = {
         {"name": "tests", "image": "i"},
         ({"name": "pii_scan", "image": "i"}, {"name": "merge_conflict", "image": "i"}),
     ),
+    "this gate shares a Job with others that read: set gates.timeoutSeconds": Pair(
+        {"name": "lint", "timeoutSeconds": 5},
+        (
+            {"name": "pii_scan", "timeoutSeconds": 5},
+            {"name": "merge_conflict", "timeoutSeconds": 5},
+        ),
+    ),
 }
 SPECS = {
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
         (valid("Project", "", defaultAgent="codex")["spec"],),
     )
+}
+
+BRANCHES = {
+    "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with '.', '/' or "
+    "'.lock' at its end": Pair(
+        "release/v1.2_rc-1.locked",
+        ("a..b", "a//b", "a/.b", "a.lock/b", "a.lock", "a.", "a/"),
+    )
+}
+DIGEST = f"sha256:{'0a' * 32}"
+IMAGES = (
+    "agent",
+    "agent:v1.2_RC-1",
+    f"agent@{DIGEST}",
+    "team-a/my_app/tool.chain__x--y:1",
+    "registry.example.com/agent",
+    f"Registry.Example.COM:5000/team/agent:dev@{DIGEST}",
+    "localhost:5000/agent",
+    "192.0.2.1/agent",
+    "[2001:db8::1]:5000/agent",
+    f"agent@sha512:{'0' * 128}",
+)
+NO_IMAGES = (
+    "bad image!!",
+    "agent:dev ",
+    "Agent",
+    "REG/Upper",
+    "https://registry.example.com/agent",
+    "agent:",
+    "agent:a:b",
+    f"agent:{'a' * 129}",
+    "agent@sha256:0a",
+    "/agent",
+    "agent/",
+    "team//agent",
+    "_agent",
+    "registry.example.com:port/agent",
+)
+CONTAINERS = {
+    "an image is [registry[:port]/]path[:tag][@digest], with lower-case letters, digits, '.', '_' "
+    "and '-' in the path": Pair(IMAGES[0], NO_IMAGES),
+    "at least 50m": Pair("0.05", ("0", "0m", "49m", "0.049")),
+    "at least 16Mi": Pair("16384Ki", ("0Gi", "1Ki", "15Mi", "16383Ki")),
+    "at least 64Mi": Pair("64Mi", ("0Gi", "63Mi", "65535Ki")),
+}
+
+ANYWHERE = [{"ports": [{"port": 443}]}]
+NETWORKS = {
+    f"policy Unmanaged takes no '{field}'": Pair(
+        {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
+    )
+    for field in ("git", "checks", "agents")
+}
+PEERS = {
+    "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(
+        {"podSelector": {"matchLabels": {"app": "git"}}, "namespaceSelector": {}},
+        ({}, {"ipBlock": {"cidr": "192.0.2.0/24"}, "podSelector": {}}),
+    ),
+    "every part that is not meant lies within cidr, and is smaller": Pair(
+        {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/25", "192.0.2.200/32"]},
+        (
+            {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/24"]},
+            {"cidr": "192.0.2.0/24", "except": ["192.0.2.1/32", "198.51.100.0/25"]},
+            {"cidr": "192.0.2.0/24", "except": ["192.0.0.0/16"]},
+            {"cidr": "192.0.2.0/24", "except": ["2001:db8::/64"]},
+        ),
+    ),
+    "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'": Pair(
+        {"app.kubernetes.io/name": "git", "Tier_1": ""},
+        ({"a b": "x"}, {"/a": "x"}, {"a/b/c": "x"}, {"-a": "x"}),
+    ),
+    "endPort is the last of the ports that begin with port": Pair(
+        {"port": 8000, "endPort": 8000}, ({"port": 8000, "endPort": 7999},)
+    ),
 }
 
 
@@ -172,7 +253,11 @@ PAIRS: dict[str, Pair] = {
     **STEPS,
     **AGENTS,
     **GATES,
+    **BRANCHES,
+    **CONTAINERS,
     **SPECS,
+    **NETWORKS,
+    **PEERS,
     **_name(40),
     **_name(63),
 }
@@ -211,6 +296,12 @@ async def test_rule(rule: Rule, writers: dict[str, Client], namespace: str) -> N
         with pytest.raises(Invalid) as refusal:
             await client.create(resource, _with(rule, namespace, bad))
         _only(rule, refusal.value)
+
+
+async def test_references_of_images(admin: Client, namespace: str) -> None:
+    agents = [{"name": f"a{n}", "adapter": "demo", "image": i} for n, i in enumerate(IMAGES)]
+
+    await admin.create(KINDS["Project"], valid("Project", namespace, agents=agents))
 
 
 @pytest.mark.parametrize("rule", FIXED, ids=str)
@@ -281,6 +372,8 @@ def _with(rule: Rule, namespace: str, value: Any) -> Object:
         place["type"] = "path_exists"
     if rule.path.endswith("completionSignals[].value"):
         place["type"] = "glob_exists"
+    if rule.path.endswith("pipeline[].image"):
+        place["name"] = "lint"
     return obj
 
 

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from bernstein.api import crds
+from bernstein.api.project import parse
+from bernstein.controllers.jobs.pod import their_resources
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
+from bernstein.kube.resource import JOBS
 from tests.control_plane.conftest import Tools
-from tests.control_plane.objects import KINDS, valid
+from tests.control_plane.objects import KINDS, job, valid
 from tests.control_plane.samples import largest
 
 INITIAL = {"Task": "Open", "AgentSession": "Starting"}
@@ -87,7 +90,30 @@ async def test_defaults_below_an_absent_object_are_filled_in(admin: Client, name
     made = await admin.create(KINDS["Project"], valid("Project", namespace))
 
     assert made["spec"]["limits"]["timeoutSeconds"]["medium"] == 5400
-    assert made["spec"]["gates"] == {"enabled": True, "timeoutSeconds": 120, "pipeline": []}
+    assert made["spec"]["gates"] == {
+        "enabled": True,
+        "execution": "Parallel",
+        "maxParallel": 8,
+        "timeoutSeconds": 120,
+        "pipeline": [],
+    }
+
+
+async def test_the_least_that_a_project_may_grant_is_enough_for_its_jobs(
+    admin: Client, operator: Client, namespace: str
+) -> None:
+    """A Job whose container requests more than its limit would be refused."""
+    least = {"cpu": "50m", "memory": "16Mi", "ephemeralStorage": "64Mi"}
+    toolchain = {"image": "toolchain:dev", "resources": least}
+    made = await admin.create(KINDS["Project"], valid("Project", namespace, toolchain=toolchain))
+    wanted = job(namespace)
+    (container,) = wanted["spec"]["template"]["spec"]["containers"]
+    container["resources"] = their_resources(parse(made).spec.toolchain.resources)
+
+    taken = await operator.create(JOBS, wanted)
+
+    (container,) = taken["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == "16Mi"
 
 
 async def test_status_cannot_be_smuggled_in_with_the_object(admin: Client, namespace: str) -> None:

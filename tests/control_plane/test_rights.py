@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -51,6 +51,8 @@ CALLS: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("create", 1): ("create", "get"),
     ("merge", 1): ("patch",),
     ("release", 1): ("patch", "get"),
+    ("set_spec", 1): ("patch",),
+    ("delete", 1): ("delete",),
     ("status", 1): ("patch/status",),
     # Of the engine.
     ("Delete", 0): ("delete",),
@@ -63,6 +65,8 @@ CALLS: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("apply", 0): ("patch",),
 }
 """What is called with a resource, at which argument -> the verbs that the API server sees."""
+LOGS = {"logs": Right("get", "pods/log")}
+"""Calls of the client that name no resource."""
 OWNERS = ("plans", "tasks", "agentsessions")
 """Who makes an object that blocks its owner's deletion needs a right on the owner's finalizers;
 the test's API server insists on it, too."""
@@ -91,6 +95,8 @@ def _asked(*modules: str) -> set[Right]:
 def _needed(call: ast.Call, names: Mapping[str, Any]) -> Iterator[Right]:
     called = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     called = call.func.id if isinstance(call.func, ast.Name) else called
+    if isinstance(call.func, ast.Attribute) and called in LOGS:
+        yield LOGS[called]
     below = [word.value for word in call.keywords if word.arg == "subresource"]
     for place, argument in enumerate(call.args):
         resource = names.get(argument.id) if isinstance(argument, ast.Name) else None
@@ -106,34 +112,53 @@ def _what(group: str, resource: str, subresource: str = "") -> str:
     return f"{name}/{subresource}" if subresource else name
 
 
-def _granted(tools: Tools, account: str) -> set[Right]:
-    """What the chart's roles of that name allow, wherever it holds."""
+class Grant(NamedTuple):
+    """Where a right holds, and for which object; "" is everywhere, and every one."""
+
+    right: Right
+    namespace: str = ""
+    name: str = ""
+
+
+def _everywhere(rights: Iterable[Right]) -> set[Grant]:
+    return {Grant(right) for right in rights}
+
+
+def _granted(tools: Tools, account: str) -> set[Grant]:
+    """What the chart's roles of that name allow."""
     rendered = tools.helm("template", "bernstein", str(CHART), "--namespace", RELEASE_NAMESPACE)
     rules = [
-        rule
+        (rule, document["metadata"].get("namespace", ""))
         for document in yaml.safe_load_all(rendered)
         if document and document["kind"] in ("ClusterRole", "Role")
         if document["metadata"]["name"] == account
         for rule in document["rules"]
     ]
     return {
-        Right(verb, _what(group, *resource.split("/")))
-        for rule in rules
+        Grant(Right(verb, _what(group, *resource.split("/"))), namespace, name)
+        for rule, namespace in rules
         for verb in rule["verbs"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
+        for name in rule.get("resourceNames", [""])
     }
 
 
 def test_the_operator_has_the_rights_that_its_code_uses_and_no_other(tools: Tools) -> None:
-    used = _asked("bernstein.controllers", "bernstein.kube.events", "bernstein.kube.lease")
+    used = _asked("bernstein.controllers", "bernstein.kube.events")
     finalizers = {Right("update", f"{owner}.bernstein.dev/finalizers") for owner in OWNERS}
-    assert _granted(tools, "bernstein-operator") == used | finalizers
+    lease = {
+        # A create cannot be limited to a name.
+        Grant(right, RELEASE_NAMESPACE, "" if right.verb == "create" else "bernstein-operator")
+        for right in _asked("bernstein.kube.lease")
+    }
+    assert lease
+    assert _granted(tools, "bernstein-operator") == _everywhere(used | finalizers) | lease
 
 
 def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools) -> None:
     used = _asked("bernstein.server") - {EVERYBODYS}
-    assert _granted(tools, "bernstein-server") == used
+    assert _granted(tools, "bernstein-server") == _everywhere(used)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +173,8 @@ def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools)
         ("delete", "pods"),
         ("delete", "tasks.bernstein.dev"),
         ("create", "pods/exec"),
+        ("get", "pods/exec"),
+        ("list", "pods/log"),
         ("update", "jobs.batch"),
         ("create", "projects.bernstein.dev"),
         ("patch", "projects.bernstein.dev"),
@@ -227,6 +254,18 @@ async def test_a_viewer_sees_every_kind_and_writes_none(person: Person, namespac
         await viewer.list(resource, namespace)
         with pytest.raises(Forbidden):
             await viewer.create(resource, valid(kind, namespace))
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [("list", "configmaps"), ("list", "pods"), ("get", "pods/log")],
+    ids=lambda allowed: " ".join(allowed),
+)
+async def test_a_viewer_reads_what_checks_printed(
+    person: Person, namespace: str, allowed: tuple[str, str]
+) -> None:
+    """By Kubernetes' own role: the chart adds nothing for it."""
+    assert await may(await person("view"), *allowed, namespace)
 
 
 async def test_an_editor_writes_plans_and_tasks_only(person: Person, namespace: str) -> None:

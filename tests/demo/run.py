@@ -38,19 +38,25 @@ def main() -> int:
     try:
         stack = stacks.bring_up(clock, provider=options.provider, name=options.name)
         stacks.install(stack, clock)
-        server = _prepare(stack, clock)
-        code = _run_plan(stack, clock)
-        show(stack, server)
+        code = story(stack, clock)
     except (ClusterError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    _where_the_time_went(clock)
+    where_the_time_went(clock)
     print(f"\nThe cluster is still up:  export KUBECONFIG={stack.cluster.kubeconfig}")
     print("Take it down with:        make down")
     return code
 
 
-def _prepare(stack: Stack, clock: Clock) -> GitServer:
+def story(stack: Stack, clock: Clock) -> int:
+    """The example from its set-up to what was merged; the exit code of `bernstein run`."""
+    server = prepare(stack, clock)
+    code = _run_plan(stack, clock)
+    show(stack, server)
+    return code
+
+
+def prepare(stack: Stack, clock: Clock) -> GitServer:
     """A namespace of its own with git server and Project; what an earlier demo left is removed."""
     with clock.measure("preparing the example"):
         stack.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=120s")
@@ -150,7 +156,7 @@ def forwarded(stack: Stack, namespace: str, service: str, port: int) -> Iterator
             process.terminate()
 
 
-def _where_the_time_went(clock: Clock) -> None:
+def where_the_time_went(clock: Clock) -> None:
     _say("Where the time went")
     for what, seconds in clock.spent.items():
         print(f"  {seconds:6.1f} s  {what}")

@@ -184,6 +184,17 @@ def condition(obj: Object, kind: str) -> Object:
     return next((c for c in conditions if c["type"] == kind), {})
 
 
+def refused(here: World, name: str, reason: str, check: str, before: str) -> Object:
+    """The Task, which failed for good: it says which check and what helps, and nothing landed."""
+    task = here.stalled("task", name, reason)
+    assert state(task) == "Failed"
+    message = condition(task, "Stalled")["message"]
+    assert check in message
+    assert "Remedy:" in message
+    assert here.tip() == before
+    return task
+
+
 MakeWorld = Callable[..., World]
 
 _taken = iter(range(REPOSITORIES))
@@ -256,3 +267,6 @@ def writing(path: str, content: str, **more: Any) -> Object:
 
 
 LIE: Object = {"steps": [{"say": "All done, tests pass."}], "text": "done"}
+
+EXISTS: Object = {"type": "path_exists", "path": "new.py"}
+"""A signal that most scripts of the agent fulfil."""

@@ -48,6 +48,13 @@ stages:
       - title: Hang
         scope: small
 """
+LOUD = """\
+def test_loud() -> None:
+    for number in range(300):
+        print(f"row {number:03d}")
+    assert number < 0
+"""
+"""A test that fails, and prints more than a verdict's excerpt holds."""
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -115,6 +122,7 @@ def bernstein(shared_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory)
             does("Add the parser", LIE, writing("parser.py", "X = 1\n")),
             does("Describe the parser", described),
             does("Hang", hangs),
+            does("Be loud", writing("test_loud.py", LOUD)),
         ]
     )
     return CommandLine(here, tmp_path_factory.mktemp("plans"))
@@ -166,6 +174,30 @@ def test_status_and_logs_tell_of_every_attempt_and_verdict(
     assert [s["attempt"] for s in sessions] == [1, 2]
     assert [s["outcome"]["reason"] for s in sessions] == ["Succeeded", "Succeeded"]
     assert all('"event":"recorded"' in s["logs"]["recorder"] for s in sessions)
+
+
+def test_what_a_failed_test_run_printed_outlives_its_job(bernstein: CommandLine) -> None:
+    here = bernstein.here
+    command = "python3 -m pytest -q -p no:cacheprovider test_loud.py"
+    signal = {"type": "test_passes", "command": command}
+    here.task("loud", title="Be loud", completionSignals=[signal], maxRetries=0)
+    task = here.stalled("task", "loud", "SignalFailed", SECONDS)
+    (verdict, *_) = task["status"]["verification"]["checks"]
+    assert "row 299" in verdict["excerpt"]
+    assert "row 007" not in verdict["excerpt"]
+    here.kubectl("delete", "job", "loud-s1-signal-0-0", "--cascade=foreground", "--timeout=60s")
+    assert not [p for p in here.all("pods") if "signal" in p["metadata"]["name"]]
+
+    told = bernstein("logs", "loud")
+
+    assert told.code == 0, told.err
+    rows = told.out.splitlines()
+    printed = rows[rows.index("── loud-s1-signal-0-0 · check signal-0 ──") :]
+    assert [f"  row {number:03d}" for number in range(300)] == [
+        row for row in printed if row.startswith("  row ")
+    ]
+    (log,) = bernstein("logs", "loud", "--json").json["checks"]
+    assert "row 007" in log["log"]
 
 
 def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:

@@ -259,16 +259,16 @@ def finds_nothing(report: Object, but: str = "") -> None:
     assert not [p for p in report["present"] if p in NO_PROJECTS_PLACE or "run/secrets" in p]
     assert report["listening"] == []
     assert report["written"] == []
-    answers = report["answers"]
-    assert {answers.pop("secrets"), answers.pop("pods")} <= {401, 403}
-    assert answers.pop("kubelet") != 200
-    assert set(answers.values()) == {401}, answers
 
 
 def test_an_agent_finds_no_secret_but_the_model_key_that_is_its_own(attacks: Attacks) -> None:
     report = json.loads(attacks.left(attacks.rejected("search"), "found.json"))
     assert all(p.startswith("/secrets/model/") for p in direct(report["found"]["model/own"]))
     finds_nothing(report, but="model/own")
+    answers = report["answers"]
+    assert {answers.pop("secrets"), answers.pop("pods")} <= {401, 403}
+    assert answers.pop("kubelet") != 200
+    assert set(answers.values()) == {401}, answers
 
 
 def direct(places: Iterable[str]) -> Iterator[str]:
@@ -279,7 +279,12 @@ def test_a_check_finds_no_secret(attacks: Attacks) -> None:
     task = attacks.rejected("checks")
     assert check(task, "searches")["verdict"] == "Passed"
     printed = attacks.here.kubectl("logs", "job/checks-s1-signal-0-0", "-c", "check")
-    finds_nothing(json.loads(printed.splitlines()[-1]))
+    report = json.loads(printed.splitlines()[-1])
+    finds_nothing(report)
+    answers = report["answers"]
+    assert {answers.pop("git"), answers.pop("push")} == {401}
+    assert answers.pop("kubelet") != 200
+    assert set(answers.values()) == {"timed out"}, "its pod reaches the git server only"
 
 
 # --- what runs where the recorder and the pusher are --------------------------------------------

@@ -41,6 +41,7 @@ _KEPT = (  # and the order in which they are written
     "maximum",
     "minItems",
     "maxItems",
+    "minProperties",
     "maxProperties",
     "default",
     "x-kubernetes-list-type",

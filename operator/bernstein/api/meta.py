@@ -147,7 +147,24 @@ RelativePath = Annotated[
     ),
 ]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
-Image = Annotated[str, Field(min_length=1, max_length=512)]
+_HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9A-Fa-f:]+[]])(:[0-9]+)?"
+_PATH = "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
+_TAG = "[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}"
+_DIGEST = "[A-Za-z][-A-Za-z0-9_+.]*:[0-9A-Fa-f]{32,}"
+Image = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=512,
+        json_schema_extra=cel(
+            (
+                f"self.matches('^({_HOST}/)?{_PATH}(/{_PATH})*(:{_TAG})?(@{_DIGEST})?$')",
+                "an image is [registry[:port]/]path[:tag][@digest], with lower-case letters, "
+                "digits, '.', '_' and '-' in the path",
+            )
+        ),
+    ),
+]
 
 
 class Condition(Model):

@@ -26,6 +26,9 @@ from bernstein.api.meta import (
 from bernstein.api.signals import Constraints, Files, Work
 from bernstein.api.task import Cancel, CheckResult, Delivery, Hold
 
+MAX_SETTLED = 100
+"""Sessions that a Plan settles itself at a time; more wait until these are gone."""
+
 
 class Step(Work):
     model_config = {
@@ -110,8 +113,22 @@ class PlanTask(Model):
     uid: Annotated[str, Field(max_length=64)] | None = None
     state: Annotated[str, Field(max_length=32)] = "Open"
     attempts: int = 0
+    sessions: int = Field(
+        default=0, description="Number of the last session whose cost is in spendUsd."
+    )
     spend_usd: Money = "0"
     usage: UsageCounts = Field(default_factory=UsageCounts)
+
+
+class Settled(Model):
+    """What is in no Task's row: the cost of sessions whose Task was deleted before it had settled
+    them, and of Tasks whose name another one has now."""
+
+    spend_usd: Money = "0"
+    usage: UsageCounts = Field(default_factory=UsageCounts)
+    sessions: Annotated[
+        tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MAX_SETTLED)
+    ] = Field(default=(), description="Those that are counted here and still exist, by uid.")
 
 
 class Integration(Model):
@@ -163,6 +180,7 @@ class PlanStatus(Model):
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
+    settled: Settled | None = None
     estimate: Estimate | None = None
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")

@@ -23,6 +23,7 @@ from bernstein.api.meta import (
     refuses,
     rule,
 )
+from bernstein.api.network import Network
 
 
 class SecretRef(Model):
@@ -54,7 +55,22 @@ class Repository(Model):
     url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
         description="https address without credentials."
     )
-    branch: Annotated[str, Field(pattern=r"^[A-Za-z0-9][-A-Za-z0-9._/]*$", max_length=200)] = "main"
+    branch: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9][-A-Za-z0-9._/]*$",
+            max_length=200,
+            json_schema_extra=cel(
+                (
+                    "!self.contains('..') && !self.contains('//') && !self.contains('/.') && "
+                    "!self.contains('.lock/') && !self.endsWith('.lock') && "
+                    "!self.endsWith('.') && !self.endsWith('/')",
+                    "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with "
+                    "'.', '/' or '.lock' at its end",
+                )
+            ),
+        ),
+    ] = "main"
     credentials: Credentials
     ca: ConfigMapKey | None = Field(
         default=None,
@@ -62,12 +78,35 @@ class Repository(Model):
     )
 
 
-class Resources(Model):
-    """Requests and limits of the container that runs the agent or the check."""
+_BYTES = "Whole Ki, Mi or Gi; Kubernetes' other units are refused."
 
-    cpu: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?m?$", max_length=16)] = "500m"
-    memory: Annotated[str, Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16)] = "1Gi"
-    ephemeral_storage: Annotated[str, Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16)] = "2Gi"
+
+def _at_least(least: str) -> dict[str, Any]:
+    """JSON schema extension of a quantity."""
+    enough = f"quantity(self).compareTo(quantity('{least}')) >= 0"
+    # What is no quantity is the pattern's business.
+    return cel((f"!isQuantity(self) || {enough}", f"at least {least}"))
+
+
+class Resources(Model):
+    """Limits of the container that runs the agent or the check. All of its memory is reserved; of
+    CPU and disk only a little is, the rest is shared."""
+
+    # The least CPU and disk is what every such container requests: a limit below is refused.
+    cpu: Annotated[
+        str,
+        Field(pattern=r"^[0-9]+(\.[0-9]+)?m?$", max_length=16, json_schema_extra=_at_least("50m")),
+    ] = Field(default="500m", description="Cores, or thousandths with an m.")
+    memory: Annotated[
+        str,
+        Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16, json_schema_extra=_at_least("16Mi")),
+    ] = Field(default="1Gi", description=_BYTES)
+    ephemeral_storage: Annotated[
+        str,
+        Field(pattern=r"^[0-9]+(Ki|Mi|Gi)$", max_length=16, json_schema_extra=_at_least("64Mi")),
+    ] = Field(
+        default="2Gi", description=f"{_BYTES} Limits the volumes that the container writes to, too."
+    )
 
 
 class TierModels(Model):
@@ -153,6 +192,11 @@ class Gate(Model):
             needs("image", _OWN, "a gate that is not built in needs an image"),
             refuses("command", _READS_ONLY, "this gate executes nothing and takes no command"),
             refuses("image", _READS_ONLY, "this gate executes nothing and takes no image"),
+            refuses(
+                "timeoutSeconds",
+                _READS_ONLY,
+                "this gate shares a Job with others that read: set gates.timeoutSeconds",
+            ),
         ),
     }
 
@@ -167,6 +211,15 @@ class Gate(Model):
 
 class Gates(Model):
     enabled: bool = True
+    execution: Literal["Parallel", "Sequential"] = Field(
+        default="Parallel",
+        description="Parallel: all checks of a Task together, up to maxParallel. Sequential: its "
+        "completion signals, then one gate after the other; a required one that does not pass is "
+        "the last.",
+    )
+    max_parallel: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=8, description="Jobs that judge one Task at the same time."
+    )
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
     pipeline: Annotated[
         tuple[Gate, ...], Field(max_length=32, json_schema_extra=list_map("name"))
@@ -250,6 +303,7 @@ class ProjectSpec(Model):
     limits: Limits = Field(default_factory=Limits)
     budget: Budget = Field(default_factory=Budget)
     pods: PodSettings = Field(default_factory=PodSettings)
+    network: Network = Field(default_factory=Network)
 
     @property
     def repository(self) -> Repository:

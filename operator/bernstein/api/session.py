@@ -29,6 +29,11 @@ class TaskRef(Model):
     uid: Annotated[str, Field(max_length=64)]
 
 
+class PlanRef(Model):
+    name: ObjectName
+    uid: Annotated[str, Field(max_length=64)]
+
+
 class Stop(Model):
     """A soft stop: the agent is asked to end, its work so far is kept."""
 
@@ -44,6 +49,9 @@ class AgentSessionSpec(Model):
     }
 
     task_ref: TaskRef
+    plan_ref: PlanRef | None = Field(
+        default=None, description="Plan of its Task; it keeps the cost, also without the Task."
+    )
     project: ObjectName
     attempt: int = Field(ge=1)
     number: int = Field(ge=1, description="k of the session's name and ref.")

@@ -43,8 +43,9 @@ async def _cancel(terminal: Terminal, settings: Settings, name: str, reason: str
         raise CliError("InvalidReason", message, "say why with --reason", INVALID)
     async with connected(settings) as cluster:
         found = await _find(cluster, name)
-        asked = not found.cancelled and not found.ended and await _ask(cluster, found, reason)
-        if asked:
+        asked = False
+        if not found.cancelled and not found.ended:
+            asked = await _ask(cluster, found, reason)
             found = await _find(cluster, f"{found.resource.kind.lower()}/{found.name}")
         if terminal.json:
             terminal.answer(found.record)
@@ -64,10 +65,18 @@ async def _ask(cluster: Cluster, found: _Found, reason: str) -> bool:
     try:
         await cluster.client.patch(found.resource, found.name, cluster.namespace, body)
     except Invalid as error:
-        if "cancel cannot be taken back" in error.message:
+        if _is_cancelled(error):
             return False
         raise
     return True
+
+
+def _is_cancelled(refusal: Invalid) -> bool:
+    """Whether the object has a `spec.cancel`: that stays as it is."""
+    return any(
+        (cause.get("field"), cause.get("reason")) == ("spec.cancel", "FieldValueForbidden")
+        for cause in refusal.details.get("causes") or ()
+    )
 
 
 async def _find(cluster: Cluster, name: str) -> _Found:

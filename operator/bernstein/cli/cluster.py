@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
@@ -20,9 +21,10 @@ from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
-from bernstein.cli.errors import CliError, explained
+from bernstein.cli.errors import INVALID, CliError, explained
 from bernstein.cli.settings import Settings
 from bernstein.core import names, naming
+from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
@@ -34,6 +36,8 @@ SESSIONS = Resource(GROUP, VERSION, "agentsessions", "AgentSession")
 PROJECTS = Resource(GROUP, VERSION, "projects", "Project")
 
 _TIMEOUT = 15.0
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
+_LONGEST_SHOWN = 80
 
 
 class Cluster:
@@ -101,6 +105,7 @@ class Cluster:
         )
 
     async def _object(self, resource: Resource, name: str) -> Object | None:
+        check_name(name)
         try:
             return await self.client.get(resource, name, self.namespace)
         except NotFound as error:
@@ -117,13 +122,26 @@ async def connected(settings: Settings) -> AsyncIterator[Cluster]:
     try:
         connection = ConnectionInfo.load(settings.kubeconfig, settings.context)
         server = connection.server
+        namespace = _checked_namespace(settings.namespace or connection.namespace)
         async with Client(connection, timeout=_TIMEOUT, field_manager="bernstein-cli") as client:
-            yield Cluster(client, settings.namespace or connection.namespace)
+            yield Cluster(client, namespace)
     except (KubeError, ValidationError, OSError) as error:
         known = explained(error, server)
         if known is None:
             raise
         raise known from error
+
+
+def check_name(name: str, kind: str = "") -> None:
+    """Raises CliError for what would address another path than that of an object of this name."""
+    if name in ("", ".", "..") or "/" in name or "%" in name:
+        whose = f" for a {kind}" if kind else ""
+        raise CliError(
+            "InvalidName",
+            f"'{line(name, _LONGEST_SHOWN)}' is no name{whose}",
+            "names have lower-case letters, digits and '-'",
+            INVALID,
+        )
 
 
 def progress_of(items: Iterable[Object]) -> dict[str, str]:
@@ -138,6 +156,17 @@ def progress_of(items: Iterable[Object]) -> dict[str, str]:
 
 def plan_selector(plan: str) -> str:
     return f"{names.LABEL_PLAN}={naming.label_value(plan)}"
+
+
+def _checked_namespace(name: str) -> str:
+    if not _NAMESPACE.match(name):
+        raise CliError(
+            "InvalidName",
+            f"'{line(name, _LONGEST_SHOWN)}' is no name of a namespace",
+            "give at most 63 lower-case letters, digits and '-' with --namespace",
+            INVALID,
+        )
+    return name
 
 
 def _no_logs() -> None:

@@ -28,9 +28,56 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
         terminal.say(f"  {remedy}")
+    if not good:
+        _tell_whole(terminal, plan)
+    tell_tasks(terminal, tasks)
+
+
+def tell_tasks(terminal: Terminal, tasks: Iterable[Task]) -> None:
+    """Those that need a look, and where there is more about them."""
     for task in tasks:
         if needs_a_look(task):
             tell_task(terminal, task)
+            _tell_where(terminal, task.metadata.name, _verdicts(task))
+
+
+def tell_plan(terminal: Terminal, plan: Plan) -> None:
+    """How a Plan stands, and the verdicts on what it delivers as a whole."""
+    message, remedy = notes.ending(plan)
+    terminal.say(f"{plan.metadata.name}  {plan.status.phase or 'Pending'}", "bold")
+    for words in (message, remedy):
+        if words:
+            terminal.say(f"  {words}")
+    if not _verdicts(plan):
+        terminal.say("  No check of what it delivers as a whole is recorded.")
+    for check in _verdicts(plan):
+        _tell_check(terminal, check)
+
+
+def _tell_whole(terminal: Terminal, plan: Plan) -> None:
+    verdicts = _verdicts(plan)
+    for check in verdicts:
+        _tell_check(terminal, check)
+    _tell_where(terminal, plan.metadata.name, verdicts)
+
+
+def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
+    judged = subject.status.verification
+    return judged.checks if judged is not None else ()
+
+
+def _tell_where(terminal: Terminal, name: str, verdicts: Iterable[CheckResult]) -> None:
+    """Checks that only read have said all that they have to say."""
+    if any(not _good(check) and _ran(check) for check in verdicts):
+        terminal.say(f"  All that its checks printed: bernstein logs {name}")
+
+
+def _good(check: CheckResult) -> bool:
+    return check.verdict in ("Passed", "Skipped", "Bypassed")
+
+
+def _ran(check: CheckResult) -> bool:
+    return check.seconds is not None or check.verdict == "TimedOut"
 
 
 def needs_a_look(task: Task) -> bool:
@@ -50,8 +97,7 @@ def tell_task(terminal: Terminal, task: Task) -> None:
         refused = rejection(task, attempt)
         what = f"{attempt.reason}, then {refused}" if refused else f"{attempt.reason}{told}"
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {what}")
-    verification = task.status.verification
-    for check in verification.checks if verification else ():
+    for check in _verdicts(task):
         _tell_check(terminal, check)
     if stalled := _stalled(task):
         message, remedy = notes.explanation(stalled)
@@ -66,7 +112,7 @@ def _stalled(task: Task) -> Condition | None:
 
 
 def _tell_check(terminal: Terminal, check: CheckResult) -> None:
-    good = check.verdict in ("Passed", "Skipped", "Bypassed")
+    good = _good(check)
     reason = f" ({check.reason})" if check.reason else ""
     name = f"{check.kind} {check.title or check.name}"
     mark, style = ("✓", "green") if good else ("✗", "red")

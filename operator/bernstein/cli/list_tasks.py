@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
+from bernstein.api.signals import ROLES
+from bernstein.api.task import Task
 from bernstein.cli import tables
-from bernstein.cli.cluster import connected
+from bernstein.cli.cluster import PLANS, Cluster, check_name, connected
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.settings import Settings
 from bernstein.cli.terminal import Terminal, run_command
@@ -22,13 +25,17 @@ async def _list(
     terminal: Terminal, settings: Settings, status: str | None, role: str | None, plan: str | None
 ) -> None:
     if status is not None and status not in STATUSES:
-        close = difflib.get_close_matches(status, STATUSES, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"use one of: {', '.join(STATUSES)}"
-        raise CliError("InvalidStatus", f"'{status}' is no status of a task", hint, INVALID)
+        message = f"'{status}' is no status of a task"
+        raise CliError("InvalidStatus", message, _hint(status, STATUSES), INVALID)
+    if plan is not None:
+        check_name(plan, "Plan")
     async with connected(settings) as cluster:
+        found = await _tasks(cluster, plan)
+        if role is not None:
+            await _check_role(cluster, role, found)
         tasks = [
             task
-            for task in await cluster.tasks(plan)
+            for task in found
             if status in (None, task_status(task)) and role in (None, task.spec.role)
         ]
         if terminal.json:
@@ -38,3 +45,26 @@ async def _list(
         else:
             chosen = " that match" if status or role or plan else ""
             terminal.say(f"No tasks{chosen} in namespace '{cluster.namespace}'.")
+
+
+async def _tasks(cluster: Cluster, plan: str | None) -> list[Task]:
+    """All, or those of a Plan that there is."""
+    found = await cluster.tasks(plan)
+    if plan is not None and not found and await cluster.find_plan(plan) is None:
+        raise await cluster.not_found(plan, PLANS)
+    return found
+
+
+async def _check_role(cluster: Cluster, role: str, found: Sequence[Task]) -> None:
+    """Refuses what is no role; a Task of its own may have any."""
+    if role in ROLES or any(task.spec.role == role for task in found):
+        return
+    known = sorted({*ROLES, *(task.spec.role for task in await cluster.tasks())})
+    if role not in known:
+        message = f"'{role}' is no role of a task"
+        raise CliError("InvalidRole", message, _hint(role, known), INVALID)
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"use one of: {', '.join(known)}"

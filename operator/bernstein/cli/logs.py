@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.api.task import Task
-from bernstein.cli import details, pod_log
-from bernstein.cli.cluster import SESSIONS, TASKS, Cluster, connected
+from bernstein.api.task import CheckResult, Task
+from bernstein.cli import check_log, details, pod_log
+from bernstein.cli.check_log import CheckLog, CheckLogs, Whose
+from bernstein.cli.cluster import PLANS, SESSIONS, TASKS, Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.follow import is_over
 from bernstein.cli.pod_log import AGENT, Entry, PodLog
 from bernstein.cli.settings import Settings
 from bernstein.cli.terminal import Terminal, run_command
 from bernstein.core.fsm import is_final
-from bernstein.core.records import Record, task_record
+from bernstein.core.records import Record, plan_record, task_record
 from bernstein.core.sanitise import line, text
 
 _LONGEST_LOG = 4 * 1024 * 1024
@@ -26,13 +30,32 @@ _INTERVAL = 2.0
 
 @dataclass(frozen=True)
 class _Subject:
-    """A Task with all its sessions, or one session."""
+    """A Task with all its sessions, one session, or a Plan."""
 
     task: Task | None
     sessions: tuple[AgentSession, ...]
+    plan: Plan | None = None
+
+    @property
+    def whose(self) -> Whose:
+        """The checks that it is about."""
+        if self.plan is not None:
+            return check_log.of_plan(self.plan)
+        if self.task is not None:
+            return check_log.of_task(self.task)
+        return check_log.of_session(self.sessions[0])
+
+    @property
+    def verdicts(self) -> tuple[CheckResult, ...]:
+        """The last ones of a Task or a Plan."""
+        subject = self.task or self.plan
+        judged = subject.status.verification if subject is not None else None
+        return judged.checks if judged is not None else ()
 
     @property
     def ended(self) -> bool:
+        if self.plan is not None:
+            return is_over(self.plan)
         if self.task is not None:
             return is_final(self.task.status, self.task.spec.max_retries)
         return all(s.status.state is SessionState.DEAD for s in self.sessions)
@@ -53,7 +76,7 @@ class _Shown:
 
 
 def logs(settings: Settings, name: str, *, follow: bool) -> None:
-    """What the containers of a Task's sessions logged, and how the sessions ended."""
+    """What a Task's sessions logged and how they ended, and what failed checks printed."""
     terminal = Terminal(settings)
     run_command(terminal, _logs(terminal, settings, name, follow))
 
@@ -67,9 +90,9 @@ async def _logs(terminal: Terminal, settings: Settings, name: str, follow: bool)
         if settings.json:
             terminal.answer(await _record(cluster, subject))
             return
-        if not subject.sessions:
+        if not subject.sessions and subject.plan is None:
             terminal.say("It has had no session yet.")
-        teller = _Teller(terminal, cluster)
+        teller = _Teller(terminal, cluster, follow=follow)
         await teller.tell(subject)
         while follow and not subject.ended:
             await asyncio.sleep(_INTERVAL)
@@ -77,32 +100,70 @@ async def _logs(terminal: Terminal, settings: Settings, name: str, follow: bool)
             await teller.tell(subject)
         if subject.task is not None:
             details.tell_task(terminal, subject.task)
+        if subject.plan is not None:
+            details.tell_plan(terminal, subject.plan)
 
 
 async def _find(cluster: Cluster, name: str) -> _Subject:
-    task = await cluster.find_task(name)
-    if task is not None:
-        return _Subject(task, tuple(await cluster.sessions(name)))
-    session = await cluster.find_session(name)
-    if session is None:
-        raise await cluster.not_found(name, TASKS, SESSIONS)
-    return _Subject(None, (session,))
+    """A Task, a session or a Plan of that name, in this order; `plan/NAME` is a Plan."""
+    bare = name.removeprefix("plan/")
+    if bare == name:
+        task = await cluster.find_task(name)
+        if task is not None:
+            return _Subject(task, tuple(await cluster.sessions(name)))
+        session = await cluster.find_session(name)
+        if session is not None:
+            return _Subject(None, (session,))
+    plan = await cluster.find_plan(bare)
+    if plan is None:
+        raise await cluster.not_found(bare, *((TASKS, SESSIONS) if bare == name else ()), PLANS)
+    return _Subject(None, (), plan)
 
 
 class _Teller:
     """Tells each thing once, however often it is asked."""
 
-    def __init__(self, terminal: Terminal, cluster: Cluster) -> None:
+    def __init__(self, terminal: Terminal, cluster: Cluster, *, follow: bool) -> None:
         self._terminal = terminal
         self._cluster = cluster
+        self._follow = follow
         self._shown: dict[str, _Shown] = {}
+        self._looked: tuple[int, tuple[CheckResult, ...]] | None = None
+        """Sessions and verdicts when what checks printed was looked for."""
+        self._checks: set[str] = set()
+        """Jobs whose checks' output is on the terminal already."""
 
     async def tell(self, subject: _Subject) -> None:
-        """What is new of every session, the first one first."""
+        """What is new of every session and of the checks of its work, the first one first."""
+        found = await self._check_logs(subject)
         for session in subject.sessions:
-            shown = self._shown.setdefault(session.metadata.name, _Shown())
+            name = session.metadata.name
+            shown = self._shown.setdefault(name, _Shown())
             if not shown.ended:
                 await self._tell_session(session, shown)
+            self._tell_checks(log for log in found.found if log.job.startswith(f"{name}-"))
+        self._tell_checks(found.found)
+        if found.missing:
+            self._terminal.say(found.missing, "dim")
+
+    async def _check_logs(self, subject: _Subject) -> CheckLogs:
+        """Read only when there is something new: a report is large."""
+        seen = (len(subject.sessions), subject.verdicts)
+        if seen == self._looked:
+            return CheckLogs()
+        self._looked = seen
+        return await check_log.read(self._cluster, subject.whose, running=not self._follow)
+
+    def _tell_checks(self, logs: Iterable[CheckLog]) -> None:
+        for log in logs:
+            if log.job in self._checks:
+                continue
+            self._checks.add(log.job)
+            self._terminal.say(f"── {log.job} · check {log.check} ──", "bold")
+            if log.note:
+                self._terminal.say(log.note, "dim")
+            for row in text(log.written, _LONGEST_LOG).splitlines():
+                self._terminal.say(f"  {row}")
 
     async def _tell_session(self, session: AgentSession, shown: _Shown) -> None:
         if not shown.titled:
@@ -161,9 +222,22 @@ def _fresh(session: AgentSession, found: PodLog, shown: _Shown) -> dict[str, str
 
 
 async def _record(cluster: Cluster, subject: _Subject) -> Record:
+    found = await check_log.read(cluster, subject.whose)
     return {
         "task": task_record(subject.task) if subject.task else None,
+        "plan": plan_record(subject.plan) if subject.plan else None,
         "sessions": [await _session_record(cluster, session) for session in subject.sessions],
+        "checks": [_check_record(log) for log in found.found],
+        "checks_missing": found.missing or None,
+    }
+
+
+def _check_record(log: CheckLog) -> Record:
+    return {
+        "check": log.check,
+        "job": log.job,
+        "log": text(log.written, _LONGEST_LOG),
+        "note": log.note or None,
     }
 
 

@@ -175,14 +175,16 @@ def list_tasks(
 @app.command()
 def logs(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="TASK_OR_SESSION", help="Name of one.")],
+    name: Annotated[
+        str, typer.Argument(metavar="TASK_SESSION_OR_PLAN", help="Name of one; or plan/NAME.")
+    ],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Until it has ended.")] = False,
     json: Json = False,
     namespace: Namespace = None,
     context: Context = None,
     kubeconfig: Kubeconfig = None,
 ) -> None:
-    """Shows what happened in a task's sessions, its attempts and its verdicts."""
+    """Shows a task's sessions, attempts and verdicts, and what failed checks printed."""
     from bernstein.cli import logs as command
 
     settings = settings_of(ctx, json, namespace, context, kubeconfig)

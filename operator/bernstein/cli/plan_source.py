@@ -11,7 +11,7 @@ from typing import Any
 from bernstein.api.plan import Estimate, PlanSpec
 from bernstein.cli.terminal import Terminal
 from bernstein.core import plan_file
-from bernstein.core.estimate import estimate
+from bernstein.core.estimate import beyond_budget
 from bernstein.core.plan_spec import plan_spec
 from bernstein.core.plan_validation import validate_file
 from bernstein.core.problems import Problem, Report
@@ -24,7 +24,8 @@ _SHOWN = 50
 class PlanFile:
     """What a file contains and what is wrong with it."""
 
-    path: str
+    name: str
+    """For people."""
     data: Any
     report: Report
 
@@ -36,43 +37,51 @@ class PlanFile:
 
 def read(path: str) -> PlanFile:
     """Reads and judges a plan file; `-` is standard input. What cannot be read is a problem."""
+    name = {"-": "standard input", "": "''"}.get(path, path)
     try:
         data = plan_file.parse(_content(path))
     except FileNotFoundError:
-        return _unreadable(path, f"Plan file not found: {path}")
+        return _unreadable(name, f"Plan file not found: {name}")
     except OSError as error:
-        return _unreadable(path, f"Plan file cannot be read: {path}: {error.strerror}")
+        return _unreadable(name, f"Plan file cannot be read: {name}: {error.strerror}")
     except plan_file.PlanSyntaxError as error:
-        return _unreadable(path, str(error))
-    return PlanFile(path, data, validate_file(data))
+        return _unreadable(name, str(error))
+    return PlanFile(name, data, validate_file(data))
 
 
-def _unreadable(path: str, message: str) -> PlanFile:
-    return PlanFile(path, None, Report(errors=(Problem("", message),)))
+def _unreadable(name: str, message: str) -> PlanFile:
+    return PlanFile(name, None, Report(errors=(Problem("", message),)))
 
 
 def _content(path: str) -> bytes:
     limit = plan_file.MAX_BYTES + 1
     if path == "-":
         return sys.stdin.buffer.read(limit)
+    if not path:
+        raise FileNotFoundError  # as a Path it would be the folder
     with Path(path).open("rb") as file:
         return file.read(limit)
 
 
 def refuse(terminal: Terminal, file: PlanFile, errors: tuple[Problem, ...]) -> None:
-    """Every error on its line, the first ones of very many; with `--json` all as the answer."""
+    """Every error on its line, the first ones of very many; with `--json` all as the answer.
+
+    What is only a warning offline may be among the errors of a cluster: that is told once.
+    """
+    warnings = tuple(problem for problem in file.report.warnings if problem not in errors)
+    _tell(terminal, warnings)
     for problem in errors[:_SHOWN]:
         terminal.complain(f"✗ {problem.located}", "red")
     if len(errors) > _SHOWN:
         terminal.complain(f"… and {len(errors) - _SHOWN} more")
-    terminal.complain(f"{file.path}: {_count(len(errors), 'problem')}")
+    terminal.complain(f"{file.name}: {_count(len(errors), 'problem')}")
     if terminal.json:
-        terminal.answer(_record(errors, file.report.warnings))
+        terminal.answer(_record(errors, warnings))
 
 
-def valid_record(file: PlanFile) -> Record:
+def valid_record(guess: Estimate, warnings: tuple[Problem, ...]) -> Record:
     """JSON of a file without errors."""
-    return _record((), file.report.warnings) | {"estimate": estimate_record(estimate(file.spec))}
+    return _record((), warnings) | {"estimate": estimate_record(guess)}
 
 
 def _record(errors: tuple[Problem, ...], warnings: tuple[Problem, ...]) -> Record:
@@ -83,7 +92,14 @@ def _record(errors: tuple[Problem, ...], warnings: tuple[Problem, ...]) -> Recor
     }
 
 
-def tell_warnings(terminal: Terminal, warnings: Iterable[Problem]) -> None:
+def tell_warnings(terminal: Terminal, file: PlanFile, guess: Estimate) -> tuple[Problem, ...]:
+    """Of a file without errors; returns them."""
+    warnings = (*file.report.warnings, *beyond_budget(file.spec, guess))
+    _tell(terminal, warnings)
+    return warnings
+
+
+def _tell(terminal: Terminal, warnings: Iterable[Problem]) -> None:
     for problem in warnings:
         terminal.complain(f"! {problem.located}", "yellow")
 

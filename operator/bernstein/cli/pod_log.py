@@ -70,14 +70,15 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
         except ApiError as error:
             if error.status == _NOT_STARTED:
                 continue
-            return PodLog(written, _why(error, pod.name))
+            return PodLog(written, why_unreadable(error, pod.name))
         written[container] = found.decode(errors="replace")
     silent = not any(written.values())
     nothing = "Its pod logged nothing." if over else "Its pod has logged nothing yet."
     return PodLog(written, nothing if silent else "")
 
 
-def _why(error: ApiError, pod: str) -> str:
+def why_unreadable(error: ApiError, pod: str) -> str:
+    """In plain words, why there is no log of this pod."""
     if isinstance(error, NotFound):  # it also names the node, when that is what is gone
         lost = "Its pod" if error.details.get("name") == pod else "The node of its pod"
         return f"{lost} '{pod}' is gone, and what it logged with it."

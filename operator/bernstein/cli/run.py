@@ -14,7 +14,7 @@ from bernstein.api.plan import parse as parse_plan
 from bernstein.api.project import Project
 from bernstein.api.signals import ROLES
 from bernstein.cli import details, plan_source, tables
-from bernstein.cli.cluster import PLANS, Cluster, connected
+from bernstein.cli.cluster import PLANS, Cluster, check_name, connected
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, is_over, succeeded
 from bernstein.cli.plan_source import PlanFile
@@ -26,11 +26,13 @@ from bernstein.core.estimate import estimate
 from bernstein.core.naming import NAME_LIMIT
 from bernstein.core.plan_validation import validate_plan
 from bernstein.core.records import plan_record
+from bernstein.core.sanitise import line
 from bernstein.kube.errors import AlreadyExists, Forbidden
 from bernstein.kube.resource import Object
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
+_LONGEST_SHOWN = 80
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -67,8 +69,8 @@ class _Errand:
 
     async def run(self) -> int:
         seconds = _seconds(self._options.timeout)
+        _check_names(self._options)
         file = plan_source.read(self._options.path)
-        plan_source.tell_warnings(self._terminal, file.report.warnings)
         if file.report.errors:
             plan_source.refuse(self._terminal, file, file.report.errors)
             return INVALID
@@ -81,6 +83,7 @@ class _Errand:
                 plan_source.refuse(self._terminal, file, problems)
                 return INVALID
             guess = estimate(spec, project.spec if project else None)
+            plan_source.tell_warnings(self._terminal, file, guess)
             self._terminal.say(plan_source.summary(spec, guess))
             plan = await self._submit(cluster, wanted)
             self._running = plan.metadata.name
@@ -98,17 +101,9 @@ class _Errand:
         self._terminal.complain(f"  cancel it:  bernstein cancel {name}")
 
     def _plan_object(self, file: PlanFile, namespace: str) -> Object:
-        name = self._options.name
-        if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
-            raise CliError(
-                "InvalidName",
-                f"'{name}' is no name for a Plan",
-                f"use at most {NAME_LIMIT} lower-case letters, digits and '-'",
-                INVALID,
-            )
         return plan_file.plan_object(
             file.data,
-            name=name,
+            name=self._options.name,
             namespace=namespace,
             project=self._options.project,
             max_agents=self._options.max_agents,
@@ -163,6 +158,19 @@ class _Errand:
         details.tell_ending(self._terminal, scene.plan, scene.tasks, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
+
+
+def _check_names(options: Options) -> None:
+    name = options.name
+    if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
+        raise CliError(
+            "InvalidName",
+            f"'{line(name, _LONGEST_SHOWN)}' is no name for a Plan",
+            f"use at most {NAME_LIMIT} lower-case letters, digits and '-'",
+            INVALID,
+        )
+    if options.project is not None:
+        check_name(options.project, "Project")
 
 
 async def _project(cluster: Cluster, name: str | None) -> Project | None:

@@ -43,6 +43,8 @@ async def _one(terminal: Terminal, cluster: Cluster, name: str) -> None:
         terminal.answer(plan_record(plan, tasks))
         return
     terminal.show(tables.headline(plan))
+    if plan.spec.description:
+        terminal.show(tables.description(plan.spec.description))
     terminal.say("")
     terminal.show(tables.steps_table(plan, tasks, await cluster.progress(name)))
     terminal.say("")
@@ -52,6 +54,4 @@ async def _one(terminal: Terminal, cluster: Cluster, name: str) -> None:
     for words in notes.ending(plan):
         if words:
             terminal.say(words)
-    for task in tasks:
-        if details.needs_a_look(task):
-            details.tell_task(terminal, task)
+    details.tell_tasks(terminal, tasks)

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,7 +17,7 @@ from bernstein.api.task import Task
 from bernstein.cli.notes import note
 from bernstein.core.expansion import names_by_stage
 from bernstein.core.records import task_status
-from bernstein.core.sanitise import line
+from bernstein.core.sanitise import line, text
 
 _STYLES = {
     "closed": "green",
@@ -39,6 +40,7 @@ _MARKS = {
     "cancelled": "⊘",
 }
 _WIDE = 120
+_LONGEST_DESCRIPTION = 1000
 
 
 def task_table(tasks: Sequence[Task], console: Console) -> Table:
@@ -128,6 +130,11 @@ def headline(plan: Plan) -> Text:
     parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
     shown.append("".join(f" · {part}" for part in parts if part))
     return shown
+
+
+def description(words: str) -> Padding:
+    """What a Plan says of itself for people, below its headline and as wide as the terminal."""
+    return Padding(Text(text(words, _LONGEST_DESCRIPTION), style="dim"), (0, 0, 0, 2))
 
 
 def dollars(amount: str, *, zero: str = "$0.00") -> str:

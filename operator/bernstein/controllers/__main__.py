@@ -59,11 +59,13 @@ def main() -> None:
 async def _run(args: argparse.Namespace) -> int:
     connection = ConnectionInfo.load()
     metrics = Metrics()
+    if args.callback_ca is not None:
+        args.callback_ca.read_bytes()  # what cannot be read is better known before any session
     settings = Settings(
         image=args.image,
         image_pull_policy=args.image_pull_policy,
         callback_url=args.callback_url,
-        callback_ca=args.callback_ca.read_text(encoding="ascii") if args.callback_ca else None,
+        callback_ca=args.callback_ca,
         heartbeat_seconds=args.heartbeat_seconds,
         checkpoint_seconds=args.checkpoint_seconds,
     )

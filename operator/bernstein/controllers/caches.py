@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -11,18 +11,27 @@ from typing import Generic, TypeVar
 from bernstein.api import plan, project, session, task
 from bernstein.controllers import relevance
 from bernstein.controllers.kinds import CORE_EVENTS, PLANS, PROJECTS, SESSIONS, TASKS
-from bernstein.core import names, pods
+from bernstein.core import names, pods, reports
 from bernstein.core.intents import Turns
 from bernstein.core.pods import JobView
 from bernstein.kube.cache import by_label, by_owner_uid
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, PODS, Key, Object, is_deleting, key_of, uid_of
+from bernstein.kube.resource import (
+    JOBS,
+    NETWORK_POLICIES,
+    PODS,
+    Key,
+    Object,
+    is_deleting,
+    key_of,
+    uid_of,
+)
 
 T = TypeVar("T")
 
 JOB_NAME = "batch.kubernetes.io/job-name"
-OWNER, JOB, SESSION, UPSTREAM = "owner", "job", "session", "upstream"
+OWNER, JOB, SESSION, UPSTREAM, PLAN = "owner", "job", "session", "upstream", "plan"
 """Names of indexes."""
 
 
@@ -79,8 +88,9 @@ class Caches:
         self.tasks = Parsed(
             Informer(client, TASKS, namespaces=namespaces, indexes=graph), task.parse
         )
+        planned = owned | {PLAN: _plan_uid}
         self.sessions = Parsed(
-            Informer(client, SESSIONS, namespaces=namespaces, indexes=owned), session.parse
+            Informer(client, SESSIONS, namespaces=namespaces, indexes=planned), session.parse
         )
         self.jobs = Informer(
             client, JOBS, namespaces=namespaces, label_selector=ours, indexes=owned
@@ -95,6 +105,9 @@ class Caches:
                 SESSION: by_label(names.LABEL_SESSION),
                 OWNER: by_label(names.LABEL_OWNER),
             },
+        )
+        self.network_policies = Informer(
+            client, NETWORK_POLICIES, namespaces=namespaces, label_selector=ours, indexes=owned
         )
 
         self._turns: dict[str, Turns] = {}
@@ -120,6 +133,7 @@ class Caches:
             self.sessions.informer,
             self.jobs,
             self.pods,
+            self.network_policies,
         ]
 
     async def jobs_of(self, owner_uid: str, now: datetime) -> dict[str, JobView]:
@@ -135,6 +149,17 @@ class Caches:
                 view = _orphan(pod)
                 views[view.name] = view
         return views
+
+    async def log_of_check(self, pod: pods.Object) -> bytes:
+        """The end of what a check printed; its node is asked. Raises KubeError."""
+        meta = pod["metadata"]
+        return await self._client.logs(
+            meta["namespace"],
+            meta["name"],
+            container=reports.CONTAINER,
+            tail_lines=reports.LOG_LINES,
+            last_bytes=reports.LOG_BYTES,
+        )
 
     def view(self, job: Object) -> JobView:
         """A Job with its pod."""
@@ -175,6 +200,11 @@ class Caches:
         namespace = about["metadata"]["namespace"]
         found = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
         return replace(view, events=tuple(found.items))
+
+
+def _plan_uid(session: Object) -> Collection[str]:
+    plan = session["spec"].get("planRef")
+    return (plan["uid"],) if plan is not None else ()
 
 
 def _orphan(pod: Object) -> JobView:

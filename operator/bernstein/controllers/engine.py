@@ -18,6 +18,7 @@ from bernstein.controllers.writer import Writer
 from bernstein.core import names
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
+from bernstein.kube.errors import KubeError
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Elector, Fence
@@ -87,6 +88,9 @@ class Engine:
             sanitise=lambda text: sanitise(text, 1000),
         )
         controllers = list(self._controllers(fence, events))
+        for informer in self.caches.informers:
+            # Decisions also look at kinds that wake nobody: what is not listed yet is not gone.
+            await informer.synced()
         self.caches.jobs.add_handler(durations.observer(self._metrics))
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())
@@ -103,11 +107,12 @@ class Engine:
         task_writer, session_writer = writer(), writer()
         projects = self._controller(
             "project",
-            ProjectController(caches, project_writer).reconcile,
+            ProjectController(caches, project_writer, settings).reconcile,
             caches.projects.informer,
             project_writer,
         )
         projects.watch(caches.tasks.informer, self._project_of, when=relevance.starts_or_ends)
+        projects.watch(caches.network_policies, controller_key("Project", GROUP))
 
         plans = self._controller(
             "plan",
@@ -117,7 +122,8 @@ class Engine:
         )
         plans.watch(caches.tasks.informer, controller_key("Plan", GROUP))
         plans.watch(caches.tasks.informer, self._plans_in_conflict, when=relevance.gone)
-        plans.watch(caches.projects.informer, self._plans_beside, when=relevance.spec_changed)
+        plans.watch(caches.projects.informer, self._plans_beside, when=relevance.project_changed)
+        plans.watch(caches.sessions.informer, _plan_of, when=relevance.session_ends)
         plans.watch(caches.jobs, controller_key("Plan", GROUP))
         plans.watch(caches.pods, label_key(names.LABEL_PLAN))
 
@@ -137,7 +143,7 @@ class Engine:
         tasks.watch(caches.tasks.informer, self._batch_beside, when=relevance.leaves_the_line)
         tasks.watch(caches.tasks.informer, self._dependants, when=relevance.matters_downstream)
         tasks.watch(caches.plans.informer, self._tasks_of_plan, when=relevance.plan_lets_go)
-        tasks.watch(caches.projects.informer, self._waiting_beside, when=relevance.spec_changed)
+        tasks.watch(caches.projects.informer, self._waiting_beside, when=relevance.project_changed)
         tasks.watch(caches.sessions.informer, controller_key("Task", GROUP))
         tasks.watch(caches.jobs, controller_key("Task", GROUP))
         tasks.watch(caches.pods, label_key(names.LABEL_TASK))
@@ -167,6 +173,7 @@ class Engine:
             workers=self._tuning.workers,
             resync=self._tuning.resync_seconds,
             observer=self._metrics,
+            tell=lambda key, error: tell_failure(writer.events, primary.get(key), error),
         )
 
     def _project_of(self, task: Object) -> Collection[Key]:
@@ -219,9 +226,28 @@ class Engine:
         return [key_of(t) for t in found if key_of(t).namespace == key.namespace and _waits(t)]
 
 
+def tell_failure(events: EventRecorder, obj: Object | None, error: Exception) -> None:
+    """On the object itself: its owner does not read the operator's log."""
+    if obj is None:
+        return
+    said = str(error) if isinstance(error, KubeError) else f"{type(error).__name__}: {error}"
+    events.record(
+        obj,
+        reason="ReconcileFailed",
+        message=f"the operator cannot go on with it and tries again: {said}",
+        action="Reconcile",
+        warning=True,
+    )
+
+
 def _last(_: Object | None, __: Object | None) -> Priority:
     """What waits for capacity comes after what is on its way."""
     return Priority.LOW
+
+
+def _plan_of(session: Object) -> Collection[Key]:
+    plan = session["spec"].get("planRef")
+    return (Key(key_of(session).namespace, plan["name"]),) if plan is not None else ()
 
 
 def _is_open(task: Object) -> bool:

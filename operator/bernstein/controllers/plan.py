@@ -15,7 +15,7 @@ from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.writer import Writer
 from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.intents import CancelTasks, CreateTasks, PlanIntent, PlanSnapshot
-from bernstein.core.plan import decide
+from bernstein.core.plan import decide, tally
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object, controller_of
@@ -43,7 +43,7 @@ class PlanController:
                 await self._execute(key, snapshot, intent)
         except NameConflict as conflict:
             text, meta = conflicts.describe(conflict), snapshot.plan.metadata
-            before = snapshot.plan.status.model_copy(update={"phase": "Stalled"})
+            before = tally(snapshot).model_copy(update={"phase": "Stalled"})
             status = conflicts.stalled(before, text, meta.generation, now)
             again = PROBE_SECONDS
         if await self._writer.status(key, PLANS, obj, status.dump()):
@@ -65,6 +65,7 @@ class PlanController:
                     key=key,
                     project=snapshot.project,
                     owner=owner_reference("Plan", meta.name, meta.uid),
+                    caches=self._caches,
                     writer=self._writer,
                     settings=self._settings,
                 )

@@ -25,6 +25,16 @@ def spec_changed(old: Object | None, new: Object | None) -> bool:
     return not same_spec(old, new)
 
 
+def project_changed(old: Object | None, new: Object | None) -> bool:
+    """It says something else, or may be used again, or may not."""
+    return spec_changed(old, new) or _readiness(old) != _readiness(new)
+
+
+def _readiness(project: Object | None) -> str | None:
+    conditions = _status(project).get("conditions", ())
+    return next((c["status"] for c in conditions if c["type"] == "Ready"), None)
+
+
 def plan_lets_go(old: Object | None, new: Object | None) -> bool:
     """A Plan's Tasks may have to look again."""
     if spec_changed(old, new):
@@ -43,6 +53,18 @@ def starts_or_ends(old: Object | None, new: Object | None) -> bool:
 
 def gone(_: Object | None, new: Object | None) -> bool:
     return new is None
+
+
+def session_ends(old: Object | None, new: Object | None) -> bool:
+    """A session is over, is being deleted or gone: its Plan may have to settle it, or has."""
+    if new is None:
+        return True
+    was = old is not None and is_deleting(old)
+    return (_is_dead(old), was) != (_is_dead(new), is_deleting(new))
+
+
+def _is_dead(session: Object | None) -> bool:
+    return bool(_status(session).get("state") == "Dead")
 
 
 def frees_a_start(old: Object | None, new: Object | None) -> bool:

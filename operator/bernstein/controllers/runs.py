@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bernstein.api.project import Project
+from bernstein.controllers import network_policies, reports
+from bernstein.controllers.caches import Caches
 from bernstein.controllers.jobs.check import check_job, inspect_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
@@ -10,6 +12,7 @@ from bernstein.controllers.settings import Settings
 from bernstein.controllers.writer import Writer
 from bernstein.core.intents import (
     DeleteJobs,
+    KeepReports,
     RunBegin,
     RunCheck,
     RunInspect,
@@ -37,19 +40,25 @@ def build(wanted: Run, project: Project, namespace: str, owner: Object, s: Setti
 
 
 async def execute(
-    wanted: Run | DeleteJobs,
+    wanted: Run | KeepReports | DeleteJobs,
     *,
     key: Key,
     project: Project | None,
     owner: Object,
+    caches: Caches,
     writer: Writer,
     settings: Settings,
 ) -> None:
-    """Create the Job (one of ours under that name is as good), or delete Jobs."""
+    """Create the Job (one of ours under that name is as good), or delete Jobs, or keep what they
+    left."""
+    if isinstance(wanted, KeepReports):
+        await reports.keep(wanted, key, owner, caches, writer)
+        return
     if isinstance(wanted, DeleteJobs):
         for job in wanted.jobs:
             if not job.deleting:
                 await writer.delete_job(key, job)
         return
     assert project is not None
+    await network_policies.ensure(key, project, caches, writer, settings)
     await writer.create(key, JOBS, build(wanted, project, key.namespace, owner, settings))

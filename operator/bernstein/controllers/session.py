@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import conflicts
+from bernstein.controllers import conflicts, network_policies
 from bernstein.controllers.caches import SESSION, Caches
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.kinds import SESSIONS
@@ -27,6 +27,7 @@ from bernstein.core.session import (
     is_settled,
     refuse,
 )
+from bernstein.core.spend import cost_of
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
@@ -55,8 +56,7 @@ class SessionController:
         jobs = await self._caches.jobs_of(session.metadata.uid, now)
         launchable = await self._launchable(session)
         job = jobs.get(session.status.job or session.metadata.name)
-        task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
-        snapshot = Snapshot(session, job, launchable, is_settled(session, task))
+        snapshot = Snapshot(session, job, launchable, self._is_settled(session))
         decision = decide(snapshot, now)
         try:
             for intent in decision.intents:
@@ -68,6 +68,13 @@ class SessionController:
         if session.status.state is SessionState.DEAD and (job is None or job.pod is None):
             await self._release(key)
         return Result(decision.requeue_after)
+
+    def _is_settled(self, session: AgentSession) -> bool:
+        spec, namespace = session.spec, session.metadata.namespace
+        task = self._caches.tasks.get(Key(namespace, spec.task_ref.name))
+        ref = spec.plan_ref
+        plan = self._caches.plans.get(Key(namespace, ref.name)) if ref is not None else None
+        return is_settled(session, task, plan)
 
     async def _launchable(self, session: AgentSession) -> bool:
         namespace = session.metadata.namespace
@@ -110,6 +117,9 @@ class SessionController:
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
         await self._writer.create(
             key, CONFIG_MAPS, prompt_config_map(session, text, self._settings)
+        )
+        await network_policies.ensure(
+            key, snapshot.project, self._caches, self._writer, self._settings
         )
         job = agent_job(session, snapshot.project, agent, commit, self._settings)
         await self._writer.create(key, JOBS, job)
@@ -154,6 +164,9 @@ class SessionController:
         adapter = session.spec.adapter
         self._metrics.session_ended(key.namespace, adapter, outcome.reason)
         if usage is not None:
+            project = self._caches.projects.get(Key(key.namespace, session.spec.project))
+            ended = session.model_copy(update={"status": decision.status})
+            self._metrics.spent(key.namespace, adapter, cost_of(ended, project))
             self._metrics.tokens(
                 key.namespace,
                 adapter,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -11,8 +12,9 @@ class Settings:
     """Image of everything of ours that runs in pods."""
     callback_url: str | None = None
     """Where recorders reach the server; None: they report by termination message alone."""
-    callback_ca: str | None = None
-    """PEM text of the authority that signed the server's certificate."""
+    callback_ca: Path | None = None
+    """PEM file of the authority that signed the server's certificate. It may change at any time:
+    every session gets what it says then."""
     image_pull_policy: str = "IfNotPresent"
     heartbeat_seconds: int = 15
     checkpoint_seconds: int = 30

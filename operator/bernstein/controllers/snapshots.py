@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.controllers.caches import OWNER, Caches
+from bernstein.controllers.caches import OWNER, PLAN, Caches
 from bernstein.core import names, projects
 from bernstein.core.intents import PlanSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
@@ -49,7 +49,7 @@ def _plan_of(caches: Caches, task: Task) -> Plan | None:
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:
-    """The Plan with its Tasks and Jobs."""
+    """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     found = projects.resolve(plan.spec.project_ref, caches.projects.by_name(namespace).values())
     return PlanSnapshot(
@@ -57,5 +57,6 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         project=None if isinstance(found, str) else found,
         project_problem=found if isinstance(found, str) else None,
         tasks=caches.tasks.by_index(OWNER, plan.metadata.uid),
+        sessions=caches.sessions.by_index(PLAN, plan.metadata.uid).values(),
         jobs=await caches.jobs_of(plan.metadata.uid, now),
     )

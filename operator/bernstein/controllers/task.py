@@ -6,11 +6,10 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from bernstein.api.meta import API_VERSION
-from bernstein.api.session import AgentSessionSpec, TaskRef
+from bernstein.api.session import AgentSessionSpec, PlanRef, TaskRef
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.controllers import conflicts, runs, stalls
@@ -21,6 +20,7 @@ from bernstein.controllers.settings import Settings
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.writer import Writer
 from bernstein.core import landing, names, queueing
+from bernstein.core.checks import SIGNAL
 from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.intents import (
     CreateSession,
@@ -122,6 +122,7 @@ class TaskController:
                     key=key,
                     project=snapshot.project,
                     owner=owner_reference("Task", meta.name, meta.uid),
+                    caches=self._caches,
                     writer=self._writer,
                     settings=self._settings,
                 )
@@ -169,9 +170,6 @@ class TaskController:
 
     def _count(self, key: Key, snapshot: TaskSnapshot, new: TaskStatus, now: datetime) -> None:
         old = snapshot.task.status
-        spent = Decimal(new.spend_usd) - Decimal(old.spend_usd)
-        if spent and snapshot.session is not None:
-            self._metrics.spent(key.namespace, snapshot.session.spec.adapter, spent)
         judged, before = new.verification, old.verification
         if judged is not None and judged.checks and (not before or before.checks != judged.checks):
             signals = snapshot.task.spec.completion_signals
@@ -179,7 +177,7 @@ class TaskController:
                 if check.kind == "gate":
                     self._metrics.gate_verdict(check.name, check.verdict)
                 else:
-                    kind = signals[int(check.name.removeprefix("signal-"))].type
+                    kind = signals[int(check.name.removeprefix(SIGNAL))].type
                     self._metrics.signal_verdict(kind, check.verdict)
             if judged.passed is not None:
                 self._metrics.verified(key.namespace, first=new.attempt == 1, passed=judged.passed)
@@ -201,7 +199,7 @@ def _takes(old: TaskStatus, new: TaskStatus) -> bool:
 
 def _session(snapshot: TaskSnapshot, status: TaskStatus, intent: CreateSession) -> dict[str, Any]:
     """The AgentSession object of the Task's next run."""
-    task, project = snapshot.task, snapshot.project
+    task, project, plan = snapshot.task, snapshot.project, snapshot.plan
     assert project is not None
     agent = project.spec.agent(task.spec.cli)
     assert agent is not None
@@ -209,6 +207,7 @@ def _session(snapshot: TaskSnapshot, status: TaskStatus, intent: CreateSession) 
     meta = task.metadata
     spec = AgentSessionSpec(
         task_ref=TaskRef(name=meta.name, uid=meta.uid),
+        plan_ref=PlanRef(name=plan.metadata.name, uid=plan.metadata.uid) if plan else None,
         project=project.metadata.name,
         attempt=status.attempt + 1,
         number=intent.number,

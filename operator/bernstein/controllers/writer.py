@@ -14,6 +14,7 @@ from bernstein.kube.actions import (
     Executor,
     Ownership,
     RemoveFinalizer,
+    SetSpec,
     StatusPatch,
 )
 from bernstein.kube.client import Client
@@ -21,7 +22,7 @@ from bernstein.kube.errors import NameConflict
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
-from bernstein.kube.resource import JOBS, Key, Object, Resource
+from bernstein.kube.resource import JOBS, Key, Object, Resource, key_of, uid_of
 
 REQUEST_SECONDS = 30.0
 OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
@@ -53,6 +54,13 @@ class Writer:
             self.guard.wrote(owner, resource, made)
         assert made is not None
         return made
+
+    async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:
+        """Puts right what differs from `obj`; see SetSpec."""
+        await self._executor.execute(owner, SetSpec(resource, obj, live))
+
+    async def delete(self, owner: Key, resource: Resource, obj: Object) -> None:
+        await self._executor.execute(owner, Delete(resource, key_of(obj), uid_of(obj)))
 
     async def delete_job(self, owner: Key, job: JobView) -> None:
         key = Key(owner.namespace, job.name)

@@ -7,23 +7,29 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bernstein.api.pod import Check, InspectResult, load
-from bernstein.api.project import Gate, GateCondition, ProjectSpec
+from bernstein.api.project import Gate, GateCondition, Gates, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.task import CheckResult
 from bernstein.core import pods
 from bernstein.core.pods import Diagnosis, JobView, Object
+from bernstein.core.sanitise import ELLIPSIS
 from bernstein.core.sanitise import text as sanitise
 
 SIGNAL_TIMEOUT = 120
 EXCERPT = 1500
+_PRINTED = 1400
+"""Of an excerpt, for what a command printed; the rest is for what is said of it."""
 _SLACK = 1
 """The kubelet tells times in whole seconds."""
 DIGEST = 32
 INSPECT = "inspect"
 """The one Job of all checks that only read."""
+
+SIGNAL = "signal-"
+"""The beginning of a signal's name; what follows is its place among the Task's signals."""
 
 LINTER_FILES = (
     "ruff.toml",
@@ -110,7 +116,7 @@ def plan_checks(
 
 
 def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
-    name = f"signal-{index}"
+    name = f"{SIGNAL}{index}"
     if signal.type == "test_passes":
         return CheckSpec(
             name=name,
@@ -174,13 +180,34 @@ def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
     return [c for c in checks if c.reads is not None and c.skipped is None]
 
 
+Wanted = TypeVar("Wanted")
+
+
+def to_start(
+    wanted: Mapping[str, Wanted], jobs: Mapping[str, JobView], gates: Gates
+) -> tuple[Wanted, ...]:
+    """Those of the Jobs `wanted`, by check and in order, that may be started now."""
+    missing = [check for check in wanted if check not in jobs]
+    running = sum(not job.ended for job in jobs.values())
+    if gates.execution == "Sequential":
+        janitors = [check for check in missing if _is_janitors(check)]
+        missing = janitors or missing[: 0 if running else 1]
+    return tuple(wanted[check] for check in missing[: max(0, gates.max_parallel - running)])
+
+
+def _is_janitors(check: str) -> bool:
+    """Of a completion signal, or the Job that also reads for the signals."""
+    return check == INSPECT or check.startswith(SIGNAL)
+
+
 def verdicts(
-    checks: Iterable[CheckSpec], jobs: Mapping[str, JobView], now: datetime
+    checks: Iterable[CheckSpec], jobs: Mapping[str, JobView], now: datetime, gates: Gates
 ) -> tuple[CheckResult, ...] | None:
     """All verdicts, once every Job has ended or had its time; None before.
 
     `jobs` is by check name. Jobs that had their time may still run.
     """
+    in_turn = gates.execution == "Sequential"
     results: list[CheckResult] = []
     inspected = _inspected(jobs.get(INSPECT))
     for check in checks:
@@ -188,7 +215,9 @@ def verdicts(
             results.append(_result(check, "Skipped", check.skipped))
         elif check.command is not None:
             job = jobs.get(check.name)
-            if job is not None and _is_overdue(check, job, now):
+            if job is None and in_turn and not passed(results):
+                results.append(_result(check, "Skipped", "NotReached"))
+            elif job is not None and _is_overdue(check, job, now):
                 results.append(_timed_out(check))
             elif job is None or not job.ended:
                 return None
@@ -268,6 +297,15 @@ def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
     return _result(check, "TimedOut", "Timeout", f"not done after {check.timeout} s\n{excerpt}")
 
 
+def _printed(ended: Object) -> str:
+    """What the command printed last; its summary stands at the end."""
+    shown = sanitise(str(ended.get("message") or ""), 4096)
+    if len(shown) <= _PRINTED:
+        return shown
+    cut = shown[-_PRINTED:]
+    return f"{ELLIPSIS}\n{cut.partition(chr(10))[2] or cut}"
+
+
 def _seconds(ended: Object) -> float | None:
     """How long the container ran."""
     begun, end = ended.get("startedAt"), ended.get("finishedAt")
@@ -285,7 +323,7 @@ def _verdict(check: CheckSpec, job: JobView) -> CheckResult:
     if pod is None:
         return _result(check, "Errored", "PodLost", "the pod is gone")
     ended = pods.terminated(pod, "check") or {}
-    excerpt = str(ended.get("message") or "")
+    excerpt = _printed(ended)
     cut_off = _cut_off(check, pod, ended)
     if cut_off is not None:
         return cut_off
@@ -322,7 +360,7 @@ def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None
         if took is not None and took < check.timeout - _SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
             return _result(check, "Errored", "StartedLate", text)
-        return _timed_out(check, str(ended.get("message") or ""))
+        return _timed_out(check, _printed(ended))
     if pods.is_disrupted(pod) or pods.is_deleting(pod):
         return _result(check, "Errored", "Disrupted", "the pod was disrupted")
     if pods.reason(pod) == "Evicted":

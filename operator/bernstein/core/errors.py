@@ -55,7 +55,10 @@ POLICIES: Final[dict[str, Policy]] = {
         "Use an image that can run as a non-root user under the restricted profile.",
     ),
     "RepositoryUnreachable": Policy(
-        Retry.PROBE, False, "Check the repository's url in the Project, its CA, and the network."
+        Retry.PROBE,
+        False,
+        "Check the repository's url and CA in the Project, and that pods may reach it "
+        "(network.git).",
     ),
     "RepositoryAuthFailed": Policy(
         Retry.PROBE, False, "Check user name and password in the Secret that the Project names."
@@ -162,6 +165,15 @@ POLICIES: Final[dict[str, Policy]] = {
     "BudgetExceeded": Policy(Retry.NEVER, False, "Raise the Plan's budget."),
     "ProjectNotFound": Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
+    ),
+    "ProjectNotReady": Policy(
+        Retry.NEVER, False, "Put right what the Project's condition Ready tells of."
+    ),
+    "NetworkPolicyRefused": Policy(
+        Retry.PROBE,
+        False,
+        "Correct the Project's network, give the operator rights on networkpolicies, or set "
+        "network.policy: Unmanaged.",
     ),
     "AgentNotFound": Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
     "PlanGone": Policy(

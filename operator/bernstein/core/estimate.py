@@ -17,6 +17,7 @@ from bernstein.api.project import Agent, ProjectSpec
 from bernstein.api.signals import Complexity, Scope
 from bernstein.core import money, pricing, routing, stages
 from bernstein.core.expansion import stage_graph
+from bernstein.core.problems import Problem
 
 TOKENS: dict[Scope, UsageCounts] = {
     "small": UsageCounts(input=10_000, output=4_000, cache_read=100_000, cache_write=20_000),
@@ -48,6 +49,20 @@ def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
         cost_usd=money.plain(total.quantize(_CENT, ROUND_UP)),
         basis="critical path; tokens by scope and complexity, one attempt per step, list prices",
     )
+
+
+def beyond_budget(spec: PlanSpec, guess: Estimate) -> tuple[Problem, ...]:
+    """What to warn of before a Plan begins: it stands still when its budget is spent."""
+    if spec.budget is None:
+        return ()
+    budget, cost = Decimal(spec.budget), Decimal(guess.cost_usd or 0)
+    if cost > budget:
+        words = f"the estimate {money.dollars(cost)} exceeds the budget {money.dollars(budget)}"
+    elif not budget:
+        words = f"with a budget of {money.dollars(budget)} no session starts"
+    else:
+        return ()
+    return (Problem("budget", f"budget: {words}"),)
 
 
 def minutes(spec: PlanSpec) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,6 +125,13 @@ class DeleteJobs:
     jobs: tuple[JobView, ...]
 
 
+@dataclass(frozen=True)
+class KeepReports:
+    """Save the end of what these Jobs' checks printed, before the Jobs go; best effort."""
+
+    jobs: tuple[JobView, ...]
+
+
 def give_up(jobs: Iterable[JobView]) -> tuple[DeleteJobs, ...]:
     """They will not be waited for, and must not go on or start later."""
     left = tuple(job for job in jobs if job.goes_on)
@@ -155,7 +162,16 @@ class CancelTasks:
     reason: str
 
 
-Intent = CreateSession | StopSession | RunCheck | RunInspect | RunPrepare | RunLand | DeleteJobs
+Intent = (
+    CreateSession
+    | StopSession
+    | RunCheck
+    | RunInspect
+    | RunPrepare
+    | RunLand
+    | KeepReports
+    | DeleteJobs
+)
 
 
 @dataclass(frozen=True)
@@ -168,7 +184,15 @@ class Decision:
 
 
 PlanIntent = (
-    CreateTasks | CancelTasks | RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | DeleteJobs
+    CreateTasks
+    | CancelTasks
+    | RunBegin
+    | RunCheck
+    | RunInspect
+    | RunPrepare
+    | RunLand
+    | KeepReports
+    | DeleteJobs
 )
 
 
@@ -181,6 +205,8 @@ class PlanSnapshot:
     project_problem: str | None = None
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """The Plan's Tasks, by name."""
+    sessions: Collection[AgentSession] = ()
+    """Those of its Tasks, and of Tasks that it had."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
 

@@ -26,6 +26,11 @@ def plain(amount: Decimal) -> str:
     return fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
 
 
+def dollars(amount: Decimal) -> str:
+    """For people: with cents, and with all that is smaller where there is any."""
+    return f"${amount:.2f}" if amount == round(amount, 2) else f"${plain(amount)}"
+
+
 def _decimal_string(value: int | float) -> str:
     if abs(value) >= 10**9:  # also keeps numbers out that Python refuses to print
         return ""

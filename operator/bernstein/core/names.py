@@ -6,6 +6,7 @@ import hashlib
 
 LABEL_MANAGED = "app.kubernetes.io/managed-by"
 MANAGER = "bernstein"
+LABEL_PROJECT = "bernstein.dev/project"
 LABEL_PLAN = "bernstein.dev/plan"
 LABEL_TASK = "bernstein.dev/task"
 LABEL_SESSION = "bernstein.dev/session"
@@ -15,6 +16,10 @@ LABEL_ASKED = "bernstein.dev/asked"
 """On Jobs that judge: the digest of what was asked."""
 LABEL_OWNER = "bernstein.dev/owner-uid"
 """On Jobs and pods: whose they are, also once the owner reference is gone."""
+LABEL_REPORT = "bernstein.dev/report"
+"""On what is kept of a check's log: the name of the Job that ran it."""
+REPORT_CUT = "bernstein.dev/cut"
+"""Annotation of such a report: `true` where only the log's end was kept."""
 SPEC_HASH = "bernstein.dev/spec-hash"
 RESULT_FINALIZER = "bernstein.dev/result"
 
@@ -36,6 +41,16 @@ def session(task: str, number: int) -> str:
 def check_job(subject: str, check: str, round_: int) -> str:
     """Name of a follow-up Job of a session (`<task>-s<k>`) or of a Plan."""
     return bounded(f"{subject}-{check.replace('_', '-')}-{round_}")
+
+
+def network_policy(project: str, pods: str) -> str:
+    """Name of the NetworkPolicy for some of a Project's pods."""
+    return bounded(f"bernstein-{project}-{pods}")
+
+
+def report(job: str) -> str:
+    """Name of the ConfigMap that keeps what the check of this Job printed."""
+    return f"{job}-report"
 
 
 def task_prefix(owner_uid: str, task: str) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from functools import reduce
+from typing import Any
 
-from bernstein.api.meta import Condition, UsageCounts
-from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask, Settled
 from bernstein.api.pod import BeginResult
 from bernstein.api.project import Project
 from bernstein.api.signals import ROLES
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core import conditions, holds, names, plan_delivery
+from bernstein.core import conditions, holds, names, plan_delivery, projects, spend
 from bernstein.core.estimate import estimate
 from bernstein.core.expansion import expand
 from bernstein.core.fsm import is_final
@@ -31,9 +32,12 @@ from bernstein.core.merge_job import result_of
 from bernstein.core.plan_validation import validate_plan
 from bernstein.core.pods import Diagnosis
 from bernstein.core.pricing import add, money
+from bernstein.core.problems import listed
 from bernstein.core.progress import busy, ended, note, stalled
 from bernstein.core.remedies import with_remedy
 
+_LISTED = 3800
+"""Characters of problems in a condition, which holds 4096 with the remedy."""
 _RUNNING = (TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED)
 _VERIFYING = (TaskState.DONE, TaskState.PENDING_APPROVAL)
 _MOVING = frozenset({"MaxAgents", "FileOverlap", "BatchWaits", "PlanStarting", "MergeQueue"})
@@ -45,7 +49,7 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     """The Plan's next step."""
     plan = snapshot.plan
     fresh = plan.status.observed_generation != plan.metadata.generation
-    status = _tally(snapshot, plan.status).model_copy(
+    status = tally(snapshot).model_copy(
         update={
             "observed_generation": plan.metadata.generation,
             "started_at": plan.status.started_at or now,
@@ -59,6 +63,10 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
         text = snapshot.project_problem or "there is no Project"
         told = with_remedy(text, "ProjectNotFound")
         return PlanDecision(stalled(_phase(status, "Pending"), "ProjectNotFound", told, now))
+    unready = projects.not_ready(snapshot.project)
+    if unready is not None and status.integration is None:
+        told = with_remedy(unready, "ProjectNotReady")
+        return PlanDecision(stalled(_phase(status, "Pending"), "ProjectNotReady", told, now))
     status = status.model_copy(update={"project": snapshot.project.metadata.name})
     if fresh or not conditions.is_true(status.conditions, "Validated"):
         status = _validate(snapshot, status, now)
@@ -75,7 +83,7 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
     assert snapshot.project is not None
     problems = validate_plan(snapshot.plan.spec, snapshot.project.spec, ROLES)
     if problems and not status.expanded:
-        text = "\n".join(p.located for p in problems)[:4000]
+        text = listed(problems, _LISTED)
         invalid = note(_phase(status, "Invalid"), "Validated", False, "PlanInvalid", text, now)
         return stalled(invalid, "PlanInvalid", with_remedy(text, "PlanInvalid"), now)
     guess = estimate(snapshot.plan.spec, snapshot.project.spec)
@@ -90,20 +98,38 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         objects = expand(snapshot.plan, snapshot.project.metadata.name)
         missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
         intents.append(CreateTasks(missing))
-        status = status.model_copy(update={"expanded": True})
+        status = status.model_copy(update={"expanded": True, "tasks": _rows(status, objects)})
     if status.integration is None:
         begun = _begin(snapshot, status, now)
         return PlanDecision(begun.status, (*intents, *begun.intents), begun.requeue_after)
     if snapshot.plan.spec.suspend:
         status = note(_phase(status, "Suspended"), "Suspended", True, "BySpec", "", now)
-        status = _with(status, conditions.drop(status.conditions, "Reconciling"))
-        return PlanDecision(status, tuple(intents))
+        return PlanDecision(_rest(snapshot, status, now), tuple(intents))
     status = _with(status, conditions.drop(status.conditions, "Suspended"))
     if status.counts.total and status.counts.closed == status.counts.total and not intents:
         if not conditions.is_true(status.conditions, "Stalled"):
             status = _phase(status, "Delivering")
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(_watch(snapshot, status, now), tuple(intents))
+
+
+def _rows(status: PlanStatus, objects: list[dict[str, Any]]) -> tuple[PlanTask, ...]:
+    """Of all Tasks: one that is deleted before anybody has seen it is missing, too."""
+    known = {row.name for row in status.tasks}
+    made = ((o["metadata"]["name"], o["spec"]["stage"]) for o in objects)
+    return (*status.tasks, *(PlanTask(name=n, stage=s) for n, s in made if n not in known))
+
+
+def _rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    """A suspended Plan is at work until what had begun has ended."""
+    active = (*_RUNNING, *_VERIFYING)
+    if any(t.status.state in active and not _is_stalled(t) for t in snapshot.tasks.values()):
+        return busy(status, "Suspending", "what had begun goes on to its end", now)
+    return _with(status, conditions.drop(status.conditions, "Reconciling"))
+
+
+def _is_stalled(task: Task) -> bool:
+    return conditions.is_true(task.status.conditions, "Stalled")
 
 
 def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
@@ -144,20 +170,12 @@ def _cannot_begin(
     return stalled(status, problem.reason, told, now)
 
 
-def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
+def tally(snapshot: PlanSnapshot) -> PlanStatus:
     """Counts, stage and spend, from the Tasks and from what is known of deleted ones."""
-    known = {t.name: t for t in status.tasks}
-    for task in snapshot.tasks.values():
-        known[task.metadata.name] = PlanTask(
-            name=task.metadata.name,
-            stage=task.spec.stage or "-",
-            uid=task.metadata.uid,
-            state=task.status.state or TaskState.OPEN,
-            attempts=task.status.attempt,
-            spend_usd=task.status.spend_usd,
-            usage=task.status.usage,
-        )
-    rows = tuple(known.values())
+    status = snapshot.plan.status
+    rows, settled = spend.tally(status, snapshot.tasks, snapshot.sessions, snapshot.project)
+    beside = settled or Settled()
+    spent = sum((Decimal(r.spend_usd) for r in rows), Decimal(beside.spend_usd))
     open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
     stages = (stage.name for stage in snapshot.plan.spec.stages)
     return status.model_copy(
@@ -165,9 +183,10 @@ def _tally(snapshot: PlanSnapshot, status: PlanStatus) -> PlanStatus:
             "tasks": rows,
             "counts": _counts(snapshot, rows),
             "current_stage": next((s for s in stages if s in open_stages), None),
-            "usage": reduce(add, (r.usage for r in rows), UsageCounts()),
+            "usage": reduce(add, (r.usage for r in rows), beside.usage),
             "integration": _follow(snapshot, status.integration),
-            "spend_usd": money(sum((Decimal(r.spend_usd) for r in rows), Decimal(0))),
+            "spend_usd": money(spent),
+            "settled": settled,
         }
     )
 

@@ -6,7 +6,6 @@ also know its Project. Nothing here raises, whatever the YAML contains.
 
 from __future__ import annotations
 
-import difflib
 import re
 import warnings
 from collections import Counter
@@ -20,8 +19,17 @@ from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import COMPLEXITIES, EFFORTS, ROLES, SCOPES, SIGNAL_TYPES
 from bernstein.core import stages
+from bernstein.core.plan_limits import too_long
 from bernstein.core.plan_spec import EFFORT_SYNONYMS, plan_spec
-from bernstein.core.problems import Findings, Problem, Report, invalid_choice, quoted
+from bernstein.core.problems import (
+    Findings,
+    Problem,
+    Report,
+    did_you_mean,
+    field_name,
+    invalid_choice,
+    quoted,
+)
 
 Check = Callable[[str, object], object]
 Table = Mapping[str, Check]
@@ -151,21 +159,24 @@ class _Walk:
             if isinstance(key, str) and key in self._plan_fields:
                 self._plan_fields[key](key, value)
             else:
-                hint = _near(key, self._plan_fields)
-                self.found.error(quoted(key), f"Unknown top-level field {quoted(key)}{hint}")
+                hint = did_you_mean(key, self._plan_fields)
+                self.found.error(field_name(key), f"Unknown top-level field {quoted(key)}{hint}")
         self._titles(data)
         self._graph(data)
 
     def remaining(self, data: Mapping[Any, Any]) -> None:
         """What the object's own schema refuses besides, chiefly lengths."""
+        spec = plan_spec(data)
+        known = tuple(problem.path for problem in self.found.errors)
+        for path, message in too_long(spec):
+            if path not in known:
+                self.found.error_at(path, message)
         try:
-            PlanSpec.model_validate(plan_spec(data))
+            PlanSpec.model_validate(spec)
         except ValidationError as error:
-            known = tuple(problem.path for problem in self.found.errors)
             for detail in error.errors(include_url=False, include_input=False):
                 path = _path_of(detail["loc"])
-                # A list is also "too short" without its wrong items; empty ones are known by now.
-                if detail["type"] != "too_short" and not _covered(path, known):
+                if detail["type"] not in _KNOWN_BY_NOW and not _covered(path, known):
                     self.found.error_at(path, _plain_words(detail["type"], detail))
 
     def _fields(self, path: str, data: Mapping[Any, Any], table: Table, hint: str = "") -> None:
@@ -173,8 +184,9 @@ class _Walk:
             if isinstance(key, str) and key in table:
                 table[key](f"{path}.{key}", value)
             else:
-                why = hint if key == "depends_on" else _near(key, table)
-                self.found.error(f"{path}.{key}", f"{path}: unknown field {quoted(key)}{why}")
+                why = hint if key == "depends_on" else did_you_mean(key, table)
+                place = f"{path}.{field_name(key)}"
+                self.found.error(place, f"{path}: unknown field {quoted(key)}{why}")
 
     def _stages(self, path: str, value: object) -> None:
         if not isinstance(value, list):
@@ -357,15 +369,12 @@ _INSTEAD = {
 }
 
 
+_KNOWN_BY_NOW = ("too_long", "string_too_long", "too_short")
+"""A list is also "too short" without its wrong items."""
+
+
 def _last(path: str) -> str:
     return path.rsplit(".", 1)[-1]
-
-
-def _near(key: object, known: Iterable[str]) -> str:
-    if not isinstance(key, str):
-        return ""
-    close = difflib.get_close_matches(to_snake(key[:64]), known, n=1, cutoff=0.75)
-    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def _stages_of(data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[Any, Any]]]:
@@ -406,10 +415,6 @@ def _covered(path: str, known: Iterable[str]) -> bool:
 
 def _plain_words(kind: str, detail: Mapping[str, Any]) -> str:
     limits = detail.get("ctx", {})
-    if kind == "string_too_long":
-        return f"must have at most {limits['max_length']} characters"
-    if kind == "too_long":
-        return f"must have at most {limits['max_length']} items"
     if kind == "string_too_short":
         return "must not be empty"
     if kind == "string_pattern_mismatch":

@@ -8,7 +8,7 @@ from datetime import datetime
 from bernstein.api.plan import Integration, PlanStatus, PlanVerification
 from bernstein.api.signals import Signal
 from bernstein.api.task import CheckResult, Verification
-from bernstein.core import checks, holds
+from bernstein.core import checks, holds, reports
 from bernstein.core.checks import CheckSpec, Subject
 from bernstein.core.errors import MAX_ROUNDS
 from bernstein.core.intents import PlanDecision, PlanSnapshot, give_up
@@ -96,10 +96,14 @@ def verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     jobs = found(wanted, snapshot.jobs)
     if is_outdated(wanted, jobs):
         return PlanDecision(again(status, _fresh(judged), CHANGED, now), give_up(jobs.values()))
-    results = checks.verdicts(asked, jobs, now)
+    assert snapshot.project is not None
+    results = checks.verdicts(asked, jobs, now, snapshot.project.spec.gates)
     if results is None:
         return _wait(snapshot, status, wanted, jobs, now)
-    return PlanDecision(_judge(snapshot, status, judged, results, now), give_up(jobs.values()))
+    seen = _judge(snapshot, status, judged, results, now)
+    recorded = seen.verification.checks if seen.verification is not None else ()
+    kept = reports.of_verdicts(judged.checks, recorded, jobs)
+    return PlanDecision(seen, (*kept, *give_up(jobs.values())))
 
 
 def _wait(
@@ -112,8 +116,9 @@ def _wait(
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
         return PlanDecision(_cannot_judge(snapshot, status, *stuck, now), give_up(jobs.values()))
-    missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
-    return PlanDecision(status, missing, 5 if jobs else None)
+    assert snapshot.project is not None
+    start = checks.to_start(wanted, jobs, snapshot.project.spec.gates)
+    return PlanDecision(status, start, 5 if jobs else None)
 
 
 def _judge(
@@ -129,6 +134,8 @@ def _judge(
         return again(status, once, "a check ran out of memory; once more", now)
     if errored and not rejected:
         why = Diagnosis(errored[0].reason, errored[0].excerpt)
+        seen = judged.model_copy(update={"checks": results})
+        status = status.model_copy(update={"verification": seen})
         return _cannot_judge(snapshot, status, errored[0].name, why, now)
     seen = judged.model_copy(update={"checks": results, "passed": checks.passed(results)})
     status = status.model_copy(update={"verification": seen})
@@ -152,10 +159,11 @@ def _rejected(
 def _cannot_judge(
     snapshot: PlanSnapshot, status: PlanStatus, check: str, why: Diagnosis, now: datetime
 ) -> PlanStatus:
-    """Judged again after a while, by new Jobs."""
+    """Judged again after a while, by new Jobs; the verdicts of before are shown until then."""
     assert status.verification is not None
+    again_ = status.verification.model_copy(update={"round": status.verification.round + 1})
     text = f"'{check}' could not run: {why.reason}: {why.message}"
     held = holds.hold("GateErrored", text, snapshot.project, now)
-    update = {"verification": _fresh(status.verification), "hold": held, "phase": "Stalled"}
+    update = {"verification": again_, "hold": held, "phase": "Stalled"}
     told = with_remedy(text, "GateErrored", snapshot.project)
     return stalled(status.model_copy(update=update), "GateErrored", told, now)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard, TypeVar
+from datetime import date
+from typing import Final, TypeGuard, TypeVar
+
+from pydantic.alias_generators import to_snake
 
 from bernstein.core import money
 
 T = TypeVar("T")
 
 _SHOWN = 80
+_TYPES: Final = (
+    (type(None), "null"),
+    (bool, "boolean"),  # before integers: Python's booleans are some
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    ((list, tuple), "array"),
+    (dict, "mapping"),
+    (date, "date"),
+    (bytes, "binary"),
+    (set, "set"),
+)
+_ALTERNATIVES = re.compile(r"\{[^{},]*,")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -39,11 +56,37 @@ class Report:
     warnings: tuple[Problem, ...] = ()
 
 
+def listed(found: Sequence[Problem], limit: int) -> str:
+    """A line for each, as many as fit, and how many more there are."""
+    lines: list[str] = []
+    room = limit
+    for number, problem in enumerate(found):
+        room -= len(problem.located) + 1
+        if room < 0:
+            return "\n".join([*lines, f"… and {len(found) - number} more"])
+        lines.append(problem.located)
+    return "\n".join(lines)
+
+
+def type_name(value: object) -> str:
+    """What YAML and JSON call the type of this value."""
+    return next((name for kind, name in _TYPES if isinstance(value, kind)), "value")
+
+
 def quoted(value: object) -> str:
     """`value` in quotes, short; what is no string, number or boolean is only called by its type."""
-    if isinstance(value, str):
-        return f"'{_cut(value)}'"
-    return number(value) if isinstance(value, (bool, int, float)) else type(value).__name__
+    return f"'{_cut(value)}'" if isinstance(value, str) else _plain(value)
+
+
+def field_name(key: object) -> str:
+    """A key as it stands in the place of a problem."""
+    return _cut(key) if isinstance(key, str) else _plain(key)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number(value) if isinstance(value, (int, float)) else type_name(value)
 
 
 def number(value: float) -> str:
@@ -77,7 +120,7 @@ class Findings:
     def is_of_type(self, value: object, kind: type[T], path: str, name: str) -> TypeGuard[T]:
         if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
             return True
-        self.error_at(path, f"expected type {name}, got {type(value).__name__}")
+        self.error_at(path, f"expected type {name}, got {type_name(value)}")
         return False
 
     def is_string(self, value: object, path: str) -> TypeGuard[str]:
@@ -134,13 +177,24 @@ class Findings:
             return
         if value.startswith("/") or ".." in value.split("/"):
             self.error_at(path, "must be relative to the repository and may not leave it")
+        elif _ALTERNATIVES.search(value):
+            self.warn_at(path, "braces are not expanded: write an entry for each alternative")
 
     def sum_of_money(self, path: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            self.error_at(path, f"expected type string or number, got {type(value).__name__}")
+            self.error_at(path, f"expected type string or number, got {type_name(value)}")
         elif money.parse(value) is None:
             self.error_at(path, f'expected US dollars such as "$5" or 5.00, got {quoted(value)}')
 
 
 def invalid_choice(value: str, allowed: Iterable[str]) -> str:
-    return f"invalid value {quoted(value)}, must be one of {list(allowed)}"
+    known = list(allowed)
+    return f"invalid value {quoted(value)}, must be one of {known}{did_you_mean(value, known)}"
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a message: which of the known words this one nearly is; "" where none."""
+    if not isinstance(word, str):
+        return ""
+    close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
+    return f", did you mean '{close[0]}'?" if close else ""

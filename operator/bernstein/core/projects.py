@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.core import conditions
+from bernstein.core.remedies import with_remedy
 
 DEFAULT = "default"
 
@@ -27,16 +29,34 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
     )
 
 
-def decide(project: Project, running: int, now: datetime) -> ProjectStatus:
+@dataclass(frozen=True)
+class Problem:
+    """Why nothing may be started for a Project."""
+
+    reason: str
+    message: str
+
+
+def not_ready(project: Project) -> str | None:
+    """What keeps the Project from being used, in plain words."""
+    ready = conditions.find(project.status.conditions, "Ready")
+    if ready is None or ready.status == "True":
+        return None
+    return f"Project '{project.metadata.name}' is not ready: {ready.message}"
+
+
+def decide(project: Project, running: int, problem: Problem | None, now: datetime) -> ProjectStatus:
     """The Project's status."""
     generation = project.metadata.generation
     credentials = project.spec.repository.credentials
     now_set = conditions.put(
         project.status.conditions,
         "Ready",
-        "True",
-        "Accepted",
-        "Plans of this namespace may use it",
+        "True" if problem is None else "False",
+        "Accepted" if problem is None else problem.reason,
+        "Plans of this namespace may use it"
+        if problem is None
+        else with_remedy(problem.message, problem.reason),
         generation=generation,
         now=now,
     )

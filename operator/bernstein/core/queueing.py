@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -9,7 +11,7 @@ from decimal import Decimal
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import QueueReason, Task, TaskStatus
-from bernstein.core import conditions, names, scheduling, spend
+from bernstein.core import conditions, names, projects, scheduling, spend
 from bernstein.core.fsm import is_final
 from bernstein.core.intents import TaskSnapshot
 from bernstein.core.pricing import price_of
@@ -95,6 +97,9 @@ def needs_a_person(snapshot: TaskSnapshot) -> tuple[str, str] | None:
     if gone is not None:
         return gone
     assert snapshot.project is not None
+    problem = projects.not_ready(snapshot.project)
+    if problem is not None:
+        return "ProjectNotReady", problem
     if snapshot.project.spec.agent(snapshot.task.spec.cli) is None:
         offered = ", ".join(a.name for a in snapshot.project.spec.agents)
         wanted = snapshot.task.spec.cli
@@ -118,6 +123,9 @@ def _queued(status: TaskStatus, waits: QueueReason, now: datetime) -> TaskStatus
 
 def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
     """(ended for good, message) of what is not Closed yet."""
+    circle = _circle(snapshot)
+    if circle:
+        return True, f"Tasks wait for each other in a circle: {' → '.join(circle)}"
     waiting: list[str] = []
     for name in snapshot.task.spec.depends_on:
         other = snapshot.tasks.get(name)
@@ -125,13 +133,44 @@ def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
             return True, f"Task '{name}', which this one depends on, does not exist"
         if other.status.state is TaskState.CLOSED:
             continue
-        if is_final(other.status, other.spec.max_retries) or _dependency_failed(other):
+        if is_final(other.status, other.spec.max_retries):
             return True, f"Task '{name}' ended as {other.status.state}"
+        if _dependency_failed(other):
+            return True, f"Task '{name}' itself waits for what never comes"
         waiting.append(name)
     if not waiting:
         return None
     more = f" and {len(waiting) - 3} more" if len(waiting) > 3 else ""
     return False, "waits for " + ", ".join(waiting[:3]) + more
+
+
+def _circle(snapshot: TaskSnapshot) -> list[str]:
+    """The shortest way from the Task back to itself; empty when there is none.
+
+    A Plan's are checked before there are Tasks.
+    """
+    me = snapshot.task.metadata
+    if names.LABEL_PLAN in me.labels:
+        return []
+    came_from: dict[str, str] = {}
+    waiting = deque([me.name])
+    while waiting:
+        name = waiting.popleft()
+        task = snapshot.tasks.get(name)
+        for upstream in task.spec.depends_on if task is not None else ():
+            if upstream == me.name:
+                return [*_way(came_from, me.name, name), me.name]
+            if upstream not in came_from:
+                came_from[upstream] = name
+                waiting.append(upstream)
+    return []
+
+
+def _way(came_from: Mapping[str, str], begin: str, end: str) -> list[str]:
+    way = [end]
+    while way[-1] != begin:
+        way.append(came_from[way[-1]])
+    return way[::-1]
 
 
 def _dependency_failed(task: Task) -> bool:
@@ -184,15 +223,14 @@ def _unpriced(model: str, project: Project) -> bool:
 def spend_of_plan(snapshot: TaskSnapshot) -> Decimal:
     """US dollars that the Task's Plan has spent so far."""
     assert snapshot.plan is not None
-    name = snapshot.plan.metadata.name
-    spends = {
-        t.metadata.name: spend.live_spend(
-            t, snapshot.sessions.get(t.status.session or ""), snapshot.project
-        )
-        for t in snapshot.tasks.values()
-        if t.metadata.labels.get(names.LABEL_PLAN) == name
+    plan = snapshot.plan
+    tasks = {
+        name: task
+        for name, task in snapshot.tasks.items()
+        if task.metadata.labels.get(names.LABEL_PLAN) == plan.metadata.name
     }
-    return spend.plan_spend(snapshot.plan, spends)
+    sessions = (s for s in snapshot.sessions.values() if spend.belongs(s, plan))
+    return spend.plan_spend(plan.status, tasks, sessions, snapshot.project)
 
 
 def _held(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waits | None:

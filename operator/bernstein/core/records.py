@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.meta import Condition
-from bernstein.api.plan import Estimate, Plan
+from bernstein.api.plan import Estimate, Plan, PlanVerification
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, CheckResult, Delivery, Task, Verification
 from bernstein.core import conditions
@@ -98,6 +98,7 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Record:
         "estimate": estimate_record(status.estimate),
         "delivery": _delivery(status.delivery),
         "target": status.integration.target if status.integration else None,
+        "verification": _verification(status.verification),
         "created_at": _time(plan.metadata.creation_timestamp),
         "started_at": _time(status.started_at),
         "ended_at": _time(status.ended_at),
@@ -134,7 +135,7 @@ def _why(task: Task) -> Record:
     return {"reason": None, "message": None}
 
 
-def _verification(verification: Verification | None) -> Record | None:
+def _verification(verification: Verification | PlanVerification | None) -> Record | None:
     if verification is None:
         return None
     return {

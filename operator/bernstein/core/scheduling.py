@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
-from wcmatch import glob
+from functools import cached_property
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Hold, QueueReason
 from bernstein.core.errors import Retry, policy
+from bernstein.core.file_overlap import HeldFiles, Overlap
 
 ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
 _OF_ONE_TASK = frozenset({"NameConflict"})
 _PROVIDER_WIDE = frozenset({"ProviderUnavailable"})
 _REPOSITORY_WIDE = frozenset({"RepositoryUnreachable", "RepositoryAuthFailed", "RefNotFound"})
-_GLOB = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB
 
 
 @dataclass(frozen=True)
@@ -65,48 +65,85 @@ def queue_reason(me: Peer, peers: Sequence[Peer], capacity: Capacity) -> QueueRe
 
 def queue_reasons(peers: Sequence[Peer], capacity: Capacity) -> dict[str, QueueReason | None]:
     """Why each ready Task may not start now; None = it may."""
-    active = [p for p in peers if p.state in ACTIVE]
-    holding = [p for p in peers if p.holds_files]
     ready = sorted((p for p in peers if p.ready), key=lambda p: p.order)
-    holders = sorted((p for p in peers if _holds_others(p)), key=lambda p: p.order)
+    holders = _first_holders(peers)
     only_batch = all(p.batch for p in ready)
+    taken = _Taken(peers, capacity)
     reasons: dict[str, QueueReason | None] = {}
     for peer in ready:
         why = _held_by(peer, holders)
         if why is None and peer.batch and not only_batch:
             why = QueueReason(reason="BatchWaits", message="waits until no other Task is ready")
         if why is None:
-            why = _obstacle(peer, active, holding, capacity)
+            why = taken.obstacle(peer)
         reasons[peer.name] = why
         if why is None:
-            active.append(peer)
-            holding.append(peer)
+            taken.start(peer)
     return reasons
 
 
-def _obstacle(
-    peer: Peer, active: list[Peer], holding: list[Peer], capacity: Capacity
-) -> QueueReason | None:
-    if len(active) >= capacity.project:
-        text = f"all {capacity.project} agents of the Project are at work"
-        return QueueReason(reason="MaxAgents", message=text)
-    limit = capacity.plans.get(peer.plan) if peer.plan is not None else None
-    if limit is not None and sum(a.plan == peer.plan for a in active) >= limit:
-        return QueueReason(
-            reason="MaxAgents", message=f"all {limit} agents of the Plan are at work"
-        )
-    for other in holding:
-        if other.name != peer.name and _clash(peer, other, capacity.exclusive_undeclared):
-            return QueueReason(
-                reason="FileOverlap", message=f"its files overlap with those of '{other.name}'"
-            )
-    return None
+class _Taken:
+    """Places and files that Tasks have, and those that start now will have."""
+
+    def __init__(self, peers: Sequence[Peer], capacity: Capacity) -> None:
+        self._capacity = capacity
+        self._peers = peers
+        self._active = Counter(p.plan for p in peers if p.state in ACTIVE)
+        """Tasks at work, by Plan."""
+        holding = [p for p in peers if p.holds_files]
+        self._holder = next((p.name for p in holding), None)
+        self._undeclared = next((p.name for p in holding if not p.files), None)
+        """A Task that holds files without saying which."""
+
+    @cached_property
+    def _files(self) -> HeldFiles:
+        """Made at the first question: in a full Project there is none."""
+        held = HeldFiles(p.files for p in self._peers if p.ready or p.holds_files)
+        for peer in self._peers:
+            if peer.holds_files:
+                held.add(peer.name, peer.files)
+        return held
+
+    def obstacle(self, peer: Peer) -> QueueReason | None:
+        active = self._active
+        if active.total() >= self._capacity.project:
+            text = f"all {self._capacity.project} agents of the Project are at work"
+            return QueueReason(reason="MaxAgents", message=text)
+        limit = self._capacity.plans.get(peer.plan) if peer.plan is not None else None
+        if limit is not None and active[peer.plan] >= limit:
+            text = f"all {limit} agents of the Plan are at work"
+            return QueueReason(reason="MaxAgents", message=text)
+        if peer.holds_files or (found := self._overlap(peer)) is None:
+            return None
+        text = f"its files overlap with those of '{found.holder}'"
+        if not found.sure:
+            text = f"its files may overlap with those of '{found.holder}': too many to compare"
+        return QueueReason(reason="FileOverlap", message=text)
+
+    def start(self, peer: Peer) -> None:
+        self._active[peer.plan] += 1
+        self._files.add(peer.name, peer.files)
+        self._holder = self._holder or peer.name
+        if not peer.files:
+            self._undeclared = self._undeclared or peer.name
+
+    def _overlap(self, peer: Peer) -> Overlap | None:
+        if self._capacity.exclusive_undeclared:
+            holder = self._undeclared if peer.files else self._holder
+            if holder is not None:
+                return Overlap(holder, sure=True)
+        return self._files.overlap(peer.files)
 
 
-def _clash(left: Peer, right: Peer, exclusive_undeclared: bool) -> bool:
-    if exclusive_undeclared and not (left.files and right.files):
-        return True
-    return overlap(left.files, right.files)
+def _first_holders(peers: Iterable[Peer]) -> list[Peer]:
+    """Those with a hold, but none whom an earlier one makes wait anyway."""
+    found: list[Peer] = []
+    agents: set[str] = set()
+    for peer in sorted((p for p in peers if _holds_others(p)), key=lambda p: p.order):
+        if _holds_all(peer) or peer.agent not in agents:
+            found.append(peer)
+            agents.add(peer.agent)
+    return found
 
 
 def _held_by(me: Peer, holders: Iterable[Peer]) -> QueueReason | None:
@@ -115,7 +152,7 @@ def _held_by(me: Peer, holders: Iterable[Peer]) -> QueueReason | None:
         if other.name == me.name:
             return None
         assert other.hold is not None
-        if other.hold.reason in _REPOSITORY_WIDE or other.agent == me.agent:
+        if _holds_all(other) or other.agent == me.agent:
             text = f"'{other.name}' cannot start: {other.hold.message}"
             return QueueReason(reason=other.hold.reason, message=text[:1024])
     return None
@@ -128,40 +165,5 @@ def _holds_others(peer: Peer) -> bool:
     return policy(hold.reason).retry is not Retry.BACK_OFF or hold.reason in _PROVIDER_WIDE
 
 
-def overlap(left: Iterable[str], right: Iterable[str]) -> bool:
-    """True when two lists of paths and globs may name the same file; unsure counts as yes."""
-    right = tuple(right)
-    return any(_same(a, b) for a in left for b in right)
-
-
-def _same(a: str, b: str) -> bool:
-    a, b = a.rstrip("/"), b.rstrip("/")
-    a_glob, b_glob = glob.is_magic(a, flags=_GLOB), glob.is_magic(b, flags=_GLOB)
-    if not a_glob and not b_glob:
-        return a == b or a.startswith(b + "/") or b.startswith(a + "/")
-    if a_glob and b_glob:
-        fixed_a, fixed_b = _fixed_folder(a), _fixed_folder(b)
-        return fixed_a.startswith(fixed_b) or fixed_b.startswith(fixed_a)
-    pattern, path = (a, b) if a_glob else (b, a)
-    if glob.globmatch(path, pattern, flags=_GLOB):
-        return True
-    return _fixed_folder(pattern).startswith(path + "/") or _may_match_below(pattern, path)
-
-
-def _may_match_below(pattern: str, path: str) -> bool:
-    """Whether the path looks like a folder in which the pattern may find something."""
-    if "." in path.rpartition("/")[2]:
-        return False
-    parts = pattern.split("/")
-    above = ("/".join(parts[:i]) for i in range(1, len(parts)))
-    return any(glob.globmatch(path, folder, flags=_GLOB) for folder in above)
-
-
-def _fixed_folder(pattern: str) -> str:
-    """The folder that every match of the pattern lies in, with its slash; empty for the root."""
-    fixed = []
-    for part in pattern.split("/")[:-1]:
-        if glob.is_magic(part, flags=_GLOB):
-            break
-        fixed.append(part)
-    return "".join(part + "/" for part in fixed)
+def _holds_all(peer: Peer) -> bool:
+    return peer.hold is not None and peer.hold.reason in _REPOSITORY_WIDE

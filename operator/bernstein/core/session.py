@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
@@ -12,6 +13,8 @@ from bernstein.core import conditions, outcome, pods
 from bernstein.core.fsm import check_session_move
 from bernstein.core.outcome import Ending
 from bernstein.core.pods import JobView
+from bernstein.core.progress import busy
+from bernstein.core.spend import belongs, is_kept
 
 STALE_SECONDS = 120
 STOP_SECONDS = 60
@@ -38,7 +41,7 @@ class ReleasePod:
 
 @dataclass(frozen=True)
 class ReleaseSession:
-    """Take our finalizer off the session that is being deleted: its Task knows its outcome."""
+    """Take our finalizer off the session that is being deleted: it is settled."""
 
 
 Intent = Launch | DeleteJob | ReleasePod | ReleaseSession
@@ -51,11 +54,18 @@ class Snapshot:
     launchable: bool
     """Task and Project still exist as the session knows them."""
     settled: bool = True
-    """The Task has taken the session's outcome and spend into its own status, or is gone."""
+    """Its cost and outcome are where they stay; see is_settled."""
 
 
-def is_settled(session: AgentSession, task: Task | None) -> bool:
-    """Whether the Task has the session's outcome in its status, or will never ask for it."""
+def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> bool:
+    """Whether nobody will ask for the session any more.
+
+    Its cost is in the Plan's status, which remembers deleted Tasks; where there is no Plan, its
+    Task has the outcome in its status, or is gone, too. `plan`: the one of the name that the
+    session knows.
+    """
+    if plan is not None and belongs(session, plan) and plan.metadata.deletion_timestamp is None:
+        return is_kept(session, plan.status)
     if task is None or task.metadata.uid != session.spec.task_ref.uid:
         return True
     name = session.metadata.name
@@ -120,7 +130,8 @@ def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> De
 
 
 def _starting(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
-    return status.model_copy(update={"state": SessionState.STARTING, "started_at": now})
+    update = {"state": SessionState.STARTING, "started_at": now}
+    return busy(status.model_copy(update=update), "Starting", "its pod is made", now)
 
 
 def _is_deleted(session: AgentSession) -> bool:
@@ -135,7 +146,7 @@ def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
     if not _is_deleted(snapshot.session):
         return Decision(status, tuple(intents))
     if not snapshot.settled:
-        # Nothing tells the session when its Task has written.
+        # Nothing tells the session when its Task or Plan has written.
         return Decision(status, tuple(intents), LOOK_AGAIN_SECONDS)
     return Decision(status, (*intents, ReleaseSession()))
 
@@ -185,6 +196,7 @@ def _alive(snapshot: Snapshot, job: JobView, status: AgentSessionStatus, now: da
             return _end(status, ending, job, now)
     elif status.state is SessionState.STARTING:
         status = status.model_copy(update={"state": SessionState.WORKING})
+        status = busy(status, "Working", "the agent is at work", now)
     status = _staleness(status, now)
     if _is_lost(job, status):
         return _end(status, _lost(session), job, now)

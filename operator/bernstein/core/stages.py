@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 
 Graph = Mapping[str, tuple[str, ...]]
 """For each stage the stages that come first."""
+
+_STARTS = 40
+"""As many stages as a Plan can have: searching from more would only make hostile files slow."""
 
 
 def dependencies(stages: Sequence[tuple[str, Sequence[str] | None]]) -> dict[str, tuple[str, ...]]:
@@ -23,30 +27,68 @@ def dependencies(stages: Sequence[tuple[str, Sequence[str] | None]]) -> dict[str
 def cycles(graph: Graph) -> tuple[tuple[str, ...], ...]:
     """Circles such as `("a", "b", "a")`: a depends on b, b on a; empty when there is an order.
 
-    One for every edge that leads back in a depth-first search, so that each circle contains at
-    least one of them and a plan of n stages does not give 2^n of them.
+    One for every knot, that is for stages that all depend on each other: a shortest one, so that
+    few words say where to cut. In the plan's order, and the same ones each time.
     """
-    found: list[tuple[str, ...]] = []
-    finished: set[str] = set()
-    for start in graph:
-        if start in finished:
-            continue
-        path = [start]
-        position = {start: 0}
-        pending = [iter(graph[start])]
-        while pending:
-            following = next((n for n in pending[-1] if n in graph and n not in finished), None)
-            if following is None:
-                pending.pop()
-                finished.add(path[-1])
-                del position[path.pop()]
-            elif following in position:
-                found.append((*path[position[following] :], following))
-            else:
-                position[following] = len(path)
-                path.append(following)
-                pending.append(iter(graph[following]))
+    found = []
+    for knot in _knots(graph):
+        members = frozenset(knot)
+        circles = (_circle(graph, members, start) for start in knot[:_STARTS])
+        found.append(min(circles, key=len))
     return tuple(found)
+
+
+def _knots(graph: Graph) -> list[list[str]]:
+    """The strongly connected components that hold a circle."""
+    seen: set[str] = set()
+    finished = [name for start in graph if start not in seen for name in _reach(graph, start, seen)]
+    dependants: dict[str, list[str]] = {name: [] for name in graph}
+    for name, upstream in graph.items():
+        for other in upstream:
+            if other in dependants:
+                dependants[other].append(name)
+    place = {name: index for index, name in enumerate(graph)}
+    seen = set()
+    knots = [
+        sorted(_reach(dependants, start, seen), key=place.__getitem__)
+        for start in reversed(finished)
+        if start not in seen
+    ]
+    knots = [knot for knot in knots if len(knot) > 1 or knot[0] in graph[knot[0]]]
+    return sorted(knots, key=lambda knot: place[knot[0]])
+
+
+def _reach(graph: Mapping[str, Sequence[str]], start: str, seen: set[str]) -> list[str]:
+    """What is reached from there and not seen before, in the order in which a search is done."""
+    seen.add(start)
+    done: list[str] = []
+    pending = [(start, iter(graph[start]))]
+    while pending:
+        name, rest = pending[-1]
+        following = next((n for n in rest if n in graph and n not in seen), None)
+        if following is None:
+            done.append(name)
+            pending.pop()
+        else:
+            seen.add(following)
+            pending.append((following, iter(graph[following])))
+    return done
+
+
+def _circle(graph: Graph, members: frozenset[str], start: str) -> tuple[str, ...]:
+    """A shortest circle through `start`, which is one of a knot."""
+    came_from = {start: start}
+    pending = deque([start])
+    while start not in graph[pending[0]]:
+        name = pending.popleft()
+        for following in graph[name]:
+            if following in members and following not in came_from:
+                came_from[following] = name
+                pending.append(following)
+    path = [start, pending[0]]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))
 
 
 def critical_path(graph: Graph, weights: Mapping[str, int]) -> tuple[str, ...]:

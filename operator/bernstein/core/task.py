@@ -14,7 +14,7 @@ from decimal import Decimal
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt, TaskStatus, Verification
-from bernstein.core import conditions, delivery, holds, queueing, verification
+from bernstein.core import conditions, delivery, holds, queueing, spend, verification
 from bernstein.core.errors import (
     MAX_INFRASTRUCTURE_FAILURES,
     MAX_RETRY_AFTER_SECONDS,
@@ -31,7 +31,7 @@ from bernstein.core.intents import (
     StopSession,
     TaskSnapshot,
 )
-from bernstein.core.pricing import add, cost, money, price_of
+from bernstein.core.pricing import add, money
 from bernstein.core.progress import busy, ended, stalled
 from bernstein.core.remedies import with_remedy
 from bernstein.core.sanitise import text as sanitise
@@ -191,10 +191,8 @@ def _settle(
 
     Once, with the move that ends it.
     """
-    usage = session.status.usage
-    overrides = snapshot.project.spec.budget.prices if snapshot.project else ()
-    price = price_of(session.spec.model, overrides)
-    spent = cost(usage, price) if usage is not None and price is not None else Decimal(0)
+    usage, price = spend.usage_of(session), spend.price(session, snapshot.project)
+    spent = spend.cost_of(session, snapshot.project)
     entry = Attempt(
         session=session.metadata.name,
         attempt=session.spec.attempt,

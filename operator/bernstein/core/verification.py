@@ -9,7 +9,7 @@ from datetime import datetime
 from bernstein.api.plan import PlanVerification
 from bernstein.api.session import Outcome, Work
 from bernstein.api.task import CheckResult, Task, TaskStatus, Verification
-from bernstein.core import checks, holds, landing, names
+from bernstein.core import checks, holds, landing, names, reports
 from bernstein.core.checks import INSPECT, CheckSpec, Subject
 from bernstein.core.errors import (
     MAX_GATE_ERRORS,
@@ -82,18 +82,23 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
         status = status.model_copy(update={"verification": again})
         status = busy(status, "Verifying", "the Project's checks have changed", now)
         return Step(status, give_up(jobs.values()))
-    results = checks.verdicts(specs, jobs, now)
+    assert snapshot.project is not None
+    gates = snapshot.project.spec.gates
+    results = checks.verdicts(specs, jobs, now, gates)
     if results is not None:
-        return replace(
-            _judge(snapshot, status, judged, results, now), intents=give_up(jobs.values())
-        )
+        step = _judge(snapshot, status, judged, results, now)
+        kept = reports.of_verdicts(judged.checks, _recorded(step.status), jobs)
+        return replace(step, intents=(*kept, *give_up(jobs.values())))
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
         check, why = stuck
         step = _cannot_run(snapshot, status, check, why, now)
         return replace(step, intents=give_up(jobs.values()))
-    missing = tuple(intent for check, intent in wanted.items() if check not in jobs)
-    return Step(status, missing, 5 if jobs else None)
+    return Step(status, checks.to_start(wanted, jobs, gates), 5 if jobs else None)
+
+
+def _recorded(status: TaskStatus) -> tuple[CheckResult, ...]:
+    return status.verification.checks if status.verification is not None else ()
 
 
 def _is_over(status: TaskStatus) -> bool:

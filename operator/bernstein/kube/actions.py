@@ -57,13 +57,15 @@ class RemoveFinalizer:
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyConfig:
-    """Server-side apply; nothing is sent when ``live`` was applied from the same ``obj``."""
+class SetSpec:
+    """Makes the spec of ``live`` that of ``obj``, if it is not.
+
+    ``obj`` spells its spec as the API server does: with all defaults, and nothing that is empty.
+    """
 
     resource: Resource
     obj: Object
-    live: Object | None
-    force: bool = True
+    live: Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class StatusPatch:
     preserve: tuple[str, ...] = ()
 
 
-Action: TypeAlias = Create | Delete | AddFinalizer | RemoveFinalizer | ApplyConfig | StatusPatch
+Action: TypeAlias = Create | Delete | AddFinalizer | RemoveFinalizer | SetSpec | StatusPatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,8 @@ class Executor:
                 return await self._add_finalizer(action)
             case RemoveFinalizer():
                 return await self._remove_finalizer(action)
-            case ApplyConfig():
-                return await self._apply(action)
+            case SetSpec():
+                return await self._set_spec(action)
             case StatusPatch():
                 return await self._patch_status(action)
 
@@ -227,11 +229,19 @@ class Executor:
                 return None
         raise AssertionError("unreachable")
 
-    async def _apply(self, action: ApplyConfig) -> Object:
-        desired = self._stamped(action.resource, action.obj)
-        if action.live is not None and self._hash(action.live) == self._hash(desired):
-            return action.live
-        return await self._writer().apply(action.resource, desired, force=action.force)
+    async def _set_spec(self, action: SetSpec) -> Object:
+        live, desired = action.live, self._stamped(action.resource, action.obj)
+        if self._hash(live) == self._hash(desired) and live["spec"] == desired["spec"]:
+            return live
+        annotations = live["metadata"].get("annotations", {}) | desired["metadata"]["annotations"]
+        key = key_of(live)
+        # A merge patch would leave what others have added to the spec.
+        body = [
+            {"op": "test", "path": "/metadata/uid", "value": uid_of(live)},
+            {"op": "add", "path": "/metadata/annotations", "value": annotations},
+            {"op": "replace", "path": "/spec", "value": desired["spec"]},
+        ]
+        return await self._writer().patch(action.resource, key.name, key.namespace, body)
 
     async def _patch_status(self, action: StatusPatch) -> Object:
         obj = action.obj

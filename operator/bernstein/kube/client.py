@@ -221,9 +221,14 @@ class Client:
         container: str | None = None,
         tail_lines: int | None = None,
         limit_bytes: int | None = None,
+        last_bytes: int | None = None,
         previous: bool = False,
     ) -> bytes:
-        """A container's log, as written. Raises ApiError 400 while it has not started."""
+        """A container's log, as written. Raises ApiError 400 while it has not started.
+
+        ``limit_bytes`` is the server's: what comes first. Of all that comes only ``last_bytes``
+        are held.
+        """
         params: dict[str, str] = {}
         if container:
             params["container"] = container
@@ -234,7 +239,7 @@ class Client:
         if previous:
             params["previous"] = "true"
         path = Resource("", "v1", "pods", "Pod").path(namespace, pod, "log")
-        return await self._send("GET", "pods/log", path, params=params)
+        return await self._send("GET", "pods/log", path, params=params, last_bytes=last_bytes)
 
     async def get_raw(self, path: str, params: Mapping[str, str] | None = None) -> bytes:
         """Any GET, such as ``/version`` or ``/readyz``."""
@@ -313,6 +318,7 @@ class Client:
         params: Mapping[str, str] | None = None,
         data: bytes | None = None,
         content_type: str = "application/json",
+        last_bytes: int | None = None,
     ) -> bytes:
         limits = aiohttp.ClientTimeout(total=self._timeout)
         started = time.monotonic()
@@ -321,7 +327,10 @@ class Client:
             async with await self._open(
                 verb, path, params=params, data=data, content_type=content_type, limits=limits
             ) as response:
-                payload = await response.read()
+                if last_bytes is None or response.status >= 300:
+                    payload = await response.read()
+                else:
+                    payload = await _end(response, last_bytes)
                 status = response.status
                 if status >= 300:
                     raise await _refusal(response)
@@ -396,6 +405,15 @@ async def _refusal(response: aiohttp.ClientResponse) -> KubeError:
     except orjson.JSONDecodeError:
         body = {"message": payload[:500].decode(errors="replace")}
     return api_error(response.status, body, retry_after=response.headers.get("Retry-After"))
+
+
+async def _end(response: aiohttp.ClientResponse, size: int) -> bytes:
+    """The last bytes of an answer of any length."""
+    end = bytearray()
+    async for chunk in response.content.iter_any():
+        end += chunk
+        del end[:-size]
+    return bytes(end)
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

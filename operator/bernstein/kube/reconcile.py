@@ -22,6 +22,9 @@ Mapper: TypeAlias = Callable[[Object], Collection[Key]]
 PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
 Predicate: TypeAlias = Callable[[Object | None, Object | None], bool]
 
+TELL_SECONDS = 1.0
+"""A back-off as long as this means that it does not pass by itself."""
+
 _SYSTEM = random.SystemRandom()
 
 
@@ -74,7 +77,8 @@ class Controller:
 
     ``reconcile`` reads caches, writes, and returns a Result; what it raises is retried with
     back-off, except Requeue, which says itself when to come again. All keys of ``primary`` are
-    added at the lowest priority about every ``resync`` seconds. A Controller runs once.
+    added at the lowest priority about every ``resync`` seconds. ``tell`` hears of each error of a
+    key that keeps failing. A Controller runs once.
     """
 
     def __init__(
@@ -88,6 +92,7 @@ class Controller:
         resync: float = 600.0,
         drain: float = 5.0,
         observer: Observer | None = None,
+        tell: Callable[[Key, Exception], None] | None = None,
     ) -> None:
         self.name = name
         self._reconcile = reconcile
@@ -97,6 +102,7 @@ class Controller:
         self._resync = resync
         self._drain = drain
         self._observer: Observer = observer or NullObserver()
+        self._tell = tell
         self._informers: list[Informer] = []
         self.queue: WorkQueue[Key] = WorkQueue(name, observer=self._observer)
         self.watch(primary, own_key)
@@ -193,6 +199,9 @@ class Controller:
             # Someone else wrote first: ordinary, and the fresh state is on its way.
             log.debug("reconcile conflict", message=str(error), retry_seconds=delay)
             return "requeue"
+        lasts = delay >= TELL_SECONDS and not isinstance(error, TooManyRequests)
+        if lasts and self._tell is not None:
+            self._tell(key, error)
         if isinstance(error, KubeError):
             log.warning(
                 "reconcile failed", reason=error.reason, message=str(error), retry_seconds=delay

@@ -100,7 +100,7 @@ COST = Series(
     "bernstein_cost_usd_total",
     "counter",
     ("namespace", "adapter"),
-    "Spend in US dollars, as tokens times the price table.",
+    "Spend in US dollars of AgentSessions that ended, as tokens times the price table.",
 )
 TOKENS = Series(
     "bernstein_tokens_total",

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import typer
+
+from bernstein.cli.cancel import cancel
+from bernstein.cli.settings import Settings
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Object, Resource
+from tests.cluster import Cluster
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.cli.scenes import (
     close,
@@ -18,7 +29,8 @@ async def test_status_shows_all_plans_or_one(
     bernstein: Bernstein, admin: Client, operator: Client, namespace: str
 ) -> None:
     empty = await bernstein("status")
-    plan = await admin.create(PLANS, valid("Plan", namespace))
+    words = {"description": "What people should know of it."}
+    plan = await admin.create(PLANS, valid("Plan", namespace, **words))
     await make_task(admin, plan, "one-build-write-the-limiter", "Write the limiter")
     await set_status(
         operator,
@@ -33,6 +45,7 @@ async def test_status_shows_all_plans_or_one(
 
     assert empty.out == f"No Plans in namespace '{namespace}'.\n"
     assert everything.out.splitlines()[-1].split()[:2] == ["one", "Pending"]
+    assert one.out.splitlines()[1].strip() == "What people should know of it."
     assert "○ Write the limiter" in one.out
     assert "Create the Project in this namespace, or name it in projectRef." in one.out
     assert record["reason"] == "ProjectNotFound"
@@ -85,6 +98,63 @@ async def test_cancel_asks_once_and_then_tells_the_state(
     live = await admin.get(TASKS, task["metadata"]["name"], namespace)
     assert live["spec"]["cancel"] == {"reason": "Not needed"}
     assert "cancel" not in (await admin.get(TASKS, "closed", namespace))["spec"]
+
+
+async def test_a_filter_that_nothing_can_match_is_an_error_and_no_empty_list(
+    bernstein: Bernstein, admin: Client, namespace: str
+) -> None:
+    await admin.create(PLANS, valid("Plan", namespace))
+    await admin.create(TASKS, valid("Task", namespace, "mine", role="gardener"))
+
+    empty = await bernstein("list-tasks", "--plan", "one", "--role", "gardener")
+    unknown = await bernstein("list-tasks", "--plan", "on")
+    near = await bernstein("list-tasks", "--role", "gardner")
+    far = await bernstein("list-tasks", "--role", "x", "--json")
+
+    assert (empty.code, empty.out) == (0, f"No tasks that match in namespace '{namespace}'.\n")
+    assert (unknown.code, unknown.err) == (
+        1,
+        f"Error: there is no Plan 'on' in namespace '{namespace}'\n  did you mean one?\n",
+    )
+    assert (near.code, near.err) == (
+        2,
+        "Error: 'gardner' is no role of a task\n  did you mean gardener?\n",
+    )
+    assert (far.code, far.json["error"]["reason"]) == (2, "InvalidRole")
+    assert far.json["error"]["remedy"].startswith("use one of: analyst, architect, backend, ")
+
+
+@pytest.mark.parametrize(("kind", "resource"), [("Task", TASKS), ("Plan", PLANS)])
+async def test_who_cancels_a_moment_after_somebody_else_changes_nothing(
+    cluster: Cluster,
+    admin: Client,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    resource: Resource,
+) -> None:
+    await admin.create(resource, valid(kind, namespace, "mine"))
+    send = Client.patch
+
+    async def somebody_is_faster(client: Client, *arguments: Any, **options: Any) -> Object:
+        faster = {"spec": {"cancel": {"reason": "Somebody else's"}}}
+        await send(client, resource, "mine", namespace, faster)
+        return await send(client, *arguments, **options)
+
+    monkeypatch.setattr(Client, "patch", somebody_is_faster)
+    settings = Settings(json=True, namespace=namespace, kubeconfig=str(cluster.kubeconfig))
+    with pytest.raises(typer.Exit) as ended:
+        await asyncio.to_thread(cancel, settings, "mine", "Mine")
+    scripted = capsys.readouterr()
+    with pytest.raises(typer.Exit) as ended_again:
+        await asyncio.to_thread(cancel, replace(settings, json=False), "mine", "Mine")
+    live = await admin.get(resource, "mine", namespace)
+
+    assert (ended.value.exit_code, ended_again.value.exit_code) == (0, 0)
+    assert (json.loads(scripted.out)["id"], scripted.err) == ("mine", "")
+    assert f"{kind} 'mine' is being cancelled already" in capsys.readouterr().out
+    assert live["spec"]["cancel"] == {"reason": "Somebody else's"}
 
 
 async def test_cancel_takes_a_plan_too_and_asks_which_when_both_have_the_name(

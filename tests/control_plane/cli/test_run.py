@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 
 from bernstein.kube.client import Client
@@ -158,6 +159,41 @@ async def test_what_the_project_does_not_offer_is_refused_before_a_plan_is_made(
         f"{plan_file}: 2 problems",
     ]
     assert (await admin.list(PLANS, namespace)).items == []
+
+
+async def test_a_role_that_nobody_knows_is_told_once(
+    bernstein: Bernstein, project: Object, plan_file: str
+) -> None:
+    write(
+        plan_file,
+        PLAN.replace("role: docs", "role: doc").replace(
+            "title: Doc", "goal: x\n        title: Doc"
+        ),
+    )
+
+    answer = await bernstein("run", plan_file)
+    scripted = await bernstein("run", plan_file, "--json")
+
+    assert (answer.code, scripted.code) == (2, 2)
+    goal, role, count = answer.err.splitlines()
+    assert goal == "! stages[0].steps[1].goal: not used, because the step has a title"
+    assert role.startswith("✗ stages[0].steps[1].role: invalid value 'doc', must be one of ['ana")
+    assert role.endswith("'vp'], did you mean 'docs'?")
+    assert count == f"{plan_file}: 1 problem"
+    assert [warning["path"] for warning in scripted.json["warnings"]] == ["stages[0].steps[1].goal"]
+
+
+async def test_a_budget_that_cannot_do_is_warned_of_before_the_plan_is_made(
+    bernstein: Bernstein, project: Object, plan_file: str
+) -> None:
+    write(plan_file, PLAN.replace('"$5"', "0"))
+
+    answer = await bernstein("run", plan_file, "--no-wait")
+
+    assert answer.code == 0
+    assert re.fullmatch(
+        r"! budget: the estimate \$\d\.\d\d exceeds the budget \$0\.00\n", answer.err
+    )
 
 
 async def test_without_a_project_nothing_is_made(

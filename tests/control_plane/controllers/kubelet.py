@@ -70,6 +70,8 @@ class Pod:
     client: Client
     remote: Remote
     states: dict[str, Object] = field(default_factory=dict)
+    last_words: dict[str, Object] = field(default_factory=dict)
+    """How containers end that are told to."""
 
     @property
     def namespace(self) -> str:
@@ -235,6 +237,16 @@ async def run(pod: Pod) -> None:
     await pod.start()
 
 
+def stops(**final: Any) -> Script:
+    """Works until it is told to end, and leaves this final record."""
+
+    async def script(pod: Pod) -> None:
+        pod.last_words = await pod.deliver(stopped="Cancelled", **final)
+        await pod.start()
+
+    return script
+
+
 def works(**final: Any) -> Script:
     """The agent ends with this final record (`outcome`, `message`, ...); see `Pod.deliver`."""
 
@@ -361,5 +373,5 @@ class Kubelet:
         pod = self._by_uid[uid]
         if phase(obj) not in ENDED and phase(pod.obj) not in ENDED:
             killed = {n: exited(143) for n, state in pod.states.items() if "running" in state}
-            await pod.end("Failed", killed)
+            await pod.end("Failed", killed | pod.last_words)
         await self._client.delete(PODS, pod.name, pod.namespace, uid=uid, grace_seconds=0)

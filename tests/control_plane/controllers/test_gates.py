@@ -178,3 +178,22 @@ async def _never(pod: Pod) -> None:
 
 def _verified(task: Object) -> Any:
     return task.get("status", {}).get("verification", {}).get("passed")
+
+
+async def test_checks_in_turn_stop_at_the_first_that_says_no(world: World) -> None:
+    own = {"image": "audit:1"}
+    pipeline = [
+        LINT,
+        {"name": "audit", "command": "a", **own},
+        {"name": "slow", "command": "s", **own},
+    ]
+    await world.project(gates={"execution": "Sequential", "pipeline": pipeline})
+    world.kubelet.on("one-s1-audit-*", ends("Failed", check=exited(1, "a hole")))
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.stalled(TASKS, "one", "GateFailed")
+
+    assert verdict(task, "audit") == ("Failed", "ExitCode")
+    assert verdict(task, "slow") == ("Skipped", "NotReached")
+    made = [w.name for w in world.writes() if (w.resource, w.verb) == ("jobs", "create")]
+    assert made == ["one-s1", *(f"one-s1-{check}-0" for check in ("inspect", "lint", "audit"))]

@@ -7,7 +7,7 @@ import asyncio
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS
 from tests.control_plane.controllers.kubelet import run, waits
 from tests.control_plane.controllers.remote import MAIN
-from tests.control_plane.controllers.world import Replica, World, condition, queued, stage
+from tests.control_plane.controllers.world import World, condition, queued, stage
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
 
 SIGNAL = {"type": "path_exists", "path": "new.py"}
@@ -56,6 +56,8 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
         ("configmaps", "one-s1"),
         ("jobs", "one-s1"),
         ("jobs", "one-s1-land-1"),
+        ("networkpolicies", "bernstein-default-checks"),
+        ("networkpolicies", "bernstein-default-git"),
     ]
     others = [(w.resource, w.subresource) for w in world.writes() if w.verb != "create"]
     assert set(others) == {
@@ -104,7 +106,7 @@ async def test_a_settled_cluster_is_not_written_to(world: World) -> None:
     replica = await world.start(resync=0.3)
     async with asyncio.timeout(20):
         while any(  # noqa: ASYNC110 - counters tell nobody
-            _reconciles(replica, name) < count for name, count in _SEVERAL.items()
+            replica.reconciles(name) < count for name, count in _SEVERAL.items()
         ):
             await asyncio.sleep(0.1)
     assert world.writes()[position:] == []
@@ -112,17 +114,6 @@ async def test_a_settled_cluster_is_not_written_to(world: World) -> None:
 
 _SEVERAL = {"project": 5, "plan": 10, "task": 35, "agentsession": 15}
 """Reconciles of each controller: at least five of each object."""
-
-
-def _reconciles(replica: Replica, controller: str) -> float:
-    """How many went well so far."""
-    values = (
-        replica.metrics.registry.get_sample_value(
-            "controller_runtime_reconcile_total", {"controller": controller, "result": result}
-        )
-        for result in ("success", "requeue_after")
-    )
-    return sum(value or 0 for value in values)
 
 
 async def _one_of_every_kind_of_rest(world: World) -> None:

@@ -48,6 +48,16 @@ class Replica:
         finally:
             await self.clients.aclose()
 
+    def reconciles(self, controller: str) -> float:
+        """How many went well so far."""
+        values = (
+            self.metrics.registry.get_sample_value(
+                "controller_runtime_reconcile_total", {"controller": controller, "result": result}
+            )
+            for result in ("success", "requeue_after")
+        )
+        return sum(value or 0 for value in values)
+
     async def kill(self) -> None:
         """It is gone from one moment to the next; its Lease stays held."""
         self.work.cancel()

@@ -204,7 +204,7 @@ def _ask(method: str, url: str) -> Any:
     anybody = ssl.create_default_context()
     anybody.check_hostname = False
     anybody.verify_mode = ssl.CERT_NONE
-    connection = HTTPSConnection(where.netloc, timeout=10, context=anybody)
+    connection = HTTPSConnection(where.netloc, timeout=5, context=anybody)
     try:
         connection.request(method, f"{where.path}?{where.query}")
         return connection.getresponse().status

@@ -109,6 +109,7 @@ def failed_task() -> Task:
                     "title": "lint",
                     "verdict": "Failed",
                     "excerpt": f"F401 unused {HOSTILE}",
+                    "seconds": 3,
                 },
                 check | {"name": "pii_scan", "verdict": "Passed"},
             ],

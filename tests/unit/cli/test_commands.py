@@ -28,7 +28,7 @@ stages:
     steps: []
 """
 PROBLEMS = [
-    "max_agents: expected type integer, got str",
+    "max_agents: expected type integer, got string",
     "stages[0].steps[0].priority: must be between 1 and 5, got 9",
     "stages[1].steps: must contain at least one step",
     "Duplicate task title: 'same'",
@@ -109,6 +109,64 @@ def test_a_file_that_is_not_there_is_named(runner: CliRunner, command: str) -> N
     assert "Plan file not found: /nowhere/plan.yaml" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["validate", "run"])
+def test_an_empty_name_is_no_file_and_not_the_folder(runner: CliRunner, command: str) -> None:
+    result = runner.invoke(app, [command, ""])
+
+    assert result.exit_code == 2
+    assert result.stderr == "✗ Plan file not found: ''\n'': 1 problem\n"
+
+
+def test_a_plan_of_standard_input_is_called_so(runner: CliRunner) -> None:
+    good = runner.invoke(app, ["validate", "-"], input=RATE_LIMIT)
+    bad = runner.invoke(app, ["validate", "-"], input="name: x\n")
+
+    assert good.stdout.splitlines()[0] == "✓ standard input is valid"
+    assert bad.stderr.splitlines()[-1] == "standard input: 1 problem"
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ("$0.10", "the estimate $0.55 exceeds the budget $0.10"),
+        ("0", "the estimate $0.55 exceeds the budget $0.00"),
+        ("0.549999", "the estimate $0.55 exceeds the budget $0.549999"),
+    ],
+)
+def test_a_budget_below_the_estimate_is_a_warning(
+    runner: CliRunner, tmp_path: Path, budget: str, words: str
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(f"name: x\nbudget: '{budget}'\nstages: [{{name: a, steps: [{{title: t}}]}}]\n")
+
+    plain = runner.invoke(app, ["validate", str(path)])
+    scripted = runner.invoke(app, ["validate", str(path), "--json"])
+
+    assert (plain.exit_code, scripted.exit_code) == (0, 0)
+    assert plain.stderr == scripted.stderr == f"! budget: {words}\n"
+    answer = json.loads(scripted.stdout)
+    assert answer["valid"] is True
+    assert answer["warnings"] == [{"path": "budget", "message": f"budget: {words}"}]
+
+
+@pytest.mark.parametrize("option", ["--namespace", "-n", "--context", "--kubeconfig"])
+def test_validate_refuses_options_that_would_have_no_effect(
+    runner: CliRunner, good: str, option: str
+) -> None:
+    before = runner.invoke(app, [option, "/nope", "validate", good])
+    after = runner.invoke(app, ["validate", good, option, "/nope"])
+    scripted = runner.invoke(app, ["--json", option, "/nope", "validate", good])
+
+    assert (before.exit_code, after.exit_code, scripted.exit_code) == (2, 2, 2)
+    assert before.stdout == after.stdout == ""
+    assert "No such option" in after.stderr
+    spelled = "--namespace" if option == "-n" else option
+    assert before.stderr == (
+        f"Error: validate works without a cluster and takes no {spelled}\n  leave it out\n"
+    )
+    assert json.loads(scripted.stdout)["error"]["reason"] == "Usage"
+
+
 def test_a_file_that_is_no_yaml_is_refused_with_the_line(runner: CliRunner, tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("name: x\nstages: [\n")
@@ -154,7 +212,7 @@ def test_an_invalid_plan_is_not_run_and_no_cluster_is_asked(runner: CliRunner, b
     result = runner.invoke(app, ["run", broken, "--kubeconfig", "/nowhere"])
 
     assert result.exit_code == 2
-    assert "✗ max_agents: expected type integer, got str" in result.stderr
+    assert "✗ max_agents: expected type integer, got string" in result.stderr
     assert "kubeconfig" not in result.stderr
 
 
@@ -245,6 +303,61 @@ def test_a_certificate_that_is_missing_is_named(runner: CliRunner, tmp_path: Pat
     assert result.exit_code == 1
     assert "Traceback" not in result.output
     assert "/nowhere/ca.crt" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status", ""],
+        ["status", ".."],
+        ["status", "mine/status"],
+        ["status", "100%"],
+        ["logs", ""],
+        ["logs", "."],
+        ["logs", "plan/"],
+        ["cancel", ""],
+        ["cancel", "task/"],
+        ["cancel", "plan/"],
+        ["cancel", "task/.."],
+        ["cancel", "task/mine/status"],
+        ["list-tasks", "--plan", ""],
+        ["run", "-", "--name", ""],
+        ["run", "-", "--project", ""],
+        ["status", "--namespace", "t1/../x"],
+        ["status", "--namespace", "Team"],
+        ["list-tasks", "--namespace", "n" * 64],
+        ["logs", "x", "-n", ".."],
+        ["cancel", "x", "-n", "a b"],
+        ["run", "-", "-n", "a\nb"],
+    ],
+)
+def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
+    runner: CliRunner, arguments: list[str], tmp_path: Path
+) -> None:
+    arguments = [*arguments, "--kubeconfig", unreachable(tmp_path)]
+
+    plain = runner.invoke(app, arguments, input=RATE_LIMIT)
+    scripted = runner.invoke(app, ["--json", *arguments], input=RATE_LIMIT)
+
+    assert (plain.exit_code, scripted.exit_code) == (2, 2)
+    first, second = plain.stderr.splitlines()
+    assert first.startswith("Error: '")
+    assert second.startswith("  ")
+    error = json.loads(scripted.stdout)["error"]
+    assert error["reason"] == "InvalidName"
+    assert f"Error: {error['message']}\n  {error['remedy']}\n" == plain.stderr == scripted.stderr
+
+
+def test_the_namespace_of_a_kubeconfig_is_looked_at_too(runner: CliRunner, tmp_path: Path) -> None:
+    path = Path(unreachable(tmp_path))
+    path.write_text(
+        path.read_text().replace('"cluster": "c", ', '"cluster": "c", "namespace": "A", ')
+    )
+
+    result = runner.invoke(app, ["status", "--kubeconfig", str(path)])
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: 'A' is no name of a namespace\n")
 
 
 def test_help_and_validate_start_without_what_only_a_cluster_needs() -> None:

@@ -45,6 +45,20 @@ def test_a_running_plan_is_shown_step_by_step_in_80_columns() -> None:
     assert text == RUNNING
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_description_of_a_plan_is_wrapped_cut_and_harmless(width: int) -> None:
+    shown, console = terminal(width=width)
+
+    shown.show(tables.description(f"First paragraph. {HOSTILE}\n\nSecond. {'word ' * 500}"))
+
+    rows = [row.rstrip() for row in console.export_text().splitlines()]
+    assert rows[:2] == [f"  First paragraph. gnp.exe {AT}everyone", ""]
+    assert all(row.startswith("  ") for row in rows[2:])
+    assert max(map(len, rows)) in range(width - 5, width + 1)
+    assert rows[-1].endswith("…")
+    assert sum(map(len, rows)) < 1100
+
+
 def test_the_list_of_tasks_shows_whole_names_in_80_columns() -> None:
     shown, console = terminal()
 
@@ -102,7 +116,54 @@ def test_a_failed_plan_tells_the_failed_task_with_its_verdicts_and_remedies() ->
         "  ✓ gate pii_scan: Passed",
         "  GateFailed: no retry is left after 4 attempts",
         "  Read the verdict.",
+        f"  All that its checks printed: bernstein logs {mine}",
     ]
+
+
+def judged(**check: object) -> dict[str, object]:
+    """The verification of what a Plan delivers, by one check."""
+    fields = {"name": "tests", "kind": "gate", "title": "tests", "required": True}
+    return verification(passed=False, checks=[fields | check])
+
+
+def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_more() -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "GateFailed", "it does not pass Remedy: Mend it.")
+    ran = judged(verdict="Failed", reason="ExitCode", excerpt="1 failed", seconds=9)
+
+    found = plan(phase="Stalled", conditions=[stalled], verification=ran)
+    details.tell_ending(shown, found, [], good=False)
+
+    assert console.export_text().splitlines() == [
+        "✗ Stalled: GateFailed: it does not pass",
+        "  Mend it.",
+        "  ✗ gate tests: Failed (ExitCode)",
+        "      1 failed",
+        "  All that its checks printed: bernstein logs rate-limit-api",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "more"),
+    [
+        ({"verdict": "Failed", "seconds": 0}, True),
+        ({"verdict": "TimedOut"}, True),
+        ({"verdict": "Errored", "reason": "ToolMissing", "seconds": 0}, True),
+        ({"verdict": "Errored", "reason": "PodLost"}, False),
+        ({"verdict": "Failed"}, False),
+        ({"verdict": "Passed", "seconds": 5}, False),
+    ],
+)
+def test_only_checks_that_ran_and_did_not_pass_have_more_to_say(
+    check: dict[str, object], more: bool
+) -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "GateFailed", "it does not pass")
+
+    found = plan(phase="Stalled", conditions=[stalled], verification=judged(**check))
+    details.tell_ending(shown, found, [], good=False)
+
+    assert ("bernstein logs" in console.export_text()) is more
 
 
 def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:

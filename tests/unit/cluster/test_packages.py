@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cluster import packages
 from tests.cluster.errors import ClusterError
-from tests.cluster.packages import cni_folder, ensure_packages, missing_packages, program
+from tests.cluster.packages import (
+    cni_folder,
+    development_python,
+    ensure_packages,
+    missing_packages,
+    program,
+)
 
 
 def test_package_whose_program_exists_is_not_missing() -> None:
@@ -81,3 +88,18 @@ def test_missing_package_is_installed_and_old_lists_updated(
     install = apt.calls.read_text().splitlines()[0]
     assert "--no-remove" in install
     assert install.endswith(" some-package")
+
+
+def test_python_without_the_projects_packages_gives_way_to_the_environments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert development_python() == sys.executable
+    monkeypatch.setattr(packages, "PYTHON_PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(packages, "REPOSITORY", tmp_path)
+    with pytest.raises(ClusterError, match="PythonPackagesMissing") as caught:
+        development_python()
+    assert "make venv" in caught.value.remedy
+    own = tmp_path / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert development_python() == str(own)

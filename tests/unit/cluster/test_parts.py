@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cluster import control_plane_parts, node_parts
 from tests.cluster.binaries import Binaries
-from tests.cluster.layout import Layout
+from tests.cluster.layout import SOCKET_PATH_LIMIT, Layout
 
 
 def all_text(layout: Layout, binaries: Binaries) -> str:
@@ -24,6 +23,7 @@ def all_text(layout: Layout, binaries: Binaries) -> str:
         node_parts.kube_proxy(layout, binaries),
         node_parts.kube_scheduler(layout, binaries),
         node_parts.coredns(layout, binaries),
+        node_parts.network_policy(layout, "/usr/bin/python3"),
     ]
     configurations = [
         node_parts.kubelet_config(layout),
@@ -36,7 +36,7 @@ def all_text(layout: Layout, binaries: Binaries) -> str:
             *(" ".join(command) for command in commands),
             *map(json.dumps, configurations),
             node_parts.corefile(layout, upstream=True),
-            node_parts.containerd_config(layout, Path("/usr/lib/cni"), "pause:1"),
+            node_parts.containerd_config(layout, "pause:1"),
         ]
     )
 
@@ -88,20 +88,46 @@ def test_kubelet_keeps_to_the_clusters_own_cgroup_and_folders(layout: Layout) ->
 
 
 def test_containerd_keeps_images_and_forgets_the_rest(layout: Layout) -> None:
-    text = node_parts.containerd_config(layout, Path("/usr/lib/cni"), "pause:1")
+    text = node_parts.containerd_config(layout, "pause:1")
     config = tomllib.loads(text)
     assert config["root"] == str(layout.image_store)
     assert config["state"].startswith(str(layout.run))
     cri = config["plugins"]["io.containerd.grpc.v1.cri"]
     assert cri["sandbox_image"] == "pause:1"
     assert cri["netns_mounts_under_state_dir"] is True
+    assert cri["cni"]["bin_dir"] == str(layout.cni_plugins)
 
 
 def test_pods_get_addresses_of_the_clusters_subnet_without_iptables(layout: Layout) -> None:
     config: Any = node_parts.cni_config(layout)
-    (bridge,) = config["plugins"]
+    bridge = config["plugins"][0]
     assert (bridge["bridge"], bridge["ipMasq"]) == (layout.bridge, False)
     assert bridge["ipam"]["ranges"] == [[{"subnet": "10.201.32.0/20", "gateway": "10.201.32.1"}]]
+
+
+def test_policies_come_after_the_address_and_their_plugin_asks_where_the_engine_listens(
+    layout: Layout,
+) -> None:
+    config: Any = node_parts.cni_config(layout)
+    engine = node_parts.network_policy(layout, "/usr/bin/python3")
+    last = config["plugins"][-1]
+    assert last["type"] == node_parts.POLICY_PLUGIN
+    assert f"--socket={last['socket']}" in engine
+    assert len(last["socket"]) <= SOCKET_PATH_LIMIT
+
+
+def test_engine_of_policies_may_only_watch_what_it_needs() -> None:
+    (_, role), (_, binding) = node_parts.network_policy_objects()
+    assert role["rules"] == [
+        {"apiGroups": [""], "resources": ["namespaces", "pods"], "verbs": ["list", "watch"]},
+        {
+            "apiGroups": ["networking.k8s.io"],
+            "resources": ["networkpolicies"],
+            "verbs": ["list", "watch"],
+        },
+    ]
+    subjects: Any = binding["subjects"]
+    assert [subject["name"] for subject in subjects] == ["system:network-policy"]
 
 
 def test_dns_forwards_only_where_there_is_somebody_to_ask(layout: Layout) -> None:
@@ -118,5 +144,6 @@ def test_dns_service_leads_to_the_process_on_the_bridge(layout: Layout) -> None:
     assert kubelet["clusterDNS"] == [objects["Service"]["spec"]["clusterIP"]]
     slice_ = objects["EndpointSlice"]
     assert slice_["endpoints"][0]["addresses"] == [layout.node_address]
-    assert {port["port"] for port in slice_["ports"]} == {layout.ports["coredns"]}
+    assert {port["port"] for port in slice_["ports"]} == {53}
+    assert ".:53 {\n  bind 10.201.32.1\n" in node_parts.corefile(layout, upstream=True)
     assert slice_["metadata"]["labels"]["kubernetes.io/service-name"] == "kube-dns"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from bernstein.api.pod import Check
@@ -20,7 +21,7 @@ PLAIN_SETTINGS = Settings(image="bernstein:1")
 FULL_SETTINGS = Settings(
     image="bernstein:1",
     callback_url="https://bernstein.bernstein-system:8052",
-    callback_ca="-----BEGIN CERTIFICATE-----\n",
+    callback_ca=Path("/etc/bernstein/callback/ca.crt"),
     image_pull_policy="Always",
     heartbeat_seconds=5,
     checkpoint_seconds=10,

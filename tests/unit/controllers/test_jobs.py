@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,10 +84,23 @@ def test_a_job_is_exactly_this(name: str, snapshot: SnapshotAssertion) -> None:
     assert JOBS[name] == snapshot(extension_class=_Yaml)
 
 
-def test_a_prompt_is_exactly_this(snapshot: SnapshotAssertion) -> None:
-    made = agent.prompt_config_map(objects.session(), "Do work.\n", built.FULL_SETTINGS)
+def test_a_prompt_is_exactly_this(snapshot: SnapshotAssertion, tmp_path: Path) -> None:
+    ca = tmp_path / "ca.crt"
+    ca.write_text("-----BEGIN CERTIFICATE-----\n")
 
-    assert made == snapshot(extension_class=_Yaml)
+    assert _prompt(ca) == snapshot(extension_class=_Yaml)
+
+
+def test_a_session_trusts_the_ca_of_its_own_time(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.crt"
+    for text in ("first\n", "renewed\n"):
+        ca.write_text(text)
+        assert _prompt(ca)["data"]["callback-ca.crt"] == text
+
+
+def _prompt(ca: Path) -> Object:
+    settings = replace(built.FULL_SETTINGS, callback_ca=ca)
+    return agent.prompt_config_map(objects.session(), "Do work.\n", settings)
 
 
 # --- what holds for every pod -------------------------------------------------------------------

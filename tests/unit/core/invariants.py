@@ -13,8 +13,9 @@ from bernstein.api.states import (
     TaskState,
 )
 from bernstein.api.task import Task
-from bernstein.core import names, scheduling
+from bernstein.core import names, scheduling, spend
 from bernstein.core.conditions import is_true
+from bernstein.core.file_overlap import overlap
 from tests.unit.core.state import COST, TARGET, State
 
 
@@ -29,7 +30,7 @@ class Invariants(State):
 
     def _one_session_each(self) -> None:
         alive = Counter(
-            s.spec.task_ref.name
+            s.spec.task_ref.uid
             for s in self.sessions.values()
             if s.status.state is not SessionState.DEAD
         )
@@ -45,7 +46,7 @@ class Invariants(State):
             assert len(planned) <= self.plan.spec.max_agents
         for i, one in enumerate(active):
             for other in active[i + 1 :]:
-                assert not scheduling.overlap(one.spec.files, other.spec.files)
+                assert not overlap(one.spec.files, other.spec.files)
         landing_now = Counter(
             names.LABEL_PLAN in t.metadata.labels
             for t in self.tasks.values()
@@ -58,30 +59,30 @@ class Invariants(State):
         return subject.status.delivery is not None and subject.status.delivery.step == "Landing"
 
     def _task_holds(self, subject: Task) -> None:
-        status, name = subject.status, subject.metadata.name
+        status, uid = subject.status, subject.metadata.uid
         consistent(subject.status.conditions)
         if status.state is TaskState.CANCELLED:
             assert not any(
-                j.runs
-                for j in self.jobs.values()
-                if j.owner in (f"Task/{name}", *self._sessions_of(name))
+                j.runs for j in self.jobs.values() if j.owner in (uid, *self._sessions_of(uid))
             ), "cancelled, but a pod runs"
-            assert not self.seen.landed_by[f"Task/{name}"], "cancelled, but it landed"
+            assert not self.seen.landed_by[uid], "cancelled, but it landed"
         if status.state is TaskState.CLOSED:
             assert status.delivery is not None
             assert status.delivery.state in ("Merged", "NoChange")
             if status.delivery.state == "Merged":
                 assert (status.delivery.onto, status.delivery.sha) in self.seen.landed
-        runs = self.seen.spent[name]
+        runs = self.seen.spent[uid]
         assert Decimal(status.spend_usd) <= COST * runs, "spend is counted twice"
         assert runs <= (1 + subject.spec.max_retries) * 6, "it runs for nothing without end"
 
-    def _sessions_of(self, name: str) -> list[str]:
-        mine = (s for s in self.sessions.values() if s.spec.task_ref.name == name)
-        return [f"AgentSession/{s.metadata.name}" for s in mine]
+    def _sessions_of(self, uid: str) -> list[str]:
+        return [s.metadata.uid for s in self.sessions.values() if s.spec.task_ref.uid == uid]
 
     def _plan_holds(self, subject: Plan) -> None:
         consistent(subject.status.conditions)
+        known = COST * self.seen.recorded
+        assert self.spend_of_plan() == known, "a session is lost or counted twice"
+        assert Decimal(subject.status.spend_usd) <= known
         if subject.status.phase == "Cancelled":
             assert not self.seen.landed_by["Plan"], "cancelled, but it was delivered"
         if subject.status.phase == "Succeeded":
@@ -89,6 +90,13 @@ class Invariants(State):
             for one in self.tasks.values():
                 if names.LABEL_PLAN in one.metadata.labels:
                     self._is_delivered(one, target)
+
+    def spend_of_plan(self) -> Decimal:
+        """What a budget counts."""
+        assert self.plan is not None
+        planned = {n: t for n, t in self.tasks.items() if names.LABEL_PLAN in t.metadata.labels}
+        sessions = [s for s in self.sessions.values() if spend.belongs(s, self.plan)]
+        return spend.plan_spend(self.plan.status, planned, sessions, self.project)
 
     def _is_delivered(self, subject: Task, target: str) -> None:
         delivered = subject.status.delivery

@@ -113,7 +113,8 @@ class Kubelet(State):
             "bad": protocol.FinalRecord("AgentFailed", "it cannot be done"),
             "limited": protocol.FinalRecord("UsageLimited", "come back later", retry_after=600),
         }.get(fate, protocol.FinalRecord("Succeeded"))
-        path = self.tasks[job.task].spec.files[0]
+        task = self.tasks.get(wanted.spec.task_ref.name)
+        path = task.spec.files[0] if task is not None else "late.py"
         change = {} if fate == "empty" else {path: f"{wanted.metadata.name} {job.uid}"}
         out = self.remote.push_work(wanted.spec.work_ref, job.base, change)
         changed = protocol.Changed(files=len(change), python=bool(change))

@@ -197,6 +197,7 @@ def session(
             ),
             "spec": {
                 "taskRef": {"name": task, "uid": f"uid-{task}"},
+                "planRef": {"name": "web", "uid": PLAN_UID},
                 "project": "default",
                 "attempt": 1,
                 "number": number,

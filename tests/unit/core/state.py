@@ -60,9 +60,9 @@ class Job:
 
     @property
     def task(self) -> str:
-        """Of an agent's Job: whose attempt it is."""
+        """Of an agent's Job: whose attempt it is; the Task's uid."""
         assert isinstance(self.wants, AgentSession)
-        return self.wants.spec.task_ref.name
+        return self.wants.spec.task_ref.uid
 
     @property
     def labels(self) -> dict[str, str]:
@@ -90,7 +90,9 @@ class Seen:
     passed: set[tuple[str, str]] = field(default_factory=set)
     """(digest of a check, commit) that a pod judged good."""
     spent: Counter[str] = field(default_factory=Counter)
-    """Agents of each Task that ran to an end that reports usage."""
+    """Agents of each Task (by uid) that ran to an end that reports usage."""
+    recorded: int = 0
+    """Sessions of the Plan whose end, with its usage, stands in their status."""
     landed: set[tuple[str, str]] = field(default_factory=set)
     """(ref, commit) that a land Job moved there."""
     landed_by: Counter[str] = field(default_factory=Counter)
@@ -107,9 +109,13 @@ class State:
         self.project = project
         self.plan = plan
         self.tasks = {t.metadata.name: t for t in tasks}
+        self.deleted: dict[str, Task] = {}
+        """The last Task of each name that somebody has deleted."""
         self.sessions: dict[str, AgentSession] = {}
         self.jobs: dict[str, Job] = {}
         self.remote = Remote(TARGET)
+        self.reports: set[str] = set()
+        """Jobs whose checks' output was kept."""
         self.seen = Seen()
         self.budget: int | None = None
         """Writes that the operator may still do before it crashes."""
@@ -119,12 +125,15 @@ class State:
         """Another one that is the same."""
         other = copy(self)
         other.tasks, other.sessions = dict(self.tasks), dict(self.sessions)
+        other.deleted = dict(self.deleted)
         other.jobs = {name: replace(job) for name, job in self.jobs.items()}
         other.remote = self.remote.copy()
+        other.reports = set(self.reports)
         seen = self.seen
         other.seen = Seen(
             set(seen.passed),
             seen.spent.copy(),
+            seen.recorded,
             set(seen.landed),
             seen.landed_by.copy(),
             seen.writes,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bernstein.api.pod import CheckVerdict, Failure, InspectResult
-from bernstein.api.project import GateCondition, ProjectSpec
+from bernstein.api.project import GateCondition, Gates, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.task import CheckResult
 from bernstein.core import checks
@@ -27,6 +28,7 @@ from tests.unit.core.objects import (
 
 CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
 NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
+PARALLEL, IN_TURN = Gates(), Gates(execution="Sequential")
 RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
 
 
@@ -222,14 +224,16 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
 
-    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW)
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
 
     assert found is not None
     assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
 
 
 def test_a_pod_that_is_gone_gives_no_verdict() -> None:
-    found = checks.verdicts([RUNS], {"lint": job("lint", failed="BackoffLimitExceeded")}, NOW)
+    found = checks.verdicts(
+        [RUNS], {"lint": job("lint", failed="BackoffLimitExceeded")}, NOW, PARALLEL
+    )
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == ("Errored", "PodLost")
@@ -238,10 +242,22 @@ def test_a_pod_that_is_gone_gives_no_verdict() -> None:
 def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
 
-    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW)
+    found = checks.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
+
+
+@pytest.mark.parametrize("text", ["row {:02} " + "x" * 60 + "\n", "{:02}" + "x" * 70])
+def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
+    said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
+
+    found = checks.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said))}, NOW, PARALLEL)
+
+    assert found is not None
+    assert found[0].excerpt.startswith("exit code 1\n…\n")
+    assert found[0].excerpt.endswith("3 failed, 25 passed")
+    assert len(found[0].excerpt) <= checks.EXCERPT
 
 
 @pytest.mark.parametrize(
@@ -250,7 +266,64 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any]) -> None:
     other = CheckSpec("own", "gate", "own", True, command="true")
 
-    assert checks.verdicts([RUNS, other], {"own": job("own", check_pod(1))} | missing, NOW) is None
+    jobs = {"own": job("own", check_pod(1))} | missing
+    assert checks.verdicts([RUNS, other], jobs, NOW, PARALLEL) is None
+
+
+# --- in which order -----------------------------------------------------------------------------
+
+WANTED = {name: name.upper() for name in ("signal-0", "signal-1", "lint", "tests", INSPECT)}
+WORKS = objects.pod(objects.running("check"))
+
+
+def started(gates: Gates, *done: str, running: tuple[str, ...] = ()) -> list[str]:
+    """What is started beside these."""
+    jobs = {name: job(name, check_pod()) for name in done}
+    jobs |= {name: job(name, WORKS) for name in running}
+    return [name.lower() for name in checks.to_start(WANTED, jobs, gates)]
+
+
+def test_all_jobs_are_started_together_up_to_the_projects_limit() -> None:
+    few = Gates(max_parallel=2)
+
+    assert started(PARALLEL) == list(WANTED)
+    assert started(few) == ["signal-0", "signal-1"]
+    assert started(few, "signal-1", running=("signal-0",)) == ["lint"]
+    assert started(few, running=("signal-0", "signal-1")) == []
+    assert started(Gates(max_parallel=1), "signal-0", running=("signal-1", "lint")) == []
+
+
+def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
+    janitors = ("signal-0", "signal-1", INSPECT)
+
+    assert started(IN_TURN) == list(janitors)
+    assert started(IN_TURN, "signal-0", "signal-1", running=(INSPECT,)) == []
+    assert started(IN_TURN, *janitors) == ["lint"]
+    assert started(IN_TURN, *janitors, running=("lint",)) == []
+    assert started(IN_TURN, *janitors, "lint") == ["tests"]
+    assert started(IN_TURN, *janitors, "lint", "tests") == []
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "follows"),
+    [(True, 0, None), (True, 1, "NotReached"), (True, 127, "NotReached"), (False, 1, None)],
+)
+def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
+    required: bool, code: int, follows: str | None
+) -> None:
+    first = replace(RUNS, required=required)
+    then = CheckSpec("own", "gate", "own", True, command="true")
+    jobs = {"lint": job("lint", check_pod(code))}
+
+    found = checks.verdicts([first, then], jobs, NOW, IN_TURN)
+
+    assert checks.verdicts([first, then], jobs, NOW, PARALLEL) is None
+    if follows is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert (found[1].verdict, found[1].reason) == ("Skipped", follows)
+        assert not checks.passed(found)
 
 
 # --- the verdicts of what only reads ------------------------------------------------------------
@@ -259,7 +332,8 @@ def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any
 def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
     found = checks.plan_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
     lint = job("lint", check_pod())
-    results = checks.verdicts(found, {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}, NOW)
+    jobs = {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}
+    results = checks.verdicts(found, jobs, NOW, PARALLEL)
     if results is None:
         return None
     return [(r.name, r.verdict, r.reason) for r in results]

@@ -16,7 +16,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Cancel
 from bernstein.core.conditions import is_true
 from tests.unit.core import objects
-from tests.unit.core.state import COST, EXAMPLES, TARGET
+from tests.unit.core.state import COST, EXAMPLES, TARGET, TOKENS
 from tests.unit.core.world import Crash, World, doomed
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
@@ -156,7 +156,7 @@ def ends_well(subject: World) -> None:
     assert plan is not None
     cancelled = plan.spec.cancel is not None
     for task in subject.tasks.values():
-        assert Decimal(task.status.spend_usd) == COST * subject.seen.spent[task.metadata.name]
+        assert Decimal(task.status.spend_usd) == COST * subject.seen.spent[task.metadata.uid]
         if task.spec.cancel is None:
             assert task.status.state is TaskState.CLOSED, task.status
         else:
@@ -202,3 +202,103 @@ def goes_on(subject: World, event: Callable[[World], None]) -> None:
     subject.check()
     subject.run_on()
     ends_well(subject)
+
+
+# --- Tasks are deleted ---------------------------------------------------------------------------
+
+
+def while_agents_work(*files: str) -> World:
+    """Two agents are at work."""
+    made = world(*files)
+    for moment in made.moments():
+        if all(t.status.state is TaskState.IN_PROGRESS for t in moment.tasks.values()):
+            return moment
+    raise AssertionError("no agent ever works")
+
+
+def tasks_are_deleted(world: World, propagation: str = "Background") -> None:
+    for name in list(world.tasks):
+        world.delete_task(name, propagation)
+
+
+def tasks_are_deleted_in_the_foreground(world: World) -> None:
+    tasks_are_deleted(world, "Foreground")
+
+
+def pods_end_and_tasks_are_deleted(world: World) -> None:
+    pods_end(world)
+    tasks_are_deleted(world)
+
+
+def tasks_are_deleted_and_applied_again(world: World) -> None:
+    tasks_are_deleted(world)
+    for name in list(world.deleted):
+        world.apply_again(name)
+
+
+def tasks_are_deleted_and_sessions_are_looked_at_before_the_plan(world: World) -> None:
+    tasks_are_deleted(world)
+    for _ in range(6):
+        world.collect()
+        for name in list(world.sessions):
+            world.reconcile_session(name)
+        pods_end(world)
+
+
+DELETIONS: list[Callable[[World], None]] = [
+    tasks_are_deleted,
+    tasks_are_deleted_and_sessions_are_looked_at_before_the_plan,
+    tasks_are_deleted_in_the_foreground,
+    pods_end_and_tasks_are_deleted,
+    tasks_are_deleted_and_applied_again,
+]
+
+
+def no_spend_is_lost(subject: World, deleted: set[str]) -> None:
+    """And nothing is left of what was deleted."""
+    subject.run_on()
+    plan = subject.plan
+    assert plan is not None
+    spent = sum(subject.seen.spent.values())
+    assert Decimal(plan.status.spend_usd) == COST * spent
+    assert plan.status.usage.input == TOKENS.input * spent
+    assert plan.status.settled is None or plan.status.settled.sessions == ()
+    assert not deleted & {s.spec.task_ref.uid for s in subject.sessions.values()}
+    assert not deleted & {t.metadata.uid for t in subject.tasks.values()}
+    before = subject.seen.writes
+    subject.settle()
+    assert subject.seen.writes == before
+
+
+@pytest.mark.parametrize("event", DELETIONS)
+def test_a_task_that_is_deleted_at_any_time_loses_no_spend(event: Callable[[World], None]) -> None:
+    for subject in chosen(crashed("a.py"), DELETIONS.index(event), 3):
+        landed = any(subject.seen.landed_by[t.metadata.uid] for t in subject.tasks.values())
+        if landed and event is tasks_are_deleted_and_applied_again:
+            continue  # the same work once more, beside what has landed already
+        subject = subject.copy()
+        deleted = {t.metadata.uid for t in subject.tasks.values()}
+        event(subject)
+        subject.check()
+        no_spend_is_lost(subject, deleted)
+
+
+@pytest.mark.parametrize("event", DELETIONS)
+def test_a_crash_anywhere_after_tasks_were_deleted_counts_their_agents_once(
+    event: Callable[[World], None],
+) -> None:
+    begun = while_agents_work("a.py", "b.py")
+    deleted = {t.metadata.uid for t in begun.tasks.values()}
+    for writes in count():
+        subject = begun.copy()
+        event(subject)
+        subject.budget = writes
+        try:
+            subject.run_on()
+        except Crash:
+            subject.budget = None
+            subject.check()
+            no_spend_is_lost(subject, deleted)
+        else:
+            break
+    assert writes > 3

@@ -58,6 +58,8 @@ TABLE = {
     "Cancelled": (Retry.NEVER, False, ""),
     "NameConflict": (Retry.PROBE, False, "rename"),
     "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
+    "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
+    "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
     "DependencyFailed": (Retry.NEVER, False, "left"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from bernstein.api.plan import PlanSpec
 from bernstein.core import plan_file
-from bernstein.core.estimate import estimate
+from bernstein.core.estimate import beyond_budget, estimate
 from tests.unit.core.plans import RATE_LIMIT
 
 
@@ -64,3 +66,24 @@ def test_a_model_without_a_price_gives_no_sum_but_says_why() -> None:
     assert found.cost_usd is None
     assert found.basis == "critical path; no price is known for mystery-1"
     assert found.minutes == 30
+
+
+@pytest.mark.parametrize(
+    ("budget", "model", "told"),
+    [
+        ("0.54", "sonnet", "budget: the estimate $0.55 exceeds the budget $0.54"),
+        ("0", "sonnet", "budget: the estimate $0.55 exceeds the budget $0.00"),
+        ("0.5499", "sonnet", "budget: the estimate $0.55 exceeds the budget $0.5499"),
+        ("0.55", "sonnet", None),
+        ("0.01", "mystery-1", None),
+        ("0", "mystery-1", "budget: with a budget of $0.00 no session starts"),
+        (None, "sonnet", None),
+    ],
+)
+def test_a_budget_that_cannot_do_is_told(budget: str | None, model: str, told: str | None) -> None:
+    spec = spec_of({"name": "s", "steps": [{"title": "x", "model": model}]})
+    spec = spec.model_copy(update={"budget": budget})
+
+    found = beyond_budget(spec, estimate(spec))
+
+    assert [problem.message for problem in found] == ([] if told is None else [told])

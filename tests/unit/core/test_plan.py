@@ -132,6 +132,28 @@ def test_deleted_tasks_are_never_made_again() -> None:
     assert not any(isinstance(i, CreateTasks) for i in decision.intents)
 
 
+def test_a_task_that_is_deleted_before_it_was_looked_at_is_missing_all_the_same() -> None:
+    new = objects.plan(begun=False, stages=TWO)
+    expanded = look(new)
+    made = expanded.intents[0]
+    assert isinstance(made, CreateTasks)
+    first, _, last = (o["metadata"]["name"] for o in made.objects)
+
+    begun = look(again(new, expanded), *map(Task.model_validate, made.objects[:1]), jobs=(BEGAN,))
+    over_ = objects.task(first, status=closed(1), stage="one")
+    found = look(again(new, begun), over_).status
+
+    assert begun.status.counts.total == 3
+    assert stalled_for(found.conditions) == "TaskFailed"
+    assert last in told_by(found)
+
+
+def told_by(found: PlanStatus) -> str:
+    stall = conditions.find(found.conditions, "Stalled")
+    assert stall is not None
+    return stall.message
+
+
 def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
     new = objects.plan(begun=False)
     waiting = again(new, look(new))
@@ -306,6 +328,12 @@ def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
     assert held.status.phase == "Suspended"
     assert "Suspended" in told(held.status.conditions)
     assert "Reconciling" not in told(held.status.conditions)
+
+    for state in (TaskState.IN_PROGRESS, TaskState.DONE):
+        ending = look(objects.plan(suspend=True), task("x", state)).status
+        assert told(ending.conditions)["Reconciling"] == ("True", "Suspending")
+    conflict = look(objects.plan(suspend=True), CONFLICT).status
+    assert "Reconciling" not in told(conflict.conditions)
 
     resumed = look(again(objects.plan(), held), task()).status
     assert resumed.phase == "Running"

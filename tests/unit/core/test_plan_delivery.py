@@ -12,7 +12,14 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Delivery, Hold, Task
 from bernstein.core import plan
 from bernstein.core.errors import PROBE_SECONDS
-from bernstein.core.intents import DeleteJobs, PlanDecision, RunCheck, RunLand, RunPrepare
+from bernstein.core.intents import (
+    DeleteJobs,
+    KeepReports,
+    PlanDecision,
+    RunCheck,
+    RunLand,
+    RunPrepare,
+)
 from bernstein.core.pods import JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -218,6 +225,22 @@ def test_a_merge_that_could_not_be_judged_is_judged_again_later() -> None:
 
     assert isinstance(lint, RunCheck)
     assert lint.job == "web-lint-1"
+    assert held.verification is not None
+    assert [c.verdict for c in held.verification.checks] == ["Errored"], "shown until then"
+
+
+def test_what_a_check_of_the_whole_printed_is_kept_once() -> None:
+    ready = look(step("Preparing"), prepared()).status
+    red, absent = checked("web-lint-0", 1), checked("web-lint-0", 127)
+
+    refused, errored = look(ready, red), look(ready, absent)
+    later = look(errored.status, checked("web-lint-1", 127), now=PROBE_SECONDS)
+
+    assert refused.intents == (KeepReports((red,)),)
+    assert look(refused.status, red).intents == ()
+    assert errored.intents == (KeepReports((absent,)),)
+    assert stalled_for(later.status.conditions) == "GateErrored"
+    assert later.intents == ()
 
 
 def test_a_conflict_with_the_target_needs_a_person() -> None:

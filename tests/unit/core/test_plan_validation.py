@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from datetime import date
 from typing import Any
 
 import pytest
@@ -68,7 +70,7 @@ ROLE_LIST = (
         ),
         (
             plan(stages=[{"name": "a", "steps": "x"}]),
-            "stages[0].steps: expected type array, got str",
+            "stages[0].steps: expected type array, got string",
         ),
         (
             plan(stages=[{"name": "a", "steps": [1]}]),
@@ -80,17 +82,22 @@ ROLE_LIST = (
         ),
         (
             plan(stages=[stage("a", depends_on="b")]),
-            "stages[0].depends_on: expected type array, got str",
+            "stages[0].depends_on: expected type array, got string",
         ),
-        (with_step(role=1), f"{S}.role: expected type string, got int"),
+        (with_step(role=1), f"{S}.role: expected type string, got integer"),
         (
             with_step(role="Dev Sec"),
             f"{S}.role: invalid value 'Dev Sec', must be one of {ROLE_LIST}",
         ),
+        (
+            with_step(scope="smal"),
+            f"{S}.scope: invalid value 'smal', must be one of ['small', 'medium', 'large'], "
+            "did you mean 'small'?",
+        ),
         (with_step(priority=9), f"{S}.priority: must be between 1 and 5, got 9"),
         (with_step(priority=0), f"{S}.priority: must be between 1 and 5, got 0"),
-        (with_step(priority="high"), f"{S}.priority: expected type integer, got str"),
-        (with_step(priority=True), f"{S}.priority: expected type integer, got bool"),
+        (with_step(priority="high"), f"{S}.priority: expected type integer, got string"),
+        (with_step(priority=True), f"{S}.priority: expected type integer, got boolean"),
         (
             with_step(scope="huge"),
             f"{S}.scope: invalid value 'huge', must be one of ['small', 'medium', 'large']",
@@ -108,8 +115,8 @@ ROLE_LIST = (
         (with_step(model=""), f"{S}.model: must not be empty"),
         (with_step(estimated_minutes=0), f"{S}.estimated_minutes: must be >= 1"),
         (with_step(estimated_minutes=10**5), f"{S}.estimated_minutes: must be <= 10080"),
-        (with_step(files="a.py"), f"{S}.files: expected type array, got str"),
-        (with_step(files=[1]), f"{S}.files[0]: expected type string, got int"),
+        (with_step(files="a.py"), f"{S}.files: expected type array, got string"),
+        (with_step(files=[1]), f"{S}.files[0]: expected type string, got integer"),
         (
             with_step(files=["a.py", "../b.py"]),
             f"{S}.files[1]: must be relative to the repository and may not leave it",
@@ -136,12 +143,12 @@ ROLE_LIST = (
         (with_step(**{"1": 2}), f"{S}: unknown field '1'"),
         (
             with_step(completion_signals={}),
-            f"{S}.completion_signals: expected type array, got dict",
+            f"{S}.completion_signals: expected type array, got mapping",
         ),
         (with_step(completion_signals=["x"]), f"{C}: signal must be a mapping"),
         (with_signal(path="a"), f"{C}: missing required field 'type'"),
         (with_signal(type="guess"), f"{C}.type: invalid value 'guess', must be one of {SUPPORTED}"),
-        (with_signal(type=3), f"{C}.type: expected type string, got int"),
+        (with_signal(type=3), f"{C}.type: expected type string, got integer"),
         (with_signal(type="path_exists"), f"{C}: missing required field 'path'"),
         (with_signal(type="glob_exists"), f"{C}: missing required field 'value'"),
         (with_signal(type="test_passes", command=""), f"{C}: missing required field 'command'"),
@@ -166,25 +173,31 @@ ROLE_LIST = (
             with_signal(type="test_passes", command="x", timeout_seconds=0),
             f"{C}.timeout_seconds: must be >= 1",
         ),
-        (plan(max_agents="4"), "max_agents: expected type integer, got str"),
-        (plan(max_agents=True), "max_agents: expected type integer, got bool"),
+        (plan(max_agents="4"), "max_agents: expected type integer, got string"),
+        (plan(max_agents=True), "max_agents: expected type integer, got boolean"),
         (plan(max_agents=0), "max_agents: must be >= 1"),
-        (plan(constraints="x"), "constraints: expected type array, got str"),
+        (plan(constraints="x"), "constraints: expected type array, got string"),
         (
             plan(context_files=["/x"]),
             "context_files[0]: must be relative to the repository and may not leave it",
         ),
-        (plan(name=3), "name: expected type string, got int"),
+        (plan(name=3), "name: expected type string, got integer"),
         (plan(name=" "), "name: must not be empty"),
-        (plan(description=None), "description: expected type string, got NoneType"),
+        (plan(description=None), "description: expected type string, got null"),
         (plan(budget="lots"), "budget: expected US dollars such as \"$5\" or 5.00, got 'lots'"),
         (plan(budget=-1), 'budget: expected US dollars such as "$5" or 5.00, got -1'),
         (plan(budget=float("nan")), 'budget: expected US dollars such as "$5" or 5.00, got nan'),
-        (plan(budget=[]), "budget: expected type string or number, got list"),
-        (plan(budget=True), "budget: expected type string or number, got bool"),
+        (plan(budget=[]), "budget: expected type string or number, got array"),
+        (plan(budget=True), "budget: expected type string or number, got boolean"),
+        (plan(budget=date(2030, 1, 1)), "budget: expected type string or number, got date"),
+        (plan(max_agents=1.5), "max_agents: expected type integer, got number"),
+        (plan(name=b"x"), "name: expected type string, got binary"),
+        (plan(name={"x"}), "name: expected type string, got set"),
+        (plan() | {True: 1}, "Unknown top-level field true"),
+        (plan() | {None: 1}, "Unknown top-level field null"),
         (plan(maxagents=3), "Unknown top-level field 'maxagents', did you mean 'max_agents'?"),
         (plan(repos=[{"branch": "x"}]), "repos[0]: missing required field 'path'"),
-        (plan(repos="x"), "repos: expected type array, got str"),
+        (plan(repos="x"), "repos: expected type array, got string"),
         (plan(repos=["x"]), "repos[0]: repository must be a mapping"),
         (
             {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Plan", "spec": {}},
@@ -216,6 +229,43 @@ def test_what_is_too_long_for_the_object_is_told_before_the_cluster_refuses_it(
 
     assert problem.path == path
     assert re.fullmatch(rf"{re.escape(path)}: must have at most \d+ {unit}", problem.message)
+
+
+def test_what_is_too_long_does_not_hide_what_is_wrong_in_it() -> None:
+    stages = [stage(f"s{n}") for n in range(45)]
+    steps: list[dict[str, Any]] = [{"title": f"Step {n}"} for n in range(60)]
+    steps[55] |= {"description": "d" * 9000, "completion_signals": [{"type": "path_exists"}]}
+    steps[56]["files"] = ["f"] * 41
+    stages[42] |= {"steps": steps, "name": "n" * 301}
+
+    assert errors(plan(stages=stages, constraints=["c"] * 51 + ["c" * 1025])) == [
+        "stages[42].steps[55].completion_signals[0]: missing required field 'path'",
+        "constraints: must have at most 50 items",
+        "constraints[51]: must have at most 1024 characters",
+        "stages: must have at most 40 items",
+        "stages[42].name: must have at most 300 characters",
+        "stages[42].steps: must have at most 50 items",
+        "stages[42].steps[55].description: must have at most 8192 characters",
+        "stages[42].steps[56].files: must have at most 40 items",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        (plan(stage=[]), "stage"),
+        (with_step(titel="x"), f"{S}.titel"),
+        (plan(**{"a b'c": 1}), "a b'c"),
+        (plan() | {None: 1}, "null"),
+        (plan(stages=[stage("a") | {False: 1}]), "stages[0].false"),
+    ],
+)
+def test_the_place_of_an_unknown_field_is_its_name_as_it_stands(
+    data: dict[str, Any], path: str
+) -> None:
+    (problem,) = validate_file(data).errors
+
+    assert problem.path == path
 
 
 @pytest.mark.parametrize(
@@ -302,25 +352,81 @@ def test_a_cycle_is_named_and_the_implicit_dependency_counts(
     assert errors(plan(stages=stages)) == [f"Cycle detected: {message}"]
 
 
+def test_of_stages_that_hang_together_only_a_shortest_cycle_is_told() -> None:
+    names = [f"s{n}" for n in range(40)]
+    dense = [stage(n, depends_on=[other for other in names if other != n]) for n in names]
+
+    assert errors(plan(stages=dense)) == ["Cycle detected: s0 -> s1 -> s0"]
+
+
+def test_every_knot_of_stages_is_told_by_its_own_cycle() -> None:
+    stages = [
+        stage("a", depends_on=["b"]),
+        stage("b", depends_on=["c"]),
+        stage("c", depends_on=["a", "d"]),
+        stage("d", depends_on=["c"]),
+        stage("free", depends_on=["a"]),
+        stage("x", depends_on=["y", "a"]),
+        stage("y", depends_on=["x"]),
+        stage("self", depends_on=["self"]),
+    ]
+
+    assert errors(plan(stages=stages)) == [
+        "Cycle detected: c -> d -> c",
+        "Cycle detected: x -> y -> x",
+        "Cycle detected: self -> self",
+    ]
+
+
+def test_a_file_of_very_many_stages_in_a_circle_is_judged_in_no_time() -> None:
+    stages = [stage(f"s{n}", depends_on=[f"s{(n + 1) % 10_000}"]) for n in range(10_000)]
+
+    started = time.process_time()
+    found = errors(plan(stages=stages))
+
+    assert [message[:32] for message in found] == [
+        "Cycle detected: s0 -> s1 -> s2 -",
+        "stages: must have at most 40 ite",
+    ]
+    assert time.process_time() - started < 15
+
+
 def test_an_empty_depends_on_is_no_dependency() -> None:
     data = plan(stages=[stage("a", depends_on=["b"]), stage("b", depends_on=[])])
 
     assert errors(data) == []
 
 
-def test_an_unknown_role_is_a_warning_without_a_cluster() -> None:
-    report = validate_file(with_step(role="devsecops"))
+@pytest.mark.parametrize(
+    ("role", "hint"),
+    [("bakend", ", did you mean 'backend'?"), ("Backend", ", did you mean 'backend'?"), ("x", "")],
+)
+def test_an_unknown_role_is_a_warning_without_a_cluster(role: str, hint: str) -> None:
+    report = validate_file(with_step(role=role))
 
-    assert report.errors == ()
-    assert [w.message for w in report.warnings] == [
-        f"{S}.role: invalid value 'devsecops', must be one of {ROLE_LIST}"
+    found = report.warnings or report.errors
+    assert [problem.message for problem in found] == [
+        f"{S}.role: invalid value '{role}', must be one of {ROLE_LIST}{hint}"
     ]
+    assert bool(report.warnings) is role.islower()
 
 
 def test_a_goal_beside_a_title_is_a_warning() -> None:
     (warning,) = validate_file(with_step(goal="Other")).warnings
 
     assert warning.message == f"{S}.goal: not used, because the step has a title"
+
+
+@pytest.mark.parametrize(
+    ("file", "warned"), [("src/{a,b}.py", True), ("src/{slug}.py", False), ("a{b,", True)]
+)
+def test_braces_that_nothing_expands_are_a_warning(file: str, warned: bool) -> None:
+    report = validate_file(with_step(files=[file]))
+
+    assert report.errors == ()
+    said = [problem.message for problem in report.warnings]
+    text = f"{S}.files[0]: braces are not expanded: write an entry for each alternative"
+    assert said == ([text] if warned else [])
 
 
 @pytest.mark.parametrize("effort", ["low", "normal", "medium", "high", "max"])
@@ -461,10 +567,10 @@ def test_the_documented_example_is_valid_in_a_cluster() -> None:
 
 
 def test_an_unknown_role_is_an_error_in_the_cluster() -> None:
-    data = with_step(role="devsecops")
+    data = with_step(role="gardener")
 
-    assert in_cluster(data) == [f"{S}.role: invalid value 'devsecops', must be one of {ROLE_LIST}"]
-    assert validate_plan(spec_of(data), PROJECT, {*ROLES, "devsecops"}) == ()
+    assert in_cluster(data) == [f"{S}.role: invalid value 'gardener', must be one of {ROLE_LIST}"]
+    assert validate_plan(spec_of(data), PROJECT, {*ROLES, "gardener"}) == ()
 
 
 def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:

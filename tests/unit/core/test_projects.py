@@ -6,6 +6,7 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.core import projects
+from bernstein.core.projects import Problem
 from tests.unit.core.objects import NOW, at, project, told
 
 ONE, TWO, DEFAULT = project("one"), project("two"), project("default")
@@ -36,12 +37,12 @@ def test_a_project_is_named_or_the_only_one_or_the_default(
 
 
 def test_a_project_says_how_many_agents_run_and_is_quiet_when_nothing_changed() -> None:
-    first = projects.decide(project(), 3, NOW)
+    first = projects.decide(project(), 3, None, NOW)
     again = project().model_copy(update={"status": first})
 
     assert (first.running, first.observed_generation) == (3, 1)
     assert told(first.conditions) == {"Ready": ("True", "Accepted")}
-    assert projects.decide(again, 3, at(60)) == first
+    assert projects.decide(again, 3, None, at(60)) == first
 
 
 def test_one_account_for_work_and_delivery_is_a_warning() -> None:
@@ -49,8 +50,23 @@ def test_one_account_for_work_and_delivery_is_a_warning() -> None:
     repository = {"name": "app", "url": "https://git.example/app.git", "credentials": same}
     weak = project(repositories=[repository])
 
-    warned = projects.decide(weak, 0, NOW)
+    warned = projects.decide(weak, 0, None, NOW)
     assert told(warned.conditions)["WorkCredentialTooStrong"] == ("True", "SameSecret")
 
     mended = project().model_copy(update={"status": warned})
-    assert "WorkCredentialTooStrong" not in told(projects.decide(mended, 0, NOW).conditions)
+    assert "WorkCredentialTooStrong" not in told(projects.decide(mended, 0, None, NOW).conditions)
+
+
+def test_a_project_with_a_problem_is_not_ready_says_what_helps_and_recovers() -> None:
+    problem = Problem("NetworkPolicyRefused", "networkpolicies is forbidden")
+    told_of = projects.decide(project(), 0, problem, NOW)
+    broken = project().model_copy(update={"status": told_of})
+
+    assert told(told_of.conditions)["Ready"] == ("False", "NetworkPolicyRefused")
+    said = projects.not_ready(broken)
+    assert said is not None
+    assert "Project 'default' is not ready: networkpolicies is forbidden. Remedy: " in said
+    assert projects.not_ready(project()) is None
+
+    mended = broken.model_copy(update={"status": projects.decide(broken, 0, None, NOW)})
+    assert projects.not_ready(mended) is None

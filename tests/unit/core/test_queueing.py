@@ -107,6 +107,26 @@ def test_a_dependency_that_does_not_exist_is_named_and_may_still_come() -> None:
     assert look(again, others=(other(status=closed(1)),)).state is TaskState.CLAIMED
 
 
+def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
+    def alone(name: str, *upstream: str) -> Task:
+        return objects.task(name, plan=None, status=status(), dependsOn=list(upstream))
+
+    ring = (alone("a", "x", "b"), alone("b", "c"), alone("c", "a"), alone("x"))
+    for me, way in (("a", "a → b → c → a"), ("b", "b → c → a → b")):
+        subject = next(t for t in ring if t.metadata.name == me)
+        found = look(subject, others=tuple(t for t in ring if t is not subject), plan=None)
+        assert stalled_for(found.conditions) == "DependencyFailed"
+        assert found.queue is not None
+        assert found.queue.message == f"Tasks wait for each other in a circle: {way}"
+
+    outside = look(alone("y", "a"), others=ring, plan=None)
+    assert outside.queue is not None
+    assert outside.queue.reason == "DependencyPending"
+    itself = look(alone("z", "z"), plan=None)
+    assert itself.queue is not None
+    assert itself.queue.message.endswith("z → z")
+
+
 # --- Plan, Project, agent -----------------------------------------------------------------------
 
 

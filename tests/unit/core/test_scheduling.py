@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from bernstein.api.states import TaskState
 from bernstein.api.task import Hold
 from bernstein.core import scheduling
-from bernstein.core.scheduling import Capacity, Peer, overlap, queue_reason
+from bernstein.core.file_overlap import HeldFiles, overlap
+from bernstein.core.scheduling import Capacity, Peer, queue_reason, queue_reasons
 from tests.unit.core.objects import NOW, at
 
 FREE = Capacity(6, {})
@@ -103,35 +105,6 @@ def test_batch_waits_until_no_other_task_is_ready() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "same"),
-    [
-        ("a.py", "a.py", True),
-        ("a.py", "b.py", False),
-        ("src", "src/a.py", True),
-        ("src/", "src/a.py", True),
-        ("src", "srcs/a.py", False),
-        ("src/*.py", "src/a.py", True),
-        ("src/*.py", "src/a.md", False),
-        ("src/**/*.py", "src/x/y/a.py", True),
-        ("src/**", "src", True),
-        ("src/*/a.py", "src/x", True),
-        ("src/*/a.py", "src/x.py", False),
-        ("**/*.py", "docs/x.md", False),
-        ("**/*.py", "docs", True),
-        ("**/*.md", "docs/*.py", True),
-        ("src/**", "docs/**", False),
-        ("src/a*", "src/b/*", True),
-        ("{a,b}.py", "b.py", True),
-    ],
-)
-def test_paths_and_globs_overlap_where_they_may_name_the_same_file(
-    left: str, right: str, same: bool
-) -> None:
-    assert overlap([left], [right]) is same
-    assert overlap([right], [left]) is same
-
-
-@pytest.mark.parametrize(
     ("state", "stalled", "waits"),
     [
         (TaskState.CLAIMED, False, True),
@@ -170,6 +143,48 @@ def test_undeclared_files_are_exclusive_only_if_the_project_says_so() -> None:
     assert why(peer("me", files=("y",)), busy, capacity=strict) is None
 
 
+def test_files_of_a_task_that_has_just_started_are_held_too() -> None:
+    first, second, third = (peer(n, files=(f,)) for n, f in [("a", "x/*"), ("b", "y"), ("c", "x")])
+
+    found = queue_reasons([third, second, first], FREE)
+
+    assert found["a"] is None
+    assert found["b"] is None
+    assert found["c"] is not None
+    assert found["c"].message == "its files overlap with those of 'a'"
+
+
+@pytest.mark.parametrize(
+    ("held", "hostile"),
+    [
+        ("a/" * 119 + "x.bbc", "**/a*/" * 5 + "x[!b]c"),
+        ("a" * 250 + ".c", "*a" * 120 + "b.c"),
+        ("a.py", "{1..100000}.py"),
+        ("{1..100000}.py", "a.py"),
+        ("x/a.py", "{a,b}" * 50 + "/*.md"),
+    ],
+)
+def test_files_of_one_task_keep_no_other_from_being_judged(held: str, hostile: str) -> None:
+    begin = time.process_time()
+    found = queue_reasons(
+        [running("a", files=(held,)), peer("b", files=(hostile,)), peer("c", files=("y.py",))], FREE
+    )
+
+    assert found == {"b": None, "c": None}
+    assert time.process_time() - begin < 1
+
+
+def test_too_much_to_compare_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeldFiles.__init__, "__defaults__", (10,))
+    held = running("a", files=tuple(f"src/{n}.py" for n in range(10)))
+
+    found = queue_reason(me := peer("me", files=("src/*.md",)), [held, me], FREE)
+
+    assert found is not None
+    assert found.reason == "FileOverlap"
+    assert found.message == "its files may overlap with those of 'a': too many to compare"
+
+
 # --- holds --------------------------------------------------------------------------------------
 
 
@@ -195,6 +210,31 @@ def test_what_went_wrong_with_one_task_holds_no_other(reason: str) -> None:
     assert why(peer("me"), peer("a", hold=hold(reason), ready=False)) is None
 
 
+@pytest.mark.parametrize("agents", [("demo", "codex"), ("codex", "demo"), ("codex", "codex")])
+def test_behind_a_repository_that_cannot_be_reached_there_is_one_prober(
+    agents: tuple[str, str],
+) -> None:
+    first, second = agents
+    prober = peer("a", hold=hold("RepositoryUnreachable"), agent=first)
+    waits = peer("b", hold=hold("SecretNotFound"), agent=second)
+
+    assert why(prober, waits) is None
+    assert why(waits, prober) == "RepositoryUnreachable"
+    assert why(peer("me", agent="third"), waits, prober) == "RepositoryUnreachable"
+
+
+@pytest.mark.parametrize(("agent", "waits"), [("codex", None), ("demo", "SecretNotFound")])
+def test_a_hold_of_one_agent_is_told_before_that_of_the_repository_if_it_came_first(
+    agent: str, waits: str | None
+) -> None:
+    first = peer("a", hold=hold("SecretNotFound"))
+    second = peer("b", hold=hold("RepositoryUnreachable"), agent=agent)
+
+    assert why(second, first) == waits
+    assert why(peer("me"), first, second) == "SecretNotFound"
+    assert why(peer("me", agent="third"), first, second) == "RepositoryUnreachable"
+
+
 def test_of_two_with_a_hold_the_first_probes() -> None:
     one = peer("a", hold=hold("SecretNotFound"))
     other = peer("b", hold=hold("SecretNotFound"))
@@ -209,7 +249,7 @@ def test_an_agent_that_runs_proves_that_the_hold_is_over() -> None:
 
 # --- everything at once -------------------------------------------------------------------------
 
-paths = st.sampled_from(["a", "a/b", "a/*", "**", "c", "{c,d}"])
+paths = st.sampled_from(["a", "a/b", "a/*", "**", "c", "[cd]"])
 peers = st.lists(
     st.builds(
         lambda state, plan, priority, batch, files: {

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import PlanStatus, PlanTask, Settled
 from bernstein.api.session import AgentSession, PodRef, Report
-from bernstein.api.states import SessionState
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Attempt, Task
 from bernstein.core import session as sessions
 from bernstein.core.pods import JobView
 from bernstein.core.session import (
@@ -22,6 +24,7 @@ from bernstein.core.session import (
     ReleaseSession,
     Snapshot,
 )
+from tests.unit.core import objects
 from tests.unit.core.objects import (
     Object,
     agent_pod,
@@ -184,6 +187,20 @@ def test_a_young_job_without_a_pod_is_waited_for() -> None:
     assert (decision.status.state, decision.intents) == (STARTING, ())
 
 
+def test_a_session_is_at_work_until_it_has_ended() -> None:
+    """As kstatus reads it: `kubectl wait` and GitOps tools see it in progress."""
+    begun = look(session()).status
+    assert told(begun.conditions)["Reconciling"] == ("True", "Starting")
+
+    works = look(session(state=STARTING, job="work-s1"), agent_job()).status
+    assert told(works.conditions)["Reconciling"] == ("True", "Working")
+
+    over_ = session(state=WORKING).model_copy(update={"status": works})
+    dead = look(over_, None).status
+    assert dead.state is SessionState.DEAD
+    assert "Reconciling" not in told(dead.conditions)
+
+
 # --- heartbeats ---------------------------------------------------------------------------------
 
 
@@ -314,6 +331,58 @@ def test_a_deleted_session_stays_until_its_task_has_its_outcome(settled: bool) -
     assert look(dead, settled=settled).intents == ((ReleaseSession(),) if settled else ())
     assert look(dead, settled=settled).requeue_after == (None if settled else LOOK_AGAIN_SECONDS)
     assert look(launched(SessionState.DEAD), settled=settled).intents == ()
+
+
+def known(sessions_: int, uid: str = "uid-work") -> PlanStatus:
+    """A Plan's status that holds the cost of so many sessions of the Task `work`."""
+    return PlanStatus(tasks=(PlanTask(name="work", stage="s", uid=uid, sessions=sessions_),))
+
+
+THERE = objects.task(status=objects.with_session(TaskState.IN_PROGRESS))
+TOOK = THERE.model_copy(update={"status": objects.with_session(TaskState.DONE)})
+LEAVING = THERE.model_copy(
+    update={"metadata": THERE.metadata.model_copy(update={"deletion_timestamp": at(0)})}
+)
+ANOTHER = THERE.model_copy(
+    update={"metadata": THERE.metadata.model_copy(update={"uid": "uid-another"})}
+)
+"""A Task that has the name now."""
+
+
+@pytest.mark.parametrize(
+    ("task", "settled"),
+    [(THERE, False), (TOOK, True), (LEAVING, True), (ANOTHER, True), (None, True)],
+)
+def test_without_a_plan_a_session_is_settled_by_its_task_or_when_that_is_gone(
+    task: Task | None, settled: bool
+) -> None:
+    attempt = Attempt(session="work-s1", attempt=1, counted=True, reason="Succeeded")
+    if task is TOOK:
+        status = TOOK.status.model_copy(update={"attempts": (attempt,)})
+        task = TOOK.model_copy(update={"status": status})
+
+    assert sessions.is_settled(session(), task, None) is settled
+    another = objects.plan(status=known(1)).metadata.model_copy(update={"uid": "uid-another"})
+    elsewhere = objects.plan(status=known(1)).model_copy(update={"metadata": another})
+    assert sessions.is_settled(session(), task, elsewhere) is settled
+    assert sessions.is_settled(session(), task, objects.plan(deleting=True)) is settled
+
+
+@pytest.mark.parametrize("task", [THERE, TOOK, LEAVING, ANOTHER, None])
+@pytest.mark.parametrize(
+    ("status", "settled"),
+    [
+        (known(0), False),
+        (known(1), True),
+        (known(1, uid="uid-another"), False),
+        (PlanStatus(settled=Settled(sessions=("uid-work-s2",))), False),
+        (PlanStatus(settled=Settled(sessions=("uid-work-s1",))), True),
+    ],
+)
+def test_a_session_of_a_plan_is_settled_when_the_plan_keeps_its_cost(
+    task: Task | None, status: PlanStatus, settled: bool
+) -> None:
+    assert sessions.is_settled(session(), task, objects.plan(status=status)) is settled
 
 
 def test_a_pod_whose_job_was_deleted_beneath_it_is_waited_for() -> None:

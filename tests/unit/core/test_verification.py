@@ -9,7 +9,14 @@ import pytest
 from bernstein.api.task import TaskStatus
 from bernstein.core import task, verification
 from bernstein.core.errors import MAX_GATE_ERRORS, MAX_ROUNDS, PROBE_SECONDS
-from bernstein.core.intents import Decision, DeleteJobs, Intent, RunCheck, RunInspect
+from bernstein.core.intents import (
+    Decision,
+    DeleteJobs,
+    Intent,
+    KeepReports,
+    RunCheck,
+    RunInspect,
+)
 from bernstein.core.names import LABEL_ASKED
 from bernstein.core.pods import JobView
 from tests.unit.core import objects
@@ -196,7 +203,7 @@ def test_a_command_has_its_time_from_its_own_start_and_is_then_ended() -> None:
     over_ = look(done(), hangs, now=122)
 
     assert over_.status.history[-1].reason == "GateFailed"
-    assert over_.intents == (DeleteJobs((hangs,)),)
+    assert over_.intents == (KeepReports((hangs,)), DeleteJobs((hangs,))), "read before it goes"
     assert "not done after 120 s" in (over_.status.feedback or "")
 
 
@@ -212,6 +219,56 @@ def test_an_optional_check_that_hangs_is_ended_and_holds_nothing_up() -> None:
     assert decision.status.verification is not None
     assert decision.status.verification.passed is True
     assert DeleteJobs((hangs,)) in decision.intents
+
+
+def kept(decision: Decision) -> list[str]:
+    """Jobs whose checks' output is saved."""
+    wanted = [i for i in decision.intents if isinstance(i, KeepReports)]
+    return [job.name for intent in wanted for job in intent.jobs]
+
+
+def test_what_a_check_printed_is_kept_when_its_verdict_is_recorded_and_never_again() -> None:
+    ends = (checked("work-s1-signal-0-0"), checked("work-s1-lint-0", 1))
+
+    rejected = look(done(), *ends, completionSignals=[TEST])
+
+    assert rejected.status.state == "Failed"
+    assert kept(rejected) == ["work-s1-lint-0"]
+    assert kept(look(rejected.status, *ends, completionSignals=[TEST])) == []
+
+
+def test_what_passed_leaves_no_report() -> None:
+    assert kept(look(done(), checked("work-s1-lint-0"))) == []
+
+
+def test_the_output_of_an_optional_check_is_kept_though_the_work_passes() -> None:
+    gates = {
+        "pipeline": [{"name": "lint", "required": False}, {"name": "pii_scan", "enabled": False}]
+    }
+    red = checked("work-s1-lint-0", 1)
+    subject = snapshot(objects.task(status=done()), jobs=(red,), project=project(gates=gates))
+
+    decision = task.decide(subject, NOW)
+
+    assert decision.status.verification is not None
+    assert decision.status.verification.passed is True
+    assert kept(decision) == ["work-s1-lint-0"]
+
+
+def test_a_check_that_cannot_run_again_and_again_leaves_one_report() -> None:
+    first = look(done(), checked("work-s1-lint-0", 127))
+    again = look(first.status, checked("work-s1-lint-1", 127), now=PROBE_SECONDS)
+
+    assert again.status.gate_errors == 2
+    assert (kept(first), kept(again)) == (["work-s1-lint-0"], [])
+
+
+def test_a_check_that_is_run_once_more_for_want_of_memory_has_no_verdict_to_report_on() -> None:
+    ended_ = objects.check_pod(137, reason="OOMKilled")
+    first = look(done(), job("work-s1-lint-0", ended_))
+    second = look(first.status, job("work-s1-lint-1", ended_))
+
+    assert (kept(first), kept(second)) == ([], ["work-s1-lint-1"])
 
 
 def test_checks_that_never_settle_are_not_run_for_ever() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -105,12 +106,20 @@ class Operator(RuleBasedStateMachine):
     @rule(data=st.data(), writes=WRITES)
     def one_task_is_looked_at(self, data: st.DataObject, writes: int | None) -> None:
         name = self._pick(data, self.world.tasks)
-        assert name is not None
-        self._until_crash(writes, partial(self.world.reconcile_task, name))
+        if name is not None:
+            self._until_crash(writes, partial(self.world.reconcile_task, name))
+
+    @rule(data=st.data(), writes=WRITES)
+    def one_session_is_looked_at(self, data: st.DataObject, writes: int | None) -> None:
+        name = self._pick(data, self.world.sessions)
+        if name is not None:
+            self._until_crash(writes, partial(self.world.reconcile_session, name))
 
     @rule(writes=WRITES)
     def tasks_are_looked_at_before_their_cancel_is_seen(self, writes: int | None) -> None:
         for name, read in self.unseen.items():
+            if self.world.tasks[name].status is not read.status:
+                continue  # what it has written itself it has seen
             self._until_crash(writes, partial(self.world.reconcile_task, name, read))
         self.unseen.clear()
 
@@ -119,13 +128,32 @@ class Operator(RuleBasedStateMachine):
     @rule(data=st.data())
     def one_task_is_cancelled(self, data: st.DataObject) -> None:
         name = self._pick(data, self.world.tasks)
-        assert name is not None
-        self._cancel(name)
+        if name is not None:
+            self._cancel(name)
 
     @rule()
     def every_task_is_cancelled(self) -> None:
         for name in list(self.world.tasks):
             self._cancel(name)
+
+    @rule(data=st.data(), propagation=st.sampled_from(["Background", "Foreground"]))
+    def one_task_is_deleted(self, data: st.DataObject, propagation: str) -> None:
+        """One whose work has not begun to land."""
+        tasks = self.world.tasks
+        name = self._pick(data, [n for n, t in tasks.items() if t.status.delivery is None])
+        if name is not None:
+            self.unseen.pop(name, None)
+            self.world.delete_task(name, propagation)
+
+    @rule()
+    def the_garbage_is_collected(self) -> None:
+        self.world.collect()
+
+    @precondition(lambda self: self.world.deleted and not self._is_delivering())
+    @rule()
+    def deleted_tasks_are_applied_again(self) -> None:
+        for name in list(self.world.deleted):
+            self.world.apply_again(name)
 
     @rule()
     def the_plan_is_cancelled(self) -> None:
@@ -176,14 +204,23 @@ class Operator(RuleBasedStateMachine):
             assert stalled, plan.status
         else:
             assert plan.status.phase == "Succeeded" or stalled, plan.status
+        assert Decimal(plan.status.spend_usd) == self.world.spend_of_plan()
         before = self.world.seen.writes
         self.world.settle()
         assert self.world.seen.writes == before, "a settled world is written to"
 
     def _waits_for_doomed(self, subject: Task) -> bool:
         """A person must look at what it depends on; then it may still go on."""
-        upstream = (self.world.tasks[name] for name in subject.spec.depends_on)
+        tasks = self.world.tasks
+        upstream = (tasks[name] for name in subject.spec.depends_on if name in tasks)
         return subject.status.state is TaskState.OPEN and any(map(doomed, upstream))
+
+    def _is_delivering(self) -> bool:
+        """Or over: then it takes no more Tasks."""
+        plan = self.world.plan
+        if plan is None or plan.status.ended_at is not None:
+            return True
+        return plan.status.delivery is not None or plan.status.verification is not None
 
     # --- how --------------------------------------------------------------------------------
 

@@ -12,17 +12,18 @@ from typing import Any
 
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
-from bernstein.api.session import AgentSession, AgentSessionSpec, Stop, TaskRef
+from bernstein.api.session import AgentSession, AgentSessionSpec, PlanRef, Stop, TaskRef
 from bernstein.api.signals import Signal
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
     TASK_INITIAL,
     TASK_MOVES,
+    SessionState,
     TaskState,
 )
-from bernstein.api.task import Cancel, Task
-from bernstein.core import checks, landing, names, plan, queueing, session, task
+from bernstein.api.task import Cancel, Task, TaskStatus
+from bernstein.core import checks, landing, names, plan, queueing, session, spend, task
 from bernstein.core.conditions import is_true
 from bernstein.core.fsm import is_final
 from bernstein.core.intents import (
@@ -31,13 +32,14 @@ from bernstein.core.intents import (
     CreateTasks,
     DeleteJobs,
     Intent,
+    KeepReports,
     PlanIntent,
     PlanSnapshot,
     RunLand,
     StopSession,
     TaskSnapshot,
 )
-from bernstein.core.pods import JobView
+from bernstein.core.pods import JobView, is_running
 from tests.unit.core import objects
 from tests.unit.core.invariants import Invariants
 from tests.unit.core.kubelet import Kubelet
@@ -66,7 +68,7 @@ class World(Kubelet, Invariants):
         if status == read.status or status.dump() == read.status.dump():
             return False
         self._write()
-        if self.tasks[name] is not read:
+        if self.tasks.get(name) is not read:
             raise Refused
         old, new = read.status.state, status.state
         legal = TASK_INITIAL if old is None else TASK_MOVES[old]
@@ -96,6 +98,8 @@ class World(Kubelet, Invariants):
         legal = SESSION_INITIAL if old is None else SESSION_MOVES[old]
         assert new == old or new in legal, f"{name}: {old} -> {new}"
         self.sessions[name] = AgentSession.model_validate(read.dump() | {"status": status.dump()})
+        if new is SessionState.DEAD and new is not old and status.usage is not None:
+            self.seen.recorded += read.spec.plan_ref is not None
         return True
 
     def write_plan(self, read: Plan, status: Any) -> bool:
@@ -125,12 +129,21 @@ class World(Kubelet, Invariants):
         if job is not None and job.uid == view.uid:
             job.deleting = True
 
+    def _keep_reports(self, views: tuple[JobView, ...]) -> None:
+        """Each once: a second one finds the name taken. There must be a log to read."""
+        for view in views:
+            assert view.name in self.jobs, "its Job is gone already"
+            assert is_running(view.pod or {}, "check"), "it printed nothing"
+            if view.name not in self.reports:
+                self._write()
+                self.reports.add(view.name)
+
     # --- controllers ------------------------------------------------------------------------
 
     def reconcile_task(self, name: str, read: Task | None = None) -> bool:
         """Whether anything was written; `read` is an older version that the cache still has."""
         subject = read or self.tasks.get(name)
-        if subject is None:
+        if subject is None or subject.metadata.deletion_timestamp is not None:
             return False
         before = self.seen.writes
         snapshot = self.task_snapshot(subject)
@@ -144,32 +157,36 @@ class World(Kubelet, Invariants):
         name = subject.metadata.name
         planned = names.LABEL_PLAN in subject.metadata.labels
         here = self.plan if planned else None
+        current = self.sessions.get(subject.status.session or "")
+        mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
         return TaskSnapshot(
             task=subject,
             project=self.project,
             plan=here,
             plan_missing=planned and here is None,
-            session=self.sessions.get(subject.status.session or ""),
-            jobs=self._views(f"Task/{name}"),
+            session=current if mine else None,
+            jobs=self._views(subject.metadata.uid),
             tasks=self.tasks | {name: subject},
             sessions=dict(self.sessions),
         )
 
     def _task_intent(self, snapshot: TaskSnapshot, status: Any, intent: Intent) -> None:
-        name = snapshot.task.metadata.name
         match intent:
             case CreateSession(number):
                 self._create_session(snapshot, status, number)
             case StopSession(reason):
-                self._stop(snapshot.task.status.session or "", reason)
+                if snapshot.session is not None:
+                    self._stop(snapshot.session.metadata.name, reason)
             case DeleteJobs(jobs):
                 for job in jobs:
                     if not job.deleting:
                         self._delete_job(job)
+            case KeepReports(jobs):
+                self._keep_reports(jobs)
             case _:
                 if isinstance(intent, RunLand):
                     self._may_land(snapshot, intent)
-                self._create_job(intent.job, f"Task/{name}", intent)
+                self._create_job(intent.job, snapshot.task.metadata.uid, intent)
 
     def _may_land(self, snapshot: TaskSnapshot, wanted: RunLand) -> None:
         """Checks by what pods really said, not by what the status claims."""
@@ -198,11 +215,16 @@ class World(Kubelet, Invariants):
         self._write()
         subject = snapshot.task
         name = names.session(subject.metadata.name, number)
-        if name in self.sessions:
+        taken = self.sessions.get(name)
+        if taken is not None:
+            if taken.spec.task_ref.uid != subject.metadata.uid:
+                raise Refused
             return
+        plan = snapshot.plan
         route = queueing.route_of(snapshot)
         spec = AgentSessionSpec(
             task_ref=TaskRef(name=subject.metadata.name, uid=subject.metadata.uid),
+            plan_ref=PlanRef(name=plan.metadata.name, uid=plan.metadata.uid) if plan else None,
             project=self.project.metadata.name,
             attempt=status.attempt + 1,
             number=number,
@@ -214,7 +236,8 @@ class World(Kubelet, Invariants):
             work_ref=names.work_ref(landing.owner_uid(snapshot), subject.metadata.name, number),
             timeout_seconds=queueing.timeout_seconds(subject, self.project),
         )
-        made = objects.metadata(name, f"uid-{name}", creationTimestamp=self.now)
+        self._made += 1
+        made = objects.metadata(name, f"uid-{name}-{self._made}", creationTimestamp=self.now)
         self.sessions[name] = AgentSession.model_validate({"metadata": made, "spec": spec.dump()})
 
     def _stop(self, name: str, reason: str) -> None:
@@ -230,15 +253,16 @@ class World(Kubelet, Invariants):
         if subject is None:
             return False
         before = self.seen.writes
-        views = self._views(f"AgentSession/{name}")
+        views = self._views(subject.metadata.uid)
         job = views.get(subject.status.job or name)
         of = self.tasks.get(subject.spec.task_ref.name)
-        settled = session.is_settled(subject, of)
-        decision = session.decide(session.Snapshot(subject, job, of is not None, settled), self.now)
+        launchable = of is not None and of.metadata.uid == subject.spec.task_ref.uid
+        settled = session.is_settled(subject, of, self.plan)
+        decision = session.decide(session.Snapshot(subject, job, launchable, settled), self.now)
         for intent in decision.intents:
             match intent:
                 case session.Launch():
-                    self._create_job(name, f"AgentSession/{name}", subject)
+                    self._create_job(name, subject.metadata.uid, subject)
                 case session.DeleteJob(view):
                     self._delete_job(view)
                 case session.ReleasePod(view):
@@ -263,7 +287,11 @@ class World(Kubelet, Invariants):
         before = self.seen.writes
         mine = {n: t for n, t in self.tasks.items() if names.LABEL_PLAN in t.metadata.labels}
         snapshot = PlanSnapshot(
-            plan=subject, project=self.project, tasks=mine, jobs=self._views("Plan")
+            plan=subject,
+            project=self.project,
+            tasks=mine,
+            sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
+            jobs=self._views("Plan"),
         )
         decision = plan.decide(snapshot, self.now)
         for intent in decision.intents:
@@ -283,6 +311,8 @@ class World(Kubelet, Invariants):
             case DeleteJobs(jobs):
                 for job in jobs:
                     self._delete_job(job)
+            case KeepReports(jobs):
+                self._keep_reports(jobs)
             case _:
                 if isinstance(intent, RunLand) and intent.job not in self.jobs:
                     assert self.plan is not None
@@ -297,7 +327,7 @@ class World(Kubelet, Invariants):
         if name not in self.tasks:
             self._made += 1
             meta = obj["metadata"] | {
-                "uid": f"uid-{name}",
+                "uid": f"uid-{name}-{self._made}",
                 "generation": 1,
                 "creationTimestamp": objects.at(self._made),
             }
@@ -330,6 +360,41 @@ class World(Kubelet, Invariants):
         meta = found.metadata.model_copy(update={"deletion_timestamp": self.now})
         self.sessions[name] = found.model_copy(update={"metadata": meta})
 
+    def delete_task(self, name: str, propagation: str = "Background") -> None:
+        """In the foreground it stays until all that it owns is gone."""
+        self.deleted[name] = found = self.tasks.pop(name)
+        if propagation == "Foreground":
+            meta = found.metadata.model_copy(update={"deletion_timestamp": self.now})
+            self.tasks[name] = found.model_copy(update={"metadata": meta})
+
+    def apply_again(self, name: str) -> None:
+        """Somebody makes a Task that was deleted once more, as it was: another object."""
+        if name not in self.tasks:
+            old = self.deleted.pop(name)
+            self._made += 1
+            uid = f"{old.metadata.uid}-{self._made}"
+            meta = old.metadata.model_copy(update={"uid": uid, "deletion_timestamp": None})
+            update = {"metadata": meta, "status": TaskStatus()}
+            self.tasks[name] = old.model_copy(update=update)
+
+    def collect(self) -> None:
+        """What the garbage collector does."""
+        living = {t.metadata.uid for t in self.tasks.values()}
+        going = {t.metadata.uid for t in self.tasks.values() if t.metadata.deletion_timestamp}
+        for name, one in list(self.sessions.items()):
+            if one.spec.task_ref.uid not in living - going and not one.metadata.deletion_timestamp:
+                self.delete_session(name)
+        living |= {"Plan", *(s.metadata.uid for s in self.sessions.values())}
+        for job in self.jobs.values():
+            job.deleting |= job.owner not in living - going
+        owners = {j.owner for j in self.jobs.values()}
+        owners |= {s.spec.task_ref.uid for s in self.sessions.values()}
+        self.tasks = {
+            name: one
+            for name, one in self.tasks.items()
+            if one.metadata.uid in (living - going) | owners
+        }
+
     def change_plan(self, **spec: Any) -> None:
         assert self.plan is not None
         meta = self.plan.metadata
@@ -348,6 +413,7 @@ class World(Kubelet, Invariants):
     def settle(self, rounds: int = 50) -> None:
         """Reconciles everything until nothing is written any more."""
         for _ in range(rounds):
+            self.collect()
             if not any([*map(self._quietly, self.reconciles())]):
                 return
         raise AssertionError("it never settles")

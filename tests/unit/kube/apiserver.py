@@ -385,6 +385,9 @@ def _json_patched(old: Object, operations: list[Object]) -> Object:
         for part in parents:
             target = target[part]
         place: Any = int(last) if isinstance(target, list) else last
+        if operation["op"] == "add":
+            target[place] = operation["value"]
+            continue
         try:
             value = target[place]
         except (IndexError, KeyError):
@@ -393,4 +396,6 @@ def _json_patched(old: Object, operations: list[Object]) -> Object:
             raise RefusalError(422, "Invalid", "testing value failed")
         if operation["op"] == "remove":
             del target[place]
+        if operation["op"] == "replace":
+            target[place] = operation["value"]
     return new

@@ -8,18 +8,19 @@ from hypothesis import strategies as st
 
 from bernstein.kube.actions import (
     AddFinalizer,
-    ApplyConfig,
     Create,
     Delete,
     Executor,
     Ownership,
     RemoveFinalizer,
+    SetSpec,
     StatusPatch,
     status_diff,
 )
 from bernstein.kube.client import Client
 from bernstein.kube.errors import (
     Conflict,
+    Invalid,
     LostLeadership,
     NameConflict,
     Requeue,
@@ -28,7 +29,7 @@ from bernstein.kube.errors import (
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Unfenced
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object, key_of, uid_of
+from bernstein.kube.resource import JOBS, Key, Object, key_of, uid_of
 from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, _merged
 
@@ -201,17 +202,46 @@ async def test_removing_the_finalizer_of_what_is_over_changes_nothing_else(
         assert api.get(WIDGETS, "w")["metadata"]["finalizers"] == ["b/ours"]
 
 
-async def test_an_applied_configuration_is_sent_only_when_it_differs(
+async def test_a_spec_is_set_only_when_it_differs(api: ApiServer, executor: Executor) -> None:
+    live = await executor.execute(OWNER, Create(JOBS, job()))
+    assert live is not None
+    assert await executor.execute(OWNER, SetSpec(JOBS, job(), live)) is live
+    assert len(api.writes()) == 1
+
+    live = await executor.execute(OWNER, SetSpec(JOBS, job(command="false"), live))
+
+    assert live is not None
+    assert live["spec"] == {"command": "false"}
+    assert await executor.execute(OWNER, SetSpec(JOBS, job(command="false"), live)) is live
+
+
+async def test_what_others_changed_in_a_spec_is_put_right_and_their_annotations_stay(
     api: ApiServer, executor: Executor
 ) -> None:
-    config = {"metadata": {"name": "c", "namespace": "default"}, "data": {"a": "1"}}
-    live = await executor.execute(OWNER, ApplyConfig(CONFIG_MAPS, config, None))
-    assert await executor.execute(OWNER, ApplyConfig(CONFIG_MAPS, config, live)) is live
-    assert len(api.writes()) == 1
-    changed = {**config, "data": {"a": "2"}}
-    live = await executor.execute(OWNER, ApplyConfig(CONFIG_MAPS, changed, live))
+    made = await executor.execute(OWNER, Create(JOBS, job()))
+    assert made is not None
+    meta = {**made["metadata"], "annotations": {**made["metadata"]["annotations"], "theirs": "x"}}
+    changed = {**made, "metadata": meta, "spec": {**made["spec"], "extra": 1}}
+    theirs = api.put(JOBS, "j", **{k: changed[k] for k in ("metadata", "spec")})
+
+    live = await executor.execute(OWNER, SetSpec(JOBS, job(), theirs))
+
     assert live is not None
-    assert live["data"] == {"a": "2"}
+    assert live["spec"] == {"command": "true"}
+    assert live["metadata"]["annotations"] == meta["annotations"]
+
+
+async def test_a_spec_is_not_set_on_another_object_of_that_name(
+    api: ApiServer, executor: Executor
+) -> None:
+    live = await executor.execute(OWNER, Create(JOBS, job()))
+    assert live is not None
+    before = {**live, "metadata": {**live["metadata"], "uid": "the one before"}}
+
+    with pytest.raises(Invalid):
+        await executor.execute(OWNER, SetSpec(JOBS, job(command="false"), before))
+
+    assert api.get(JOBS, "j")["spec"] == {"command": "true"}
 
 
 async def test_an_equal_status_is_not_written(api: ApiServer, executor: Executor) -> None:
@@ -250,13 +280,12 @@ async def test_a_status_computed_from_an_outdated_object_is_a_conflict(
 async def test_without_leadership_nothing_is_sent(api: ApiServer, client: Client) -> None:
     executor = Executor(client, fence=Closed(), guard=Guard(()), ownership=OWNERSHIP)
     obj = api.put(WIDGETS, "w", metadata={"finalizers": ["b/ours"]}, status={"state": "Open"})
-    config = {"metadata": {"name": "c", "namespace": "default"}}
     for action in (
         Create(JOBS, job()),
         Delete(WIDGETS, key_of(obj), uid_of(obj)),
         AddFinalizer(WIDGETS, obj, "c/new"),
         RemoveFinalizer(WIDGETS, obj, "b/ours"),
-        ApplyConfig(CONFIG_MAPS, config, None),
+        SetSpec(JOBS, job(), obj),
         StatusPatch(WIDGETS, obj, {"state": "Done"}),
     ):
         with pytest.raises(LostLeadership):

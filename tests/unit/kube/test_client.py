@@ -1,9 +1,11 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
+import orjson
 import pytest
+from aiohttp import test_utils, web
 
 from bernstein.kube.client import Client, WatchEvent
 from bernstein.kube.config import ConnectionInfo, FileToken
@@ -252,3 +254,46 @@ async def test_a_silent_watch_is_a_transport_error(api: ApiServer, client: Clien
 async def test_a_closed_client_says_how_to_open_it() -> None:
     with pytest.raises(RuntimeError, match="async with"):
         await Client(ConnectionInfo(server="http://host")).get_raw("/version")
+
+
+class Kubelet:
+    """Answers every request with a log that is as long as it likes."""
+
+    def __init__(self, *chunks: bytes, status: int = 200) -> None:
+        self._chunks = chunks
+        self._status = status
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        response = web.StreamResponse(status=self._status)
+        await response.prepare(request)
+        for chunk in self._chunks:
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        server = test_utils.RawTestServer(self._handle)
+        async with server, Client(ConnectionInfo(server=str(server.make_url("")))) as client:
+            yield client
+
+
+@pytest.mark.parametrize("last", [1, 7, 100_000, 10**9])
+async def test_of_a_log_only_its_last_bytes_are_held(last: int) -> None:
+    chunks = [b"%06d" % number * 5000 for number in range(40)]
+
+    async with Kubelet(*chunks).client() as client:
+        found = await client.logs("team", "pod", container="check", last_bytes=last)
+
+    assert found == b"".join(chunks)[-last:]
+
+
+async def test_a_log_that_is_refused_says_why() -> None:
+    refusal = {"reason": "BadRequest", "message": "container check is waiting to start"}
+    kubelet = Kubelet(orjson.dumps(refusal), status=400)
+
+    async with kubelet.client() as client:
+        with pytest.raises(ApiError, match="waiting to start") as error:
+            await client.logs("team", "pod", last_bytes=5)
+
+    assert error.value.status == 400

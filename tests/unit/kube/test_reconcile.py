@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from bernstein.kube import reconcile as reconcile_module
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Conflict, Requeue, TooManyRequests
 from bernstein.kube.informer import Informer
@@ -138,6 +139,34 @@ async def test_errors_are_retried_and_counted_by_kind(
     assert results.counts == {"error": 2, "requeue": 2, "success": 1}
     # Success ended the back-off: the next failure starts with the shortest delay again.
     assert controller.queue.retry(key("w")) == 0.005
+
+
+async def test_a_key_that_keeps_failing_is_told_of_and_one_that_recovers_is_not(
+    api: ApiServer, widgets: Informer, background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile_module, "TELL_SECONDS", 0.03)
+    api.put(WIDGETS, "passing")
+    api.put(WIDGETS, "lasting")
+    failures = {"passing": 2, "lasting": 5}
+    told: list[tuple[str, str]] = []
+    results = Results()
+
+    async def reconcile(key: Key) -> Result:
+        if failures[key.name]:
+            failures[key.name] -= 1
+            raise RuntimeError("defect")
+        return Result()
+
+    controller = Controller(
+        "widgets",
+        reconcile,
+        primary=widgets,
+        observer=results,
+        tell=lambda key, error: told.append((key.name, str(error))),
+    )
+    background.start(controller.run())
+    await eventually(lambda: results.counts["success"] == 2)
+    assert set(told) == {("lasting", "defect")}
 
 
 async def test_a_result_brings_the_key_back_after_its_time(

@@ -26,11 +26,14 @@ EMAIL = "bernstein@bernstein.dev"
 
 
 def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) -> Object:
-    """The prompt, and what the recorder needs to trust the server."""
+    """The prompt, and what the recorder needs to trust the server.
+
+    Raises OSError when the file of the server's CA cannot be read.
+    """
     meta = session.metadata
     data = {"prompt.md": prompt}
     if settings.callback_ca is not None:
-        data["callback-ca.crt"] = settings.callback_ca
+        data["callback-ca.crt"] = settings.callback_ca.read_text(encoding="utf-8")
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -67,6 +70,7 @@ def agent_job(
         grace=pod.GRACE_SECONDS,
     )
     return pod.job(
+        project,
         name=meta.name,
         namespace=meta.namespace,
         owner=pod.owner("AgentSession", meta.name, meta.uid),

@@ -76,6 +76,7 @@ def check_job(
         grace=5,
     )
     return pod.job(
+        project,
         name=wanted.job,
         namespace=namespace,
         owner=owner,
@@ -132,6 +133,7 @@ def inspect_job(
         grace=5,
     )
     return pod.job(
+        project,
         name=wanted.job,
         namespace=namespace,
         owner=owner,

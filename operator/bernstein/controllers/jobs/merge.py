@@ -92,6 +92,7 @@ def _job(
     )
     label = names.LABEL_TASK if owner["kind"] == "Task" else names.LABEL_PLAN
     return pod.job(
+        project,
         name=name,
         namespace=namespace,
         owner=owner,

@@ -47,6 +47,7 @@ def owner(kind: str, name: str, uid: str) -> Object:
 
 
 def job(
+    project: Project,
     *,
     name: str,
     namespace: str,
@@ -56,7 +57,11 @@ def job(
     finalizers: Iterable[str] = (),
 ) -> Object:
     """A Job that runs this pod once. `pod` is a pod's spec with `activeDeadlineSeconds`."""
-    ours = {names.LABEL_MANAGED: names.MANAGER, names.LABEL_OWNER: owner["uid"]}
+    ours = {
+        names.LABEL_MANAGED: names.MANAGER,
+        names.LABEL_OWNER: owner["uid"],
+        names.LABEL_PROJECT: project.metadata.name,
+    }
     everywhere = ours | labels
     template: Object = {"metadata": {"labels": everywhere}, "spec": pod}
     if finalizers:

@@ -1,0 +1,101 @@
+"""What is kept of the logs of checks that did not pass: of which ones, and how it is made small.
+
+A report is for people. No verdict needs one, and no decision reads one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bernstein.api.task import CheckResult
+from bernstein.core import pods
+from bernstein.core.intents import KeepReports
+from bernstein.core.pods import JobView
+
+CONTAINER = "check"
+"""Of a Job that executes one check: what ran."""
+LOG_LINES = 10_000
+LOG_BYTES = 1024 * 1024
+"""Of a log only its last lines and bytes are read, and no more is ever unpacked."""
+PACKED_BYTES = 64 * 1024
+MOST = 8
+"""Reports of one look at the checks; required ones first."""
+
+KEY = "report.gz"
+"""In the ConfigMap's `binaryData`."""
+
+_UNSATISFYING = ("Failed", "TimedOut", "Errored")
+_GZIP = 16 + zlib.MAX_WBITS
+_LONGEST_REST = 4096
+"""Of a line that was cut through; a longer one is shown all the same."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The end of a log, as gzip."""
+
+    packed: bytes
+    cut: bool
+    """There was more before it."""
+
+
+def of_verdicts(
+    before: Iterable[CheckResult], now: Iterable[CheckResult], jobs: Mapping[str, JobView]
+) -> tuple[KeepReports, ...]:
+    """The reports to keep where these verdicts, by these Jobs, are recorded over those of before.
+
+    A check that could not run is run again and again: the same verdict says nothing new.
+    """
+    told = {_said(result) for result in before}
+    new = [
+        result
+        for result in now
+        if result.verdict in _UNSATISFYING
+        and _said(result) not in told
+        and result.name in jobs
+        and _has_log(jobs[result.name])
+    ]
+    required_first = sorted(new, key=lambda result: not result.required)[:MOST]
+    kept = tuple(jobs[result.name] for result in required_first)
+    return (KeepReports(kept),) if kept else ()
+
+
+def _said(result: CheckResult) -> tuple[str, str, str, str]:
+    return result.name, result.asked, result.verdict, result.reason
+
+
+def _has_log(job: JobView) -> bool:
+    """Its command ran, and its node is there to be asked for what it printed."""
+    pod = job.pod
+    if pod is None or pods.is_disrupted(pod) or pods.is_deleting(pod):
+        return False
+    return pods.is_running(pod, CONTAINER)
+
+
+def pack(log: bytes) -> Report:
+    """As much of the log's end as fits into PACKED_BYTES, by halves."""
+    end = log if len(log) <= LOG_BYTES else _from_line(log[-LOG_BYTES:])
+    while len(packed := _gzip(end)) > PACKED_BYTES:
+        end = _from_line(end[len(end) // 2 :])
+    return Report(packed, len(end) < len(log) or log.count(b"\n") >= LOG_LINES)
+
+
+def unpack(packed: bytes) -> bytes:
+    """The text, or so much of it as pack may have put in. Raises ValueError: it is no gzip."""
+    try:
+        return zlib.decompressobj(_GZIP).decompress(packed, LOG_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"the report is damaged: {error}") from None
+
+
+def _gzip(text: bytes) -> bytes:
+    """The same for the same text: it has no time in it."""
+    packer = zlib.compressobj(wbits=_GZIP)
+    return packer.compress(text) + packer.flush()
+
+
+def _from_line(text: bytes) -> bytes:
+    """Without the rest of a line that was cut through."""
+    return text[text.find(b"\n", 0, _LONGEST_REST) + 1 :]

@@ -1,0 +1,79 @@
+"""The part of a node that API servers ask for what containers printed, over real HTTPS."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from aiohttp import web
+
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Resource
+from tests.demo.certificate import issue
+
+NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
+ADDRESS = "127.0.0.1"
+
+
+class Question(NamedTuple):
+    pod: str
+    container: str
+    query: Mapping[str, str]
+
+
+class NodeLogs:
+    """Every container has printed `printed`; where that is None it never gets to an answer."""
+
+    def __init__(self) -> None:
+        self.printed: bytes | None = b""
+        self.asked: list[Question] = []
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        place = request.match_info
+        self.asked.append(Question(place["pod"], place["container"], dict(request.query)))
+        if self.printed is None:
+            await asyncio.Event().wait()
+        response = web.StreamResponse()
+        await response.prepare(request)
+        assert self.printed is not None
+        await response.write(self.printed)
+        await response.write_eof()
+        return response
+
+    @asynccontextmanager
+    async def at(self, node: str, admin: Client, folder: Path) -> AsyncIterator[None]:
+        """Answers for this node, as its status says."""
+        app = web.Application()
+        app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", self._handle)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, ADDRESS, 0, ssl_context=_tls(folder)).start()
+        port = runner.addresses[0][1]
+        try:
+            await _say(admin, node, [{"type": "InternalIP", "address": ADDRESS}], port)
+            yield
+        finally:
+            await _say(admin, node, None, 0)
+            await runner.cleanup()
+
+
+def _tls(folder: Path) -> ssl.SSLContext:
+    """The control plane that has no nodes of its own trusts whatever they show."""
+    made = issue([ADDRESS])
+    (folder / "node.crt").write_text(made.certificate)
+    (folder / "node.key").write_text(made.key)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "node.crt", folder / "node.key")
+    return context
+
+
+async def _say(
+    admin: Client, node: str, addresses: list[Mapping[str, str]] | None, port: int
+) -> None:
+    endpoint = {"daemonEndpoints": {"kubeletEndpoint": {"Port": port}}}
+    body = {"status": {"addresses": addresses, **endpoint}}
+    await admin.patch(NODES, node, None, body, subresource="status")

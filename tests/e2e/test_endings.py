@@ -1,0 +1,71 @@
+"""How an agent's run ends when it does not succeed: an error, a limit, a timeout, a cancel."""
+
+from __future__ import annotations
+
+from tests.e2e.conftest import EXISTS, MakeWorld, Object, condition, does, state, writing
+
+
+def test_an_agent_that_reports_an_error_with_exit_code_0_has_failed(world: MakeWorld) -> None:
+    wrong = {
+        "steps": [{"write": {"path": "new.py", "content": "X = 1\n"}}],
+        "error": {"kind": "error", "message": "I gave up"},
+        "exit": 0,
+    }
+    here = world([does("wrong", wrong)])
+    here.task("wrong", completionSignals=[EXISTS], maxRetries=0)
+    task = here.stalled("task", "wrong", "AgentFailed")
+    assert "I gave up" in condition(task, "Stalled")["message"]
+
+
+def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
+    limited = {"error": {"kind": "usage_limit", "message": "limit reached", "retry_after": 5}}
+    here = world([does("limited", limited, writing("new.py", "X = 1\n"))])
+    here.task("limited", maxRetries=0)
+
+    # The script goes by attempts, and a limit is none: the same answer comes again.
+    def waits(task: Object) -> bool:
+        return len(task["status"].get("attempts", [])) >= 2
+
+    task = here.await_("task", "limited", waits, 60)
+    assert task["status"]["attempt"] == 0
+    assert {a["reason"] for a in task["status"]["attempts"]} == {"UsageLimited"}
+    assert not any(a["counted"] for a in task["status"]["attempts"])
+    assert condition(task, "Stalled") == {}
+
+
+def test_a_session_that_takes_too_long_is_counted_and_the_next_one_goes_on(
+    world: MakeWorld,
+) -> None:
+    def short(spec: Object) -> None:
+        spec["limits"] = {"timeoutSeconds": {"small": 20}}
+
+    hangs = {"steps": [{"write": {"path": "half.py", "content": "X = 1\n"}}, {"hang": True}]}
+    ends = {"steps": [{"replace": {"path": "half.py", "old": "X = 1", "new": "X = 2"}}]}
+    here = world([does("slow", hangs), does("late", hangs, ends)], short)
+    here.task("slow", maxRetries=0)
+    here.task("late", maxRetries=1)
+    task = here.stalled("task", "slow", "Timeout", 120)
+    assert task["status"]["attempt"] == 1
+    late = here.closed("late")
+    assert [a["reason"] for a in late["status"]["attempts"]] == ["Timeout", "Succeeded"]
+    assert here.files() == [".gitignore", "README.md", "app.py", "half.py", "test_app.py"]
+    assert here.on_server("show", "refs/heads/main:half.py") == "X = 2\n"
+
+
+def test_a_cancelled_task_ends_its_agent_keeps_its_work_and_merges_nothing(
+    world: MakeWorld,
+) -> None:
+    write = {"write": {"path": "half.py", "content": "X = 1\n"}}
+    here = world([does("long", {"steps": [write, {"usage": {"input": 7}}, {"hang": True}]})])
+    before = here.tip()
+    here.task("long")
+    here.await_("agentsession", "long-s1", lambda s: s["status"]["report"]["usage"]["input"] == 7)
+    here.await_("task", "long", lambda t: state(t) == "InProgress")
+    here.kubectl("patch", "task", "long", "--type=merge", "-p", '{"spec":{"cancel":{}}}')
+    task = here.await_("task", "long", lambda t: state(t) == "Cancelled", 120)
+    assert task["status"]["history"][-1]["actor"] == "user"
+    running = [p for p in here.all("pods") if p["status"]["phase"] == "Running"]
+    assert running == []
+    uid = task["metadata"]["uid"][:8]
+    assert "half.py" in here.files(f"refs/bernstein/{uid}/long/s1")
+    assert here.tip() == before

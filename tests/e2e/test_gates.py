@@ -1,0 +1,65 @@
+"""Quality gates: what they find is told to the agent, and what they judge by is not the agent's."""
+
+from __future__ import annotations
+
+from tests.e2e.conftest import MakeWorld, Object, does, refused, writing
+
+
+def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeWorld) -> None:
+    own = {"name": "no_foo", "command": "! grep -n foo new.py", "image": "bernstein-toolchain:dev"}
+
+    def gates(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own]}
+
+    bad, good = writing("new.py", "foo = 1\n"), writing("new.py", "bar = 1\n")
+    bad["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "41"}})
+    good["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "40 + 2"}})
+    here = world([does("gated", bad, good)], gates)
+    before = here.tip()
+    here.task("gated", completionSignals=[{"type": "glob_exists", "value": "n*.py"}])
+    task = here.closed("gated", 180)
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("GateFailed", True), ("Succeeded", True)]
+    prompt = here.get("configmap", "gated-s2")["data"]["prompt.md"]
+    for told in ("'tests' Failed", "assert 41 == 42", "'no_foo' Failed", "1:foo = 1"):
+        assert told in prompt
+    verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
+    names = ("signal-0", "lint", "tests", "pii_scan", "merge_conflict", "no_foo")
+    assert verdicts == dict.fromkeys(names, "Passed")
+    assert here.tip("main^") == before
+    assert "40 + 2" in here.on_server("show", "main:app.py")
+
+
+def test_a_planted_secret_is_found_though_git_is_told_not_to_diff_it(world: MakeWorld) -> None:
+    key = "AKIA" + "IOSFODNN7" + "QWERTYU"
+    attempt = {
+        "steps": [
+            {"write": {"path": ".gitattributes", "content": "*.py -diff\n* -text\n"}},
+            {"write": {"path": "new.py", "content": f'AWS = "{key}"\n'}},
+        ],
+        "text": "done",
+    }
+    here = world([does("planted", attempt)])
+    before = here.tip()
+    here.task("planted", maxRetries=0)
+    task = refused(here, "planted", "GateFailed", "pii_scan", before)
+    found = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "pii_scan")
+    assert found["verdict"] == "Failed"
+    assert "new.py:1" in found["excerpt"]
+    assert key not in str(task)
+
+
+def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
+    attempt = {
+        "steps": [
+            {"write": {"path": "ruff.toml", "content": 'lint.ignore = ["F401"]\n'}},
+            {"write": {"path": "new.py", "content": "import os\n"}},
+        ],
+        "text": "done",
+    }
+    here = world([does("quiet", attempt)])
+    before = here.tip()
+    here.task("quiet", maxRetries=0)
+    task = refused(here, "quiet", "GateFailed", "lint", before)
+    lint = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "lint")
+    assert "F401" in lint["excerpt"]

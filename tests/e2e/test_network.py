@@ -1,0 +1,67 @@
+"""What the code of agents can connect to, from the pods that run it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import MakeWorld, Object, does, writing
+from tests.e2e.reach import API, SERVER, by_a_check, probe
+from tests.stack import SYSTEM
+
+
+def git_server(spec: Object) -> str:
+    return str(spec["repositories"][0]["url"]).split("/")[2]
+
+
+@pytest.mark.parametrize("policy", ["Managed", "Unmanaged"])
+def test_a_check_reaches_the_git_server_and_nothing_else(world: MakeWorld, policy: str) -> None:
+    """Unless the Project manages its network itself: then the same command reaches everything."""
+    here = world(
+        [does("good", writing("new.py", "X = 1\n"))],
+        lambda spec: spec.update(network={"policy": policy}),
+    )
+    git = git_server(here.project["spec"])
+
+    said = by_a_check(here, git, API, SERVER)
+
+    others = "not" if policy == "Managed" else "reached"
+    assert said == [f"reached {git}", f"{others} {API}", f"{others} {SERVER}"]
+
+
+def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
+    server: Object = {
+        "to": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": SYSTEM}}}],
+        "ports": [{"port": 8052}],
+    }
+    here = world(
+        [does("good", writing("new.py", "X = 1\n"))],
+        lambda spec: spec.update(network={"checks": [server]}),
+    )
+
+    assert by_a_check(here, API, SERVER) == [f"not {API}", f"reached {SERVER}"]
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_an_agent_that_is_limited_still_delivers(world: MakeWorld, limited: bool) -> None:
+    """Checkout, recorder and pusher share its pod, and with it what may be reached."""
+    agent: dict[str, Any] = {
+        "name": "probe",
+        "adapter": "generic",
+        "image": "bernstein-toolchain:dev",
+        "command": ["sh", "-c", f"{probe(API, SERVER)} > said.txt"],
+    }
+
+    def change(spec: Object) -> None:
+        spec["agents"].append(agent)
+        spec["network"] = {"agents": []} if limited else {}
+
+    here = world([], change)
+    here.task("look", cli="probe")
+    task = here.closed("look")
+
+    said = here.on_server("show", f"{task['status']['delivery']['sha']}:said.txt").splitlines()
+    assert said == [f"{'not' if limited else 'reached'} {API}", f"reached {SERVER}"]
+    session = here.get("agentsession", "look-s1")
+    assert session["status"]["report"]["heartbeatTime"]

@@ -1,0 +1,129 @@
+"""What the NetworkPolicies of a Project let its pods reach, and which pods they are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bernstein.api.project import Project
+from bernstein.controllers.network_policies import build
+from bernstein.core import names
+from tests.unit.controllers.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
+from tests.unit.core import objects
+
+DNS = {
+    "ports": [
+        {"port": 53, "protocol": "UDP"},
+        {"port": 53, "protocol": "TCP"},
+        {"port": 5353, "protocol": "UDP"},
+        {"port": 5353, "protocol": "TCP"},
+    ]
+}
+HTTPS = {"ports": [{"port": 443, "protocol": "TCP"}]}
+IN_CLUSTER = {
+    "to": [{"podSelector": {"matchLabels": {"app": "git"}}}],
+    "ports": [{"port": 8443, "protocol": "TCP"}],
+}
+INDEX = {"to": [{"ipBlock": {"cidr": "192.0.2.0/24", "except": ["192.0.2.7/32"]}}]}
+
+
+def policies(settings: Any = PLAIN_SETTINGS, **network: Any) -> dict[str, Any]:
+    """Spec of each, by the last word of its name."""
+    project = objects.project(network=network)
+    found = build(project, settings)
+    return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
+
+
+def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
+    found = policies()
+
+    assert found.keys() == {"git", "checks"}
+    for spec in found.values():
+        assert spec["policyTypes"] == ["Egress"]
+        assert spec["egress"] == [DNS, HTTPS]
+
+
+def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
+    found = policies(agents=[])
+    meant = {
+        job: pods
+        for pods, spec in found.items()
+        for job in spec["podSelector"]["matchExpressions"][0]["values"]
+    }
+
+    labels = [job["spec"]["template"]["metadata"]["labels"] for job in jobs().values()]
+    made = {label[names.LABEL_JOB]: label[names.LABEL_PROJECT] for label in labels}
+    assert made == dict.fromkeys(meant, "default")
+    assert {job for job, pods in meant.items() if pods != "git"} == {"check", "agent"}
+    assert (meant["check"], meant["agent"]) == ("checks", "agents")
+    for spec in found.values():
+        assert spec["podSelector"]["matchLabels"] == {names.LABEL_PROJECT: "default"}
+
+
+def test_the_port_of_the_repositorys_address_is_the_git_servers() -> None:
+    repository = {
+        "name": "app",
+        "url": "https://git.example:8443/app.git",
+        "credentials": {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")},
+    }
+    found = build(objects.project(repositories=[repository]), PLAIN_SETTINGS)
+
+    assert found[0]["spec"]["egress"][1] == {"ports": [{"port": 8443, "protocol": "TCP"}]}
+
+
+def test_a_project_says_where_its_git_server_is() -> None:
+    found = policies(git=[IN_CLUSTER])
+
+    assert found["git"]["egress"] == [DNS, IN_CLUSTER]
+    assert found["checks"]["egress"] == [DNS, IN_CLUSTER]
+
+
+def test_what_checks_may_reach_more_is_theirs_alone() -> None:
+    found = policies(checks=[INDEX])
+
+    assert found["checks"]["egress"] == [DNS, HTTPS, INDEX]
+    assert found["git"]["egress"] == [DNS, HTTPS]
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        (None, []),
+        (
+            "https://bernstein-server.bernstein-system.svc:8052",
+            [
+                {
+                    "ports": [{"port": 8052, "protocol": "TCP"}],
+                    "to": [
+                        {
+                            "namespaceSelector": {
+                                "matchLabels": {"kubernetes.io/metadata.name": "bernstein-system"}
+                            }
+                        }
+                    ],
+                }
+            ],
+        ),
+        ("https://callbacks.example", [HTTPS]),
+    ],
+)
+def test_agents_that_are_limited_still_reach_dns_git_and_our_server(
+    url: str | None, server: list[Any]
+) -> None:
+    found = policies(replace(FULL_SETTINGS, callback_url=url), agents=[INDEX])
+
+    assert found["agents"]["egress"] == [DNS, HTTPS, *server, INDEX]
+
+
+def test_a_project_that_manages_its_network_itself_gets_none() -> None:
+    assert policies(policy="Unmanaged") == {}
+
+
+def test_two_projects_of_a_namespace_have_policies_of_their_own() -> None:
+    def named(project: Project) -> set[str]:
+        return {p["metadata"]["name"] for p in build(project, PLAIN_SETTINGS)}
+
+    assert named(objects.project("a")).isdisjoint(named(objects.project("a-git")))
+    assert all(len(name) <= 63 for name in named(objects.project("x" * 63)))

@@ -1,0 +1,62 @@
+"""The page of dependencies, what is declared, and what the code imports are the same libraries."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.unit.docs.pages import ROOT
+
+PAGE = ROOT / "docs/decisions/0002-dependencies.md"
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared() -> set[str]:
+    return {_plain(re.split("[<>=~!;[ ]", entry)[0]) for entry in DECLARED}
+
+
+def imported() -> set[str]:
+    """Distributions that the program's own modules import."""
+    modules = {name for path in (ROOT / "operator").rglob("*.py") for name in _imports(path)}
+    found = importlib.metadata.packages_distributions()
+    third = modules - sys.stdlib_module_names - {"bernstein"}
+    return {_plain(distribution) for name in third for distribution in found[name]}
+
+
+def _imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.split(".")[0] for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+NOT_YET = {"httpx"}
+"""For what is not Kubernetes: forges and model endpoints."""
+
+
+def test_what_the_code_imports_is_declared_and_nothing_else_is() -> None:
+    # A server's framework brings its own base, which is imported by name.
+    assert imported() - declared() == {"starlette"}
+    assert declared() - imported() == NOT_YET
+
+
+def test_every_dependency_has_its_row() -> None:
+    rows = re.findall(r"^\| ([a-zA-Z][\w, -]*) \|", PAGE.read_text(), re.MULTILINE)
+    named = {_plain(name) for row in rows[1:] for name in row.split(", ")}
+    assert named == declared()
+
+
+def test_what_is_installed_with_the_program_is_locked() -> None:
+    locked = re.findall(r"^([a-z0-9.-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert declared() <= set(locked)
