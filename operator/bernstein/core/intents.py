@@ -162,16 +162,9 @@ class CancelTasks:
     reason: str
 
 
-Intent = (
-    CreateSession
-    | StopSession
-    | RunCheck
-    | RunInspect
-    | RunPrepare
-    | RunLand
-    | KeepReports
-    | DeleteJobs
-)
+JobIntent = RunCheck | RunInspect | RunPrepare | RunLand | KeepReports | DeleteJobs
+"""What Tasks and Plans ask for alike."""
+Intent = CreateSession | StopSession | JobIntent
 
 
 @dataclass(frozen=True)
@@ -183,17 +176,7 @@ class Decision:
     requeue_after: float | None = None
 
 
-PlanIntent = (
-    CreateTasks
-    | CancelTasks
-    | RunBegin
-    | RunCheck
-    | RunInspect
-    | RunPrepare
-    | RunLand
-    | KeepReports
-    | DeleteJobs
-)
+PlanIntent = CreateTasks | CancelTasks | RunBegin | JobIntent
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +9,7 @@ from decimal import Decimal
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import QueueReason, Task, TaskStatus
-from bernstein.core import conditions, names, projects, scheduling, spend
+from bernstein.core import conditions, names, projects, scheduling, spend, stages
 from bernstein.core.fsm import is_final
 from bernstein.core.intents import TaskSnapshot
 from bernstein.core.pricing import price_of
@@ -144,33 +142,15 @@ def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
     return False, "waits for " + ", ".join(waiting[:3]) + more
 
 
-def _circle(snapshot: TaskSnapshot) -> list[str]:
+def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
     """The shortest way from the Task back to itself; empty when there is none.
 
     A Plan's are checked before there are Tasks.
     """
     me = snapshot.task.metadata
     if names.LABEL_PLAN in me.labels:
-        return []
-    came_from: dict[str, str] = {}
-    waiting = deque([me.name])
-    while waiting:
-        name = waiting.popleft()
-        task = snapshot.tasks.get(name)
-        for upstream in task.spec.depends_on if task is not None else ():
-            if upstream == me.name:
-                return [*_way(came_from, me.name, name), me.name]
-            if upstream not in came_from:
-                came_from[upstream] = name
-                waiting.append(upstream)
-    return []
-
-
-def _way(came_from: Mapping[str, str], begin: str, end: str) -> list[str]:
-    way = [end]
-    while way[-1] != begin:
-        way.append(came_from[way[-1]])
-    return way[::-1]
+        return ()
+    return stages.circle({n: t.spec.depends_on for n, t in snapshot.tasks.items()}, me.name)
 
 
 def _dependency_failed(task: Task) -> bool:

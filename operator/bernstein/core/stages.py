@@ -33,7 +33,8 @@ def cycles(graph: Graph) -> tuple[tuple[str, ...], ...]:
     found = []
     for knot in _knots(graph):
         members = frozenset(knot)
-        circles = (_circle(graph, members, start) for start in knot[:_STARTS])
+        within = {name: tuple(n for n in graph[name] if n in members) for name in knot}
+        circles = (circle(within, start) for start in knot[:_STARTS])
         found.append(min(circles, key=len))
     return tuple(found)
 
@@ -75,20 +76,23 @@ def _reach(graph: Mapping[str, Sequence[str]], start: str, seen: set[str]) -> li
     return done
 
 
-def _circle(graph: Graph, members: frozenset[str], start: str) -> tuple[str, ...]:
-    """A shortest circle through `start`, which is one of a knot."""
+def circle(graph: Graph, start: str) -> tuple[str, ...]:
+    """A shortest circle through `start`, such as `("a", "b", "a")`; empty when there is none."""
     came_from = {start: start}
     pending = deque([start])
-    while start not in graph[pending[0]]:
+    while pending:
         name = pending.popleft()
-        for following in graph[name]:
-            if following in members and following not in came_from:
+        upstream = graph.get(name, ())
+        if start in upstream:
+            path = [start, name]
+            while path[-1] != start:
+                path.append(came_from[path[-1]])
+            return tuple(reversed(path))
+        for following in upstream:
+            if following not in came_from:
                 came_from[following] = name
                 pending.append(following)
-    path = [start, pending[0]]
-    while path[-1] != start:
-        path.append(came_from[path[-1]])
-    return tuple(reversed(path))
+    return ()
 
 
 def critical_path(graph: Graph, weights: Mapping[str, int]) -> tuple[str, ...]:

@@ -68,19 +68,6 @@ async def api() -> AsyncIterator[ApiServer]:
 
 
 @pytest.fixture
-async def client(api: ApiServer) -> AsyncIterator[Client]:
-    async with api.client(timeout=5.0) as client:
-        yield client
-
-
-@pytest.fixture
-async def background() -> AsyncIterator[Background]:
-    running = Background()
-    yield running
-    await running.stop()
-
-
-@pytest.fixture
 async def plugin(client: Client, kernel: Kernel, tmp_path: Path, background: Background) -> Plugin:
     """With an engine that is ready."""
     socket = tmp_path / "s"
