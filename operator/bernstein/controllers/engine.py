@@ -88,9 +88,8 @@ class Engine:
             sanitise=lambda text: sanitise(text, 1000),
         )
         controllers = list(self._controllers(fence, events))
-        for informer in self.caches.informers:
-            # Decisions also look at kinds that wake nobody: what is not listed yet is not gone.
-            await informer.synced()
+        # What the leader before wrote is seen, of all kinds: what is not listed yet is not gone.
+        await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
         self.caches.jobs.add_handler(durations.observer(self._metrics))
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())

@@ -50,6 +50,8 @@ class Informer:
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}
         self._synced = asyncio.Event()
+        self._streams: dict[str | None, asyncio.Task[None]] = {}
+        self._started: asyncio.TaskGroup | None = None
 
     def add_handler(self, handler: Handler) -> None:
         """``handler(old, new)``: (None, new) added, (old, new) modified, (last, None) deleted.
@@ -108,15 +110,34 @@ class Informer:
     async def run(self) -> None:
         """Lists and watches until cancelled; API errors are retried for ever with back-off."""
         async with asyncio.TaskGroup() as tasks:
+            self._started = tasks
             for scope in self._scopes:
-                tasks.create_task(self._follow(scope))
+                self._streams[scope] = tasks.create_task(self._follow(scope, "Started"))
+            await asyncio.Event().wait()  # streams come and go
 
-    async def _follow(self, scope: str | None) -> None:
+    async def catch_up(self) -> None:
+        """Lists anew: the cache then holds all that was written before the call."""
+        await self._synced.wait()
+        assert self._started is not None
+        listed = {scope: asyncio.Event() for scope in self._scopes}
+        for scope, event in listed.items():
+            # Its events may be older than the list, and must not come after it.
+            self._streams[scope].cancel()
+            await asyncio.wait([self._streams[scope]])
+            follow = self._follow(scope, "CaughtUp", event)
+            self._streams[scope] = self._started.create_task(follow)
+        for event in listed.values():
+            await event.wait()
+
+    async def _follow(
+        self, scope: str | None, reason: str, listed: asyncio.Event | None = None
+    ) -> None:
         backoff = Backoff()
-        reason = "Started"
         while True:
             try:
                 await self._relist(scope, reason)
+                if listed is not None:
+                    listed.set()
                 await self._watch(scope, backoff)
             except Gone:
                 reason = "Expired"

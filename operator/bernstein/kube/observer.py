@@ -24,7 +24,7 @@ class Observer(Protocol):
     def reconciled(self, controller: str, result: ReconcileResult, seconds: float) -> None: ...
 
     def relisted(self, resource: str, reason: str) -> None:
-        """An informer listed everything; reason is Started, Expired, Failed."""
+        """An informer listed everything; reason is Started, CaughtUp, Expired, Failed."""
 
     def leading(self, lease: str, leading: bool) -> None: ...
 

@@ -167,7 +167,8 @@ RELISTS = Series(
     "bernstein_informer_relists_total",
     "counter",
     ("resource", "reason"),
-    "Times an informer listed everything: `Started`, `Expired` (its revision was too old), "
+    "Times an informer listed everything: `Started`, `CaughtUp` (its replica became "
+    "the leader), `Expired` (its revision was too old), "
     "`Failed`.",
 )
 

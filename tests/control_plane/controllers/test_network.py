@@ -64,7 +64,7 @@ async def test_a_policy_is_there_before_the_first_job_that_it_is_about(world: Wo
     await world.plan("shop", [stage("a", "one")])
     await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
 
-    made = [w.resource for w in world.writes() if w.verb == "create"]
+    made = [w.resource for w in world.writes() if (w.verb, w.code) == ("create", 201)]
     assert made.count("networkpolicies") == 2
     assert max(i for i, what in enumerate(made) if what == "networkpolicies") < made.index("jobs")
     for job in (await world.all(JOBS)).values():

@@ -50,6 +50,34 @@ async def test_it_lists_and_follows(api: ApiServer, client: Client, background: 
     assert "managedFields" not in informer.objects()[0]["metadata"]
 
 
+async def test_it_catches_up_with_what_its_watch_has_not_told_yet(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    for name in ("changed", "deleted", "same"):
+        api.put(WIDGETS, name)
+    relists = Relists()
+    informer, seen = Informer(client, WIDGETS, observer=relists), Seen()
+    background.start(informer.run())
+    await informer.synced()
+    informer.add_handler(seen)
+    await eventually(lambda: api.watches("widgets") == 1)
+    api.stall()
+    api.put(WIDGETS, "changed", spec={"a": 1})
+    api.remove(WIDGETS, "deleted")
+    api.put(WIDGETS, "new")
+
+    await informer.catch_up()
+
+    assert {obj["metadata"]["name"] for obj in informer.objects()} == {"changed", "new", "same"}
+    assert (informer.get(key("changed")) or {})["spec"] == {"a": 1}
+    assert relists.reasons == ["Started", "CaughtUp"]
+    told = list(seen.changes)
+    api.flow()
+    api.put(WIDGETS, "later")
+    await eventually(lambda: len(seen.changes) > len(told))
+    assert seen.changes[len(told) :] == [("added", "later")], "it goes on from where it listed"
+
+
 async def test_a_late_handler_is_told_what_is_there(
     api: ApiServer, client: Client, background: Background
 ) -> None:
