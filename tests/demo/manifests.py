@@ -175,6 +175,7 @@ def project(server: GitServer, namespace: str, agents: Agents | None = None) -> 
         "defaultAgent": "demo",
         "toolchain": {"image": "bernstein-toolchain:dev", "resources": small},
         "merge": {"strategy": "direct"},
+        "network": {"git": [_only(server)]},
     }
     return [
         *objects,
@@ -185,6 +186,16 @@ def project(server: GitServer, namespace: str, agents: Agents | None = None) -> 
             "spec": spec,
         },
     ]
+
+
+def _only(server: GitServer) -> Object:
+    """A rule of NetworkPolicy for nothing but the git server's pods."""
+    namespace = {"matchLabels": {"kubernetes.io/metadata.name": server.namespace}}
+    pods = {"matchLabels": {"app": server.name}}
+    return {
+        "to": [{"namespaceSelector": namespace, "podSelector": pods}],
+        "ports": [{"port": GIT_PORT}],
+    }
 
 
 def stub_llm(namespace: str, scenarios: str, name: str = "stub-llm") -> list[Object]:
