@@ -184,6 +184,7 @@ class PlanStatus(Model):
     estimate: Estimate | None = None
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
+    reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     hold: Hold | None = None
     verification: PlanVerification | None = None
     delivery: Delivery | None = None

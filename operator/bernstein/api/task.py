@@ -174,6 +174,7 @@ class TaskStatus(Model):
     session: Annotated[str, Field(max_length=63)] | None = None
     infrastructure_failures: int = 0
     gate_errors: int = 0
+    reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     queue: QueueReason | None = None
     hold: Hold | None = None
     feedback: Annotated[str, Field(max_length=6000)] | None = Field(

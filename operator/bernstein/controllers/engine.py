@@ -28,6 +28,7 @@ from bernstein.kube.resource import Key, Object, key_of
 from bernstein.observe.metrics import Metrics
 
 LEASE = "bernstein-operator"
+CATCH_UP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Engine:
         )
         controllers = list(self._controllers(fence, events))
         # What the leader before wrote is seen, of all kinds: what is not listed yet is not gone.
-        await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
+        async with asyncio.timeout(CATCH_UP_SECONDS):  # or another replica leads
+            await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
         self.caches.jobs.add_handler(durations.observer(self._metrics))
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())
@@ -229,7 +231,9 @@ def tell_failure(events: EventRecorder, obj: Object | None, error: Exception) ->
     """On the object itself: its owner does not read the operator's log."""
     if obj is None:
         return
-    said = str(error) if isinstance(error, KubeError) else f"{type(error).__name__}: {error}"
+    # A defect's own words may quote what stands in the object, such as a prompt.
+    known = isinstance(error, KubeError)
+    said = str(error) if known else f"{type(error).__name__}, see the operator's log"
     events.record(
         obj,
         reason="ReconcileFailed",

@@ -13,7 +13,7 @@ from bernstein.controllers.writer import Writer
 from bernstein.core import projects, scheduling
 from bernstein.core.errors import PROBE_SECONDS
 from bernstein.core.projects import Problem
-from bernstein.kube.errors import Forbidden, Invalid, NameConflict
+from bernstein.kube.errors import Forbidden, Invalid, NameConflict, SpecMutated
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
 
@@ -47,6 +47,6 @@ class ProjectController:
             await network_policies.remove_others(*place)
         except NameConflict as conflict:
             return Problem(conflicts.REASON, conflicts.describe(conflict))
-        except (Forbidden, Invalid) as refusal:
+        except (Forbidden, Invalid, SpecMutated) as refusal:
             return Problem("NetworkPolicyRefused", str(refusal))
         return None

@@ -29,17 +29,20 @@ async def keep(
     wanted: KeepReports, key: Key, owner: Object, caches: Caches, writer: Writer
 ) -> None:
     """A ConfigMap for each Job; one that is there already is as good."""
-    await asyncio.gather(*(_keep(job, key, owner, caches, writer) for job in wanted.jobs))
+    numbered = enumerate(wanted.jobs, wanted.before)
+    await asyncio.gather(*(_keep(job, n, key, owner, caches, writer) for n, job in numbered))
 
 
-async def _keep(job: JobView, key: Key, owner: Object, caches: Caches, writer: Writer) -> None:
+async def _keep(
+    job: JobView, before: int, key: Key, owner: Object, caches: Caches, writer: Writer
+) -> None:
     assert job.pod is not None
     try:
         async with asyncio.timeout(SECONDS):
             text = await caches.log_of_check(job.pod)
             if text.strip():
                 # It may take the better part of a second: others are served meanwhile.
-                report = await asyncio.to_thread(pack, text)
+                report = await asyncio.to_thread(pack, text, before)
                 await writer.create(key, CONFIG_MAPS, config_map(job, report, key, owner))
     except (KubeError, Requeue, TimeoutError) as error:
         # No words of the error's: a node's answer may hold anything.

@@ -18,11 +18,19 @@ from bernstein.kube.actions import (
     StatusPatch,
 )
 from bernstein.kube.client import Client
-from bernstein.kube.errors import NameConflict
+from bernstein.kube.errors import NameConflict, SpecMutated
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
-from bernstein.kube.resource import JOBS, Key, Object, Resource, key_of, uid_of
+from bernstein.kube.resource import (
+    JOBS,
+    Key,
+    Object,
+    Resource,
+    key_of,
+    resource_version_of,
+    uid_of,
+)
 
 REQUEST_SECONDS = 30.0
 OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
@@ -36,6 +44,8 @@ class Writer:
         self.events = events
         self._client = client
         self._fence = fence
+        self._mutated: dict[tuple[Resource, Key], int] = {}
+        """Revisions of objects whose spec does not become what we write."""
         self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
 
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
@@ -56,8 +66,16 @@ class Writer:
         return made
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:
-        """Puts right what differs from `obj`; see SetSpec."""
-        await self._executor.execute(owner, SetSpec(resource, obj, live))
+        """Puts right what differs from `obj`, once; see SetSpec. Raises SpecMutated."""
+        key = key_of(live)
+        if self._mutated.get((resource, key)) != resource_version_of(live):
+            live = await self._executor.execute(owner, SetSpec(resource, obj, live)) or live
+        if live["spec"] != obj["spec"]:
+            self._mutated[resource, key] = resource_version_of(live)
+            raise SpecMutated(
+                f"{resource.kind} '{key.name}' is changed by something in the cluster"
+            )
+        self._mutated.pop((resource, key), None)
 
     async def delete(self, owner: Key, resource: Resource, obj: Object) -> None:
         await self._executor.execute(owner, Delete(resource, key_of(obj), uid_of(obj)))

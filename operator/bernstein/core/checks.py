@@ -184,11 +184,19 @@ Wanted = TypeVar("Wanted")
 
 
 def to_start(
-    wanted: Mapping[str, Wanted], jobs: Mapping[str, JobView], gates: Gates
+    checks: Iterable[CheckSpec],
+    wanted: Mapping[str, Wanted],
+    jobs: Mapping[str, JobView],
+    now: datetime,
+    gates: Gates,
 ) -> tuple[Wanted, ...]:
-    """Those of the Jobs `wanted`, by check and in order, that may be started now."""
+    """Those of the Jobs `wanted`, by check and in order, that may be started now.
+
+    None waits for a Job that had its time.
+    """
     missing = [check for check in wanted if check not in jobs]
-    running = sum(not job.ended for job in jobs.values())
+    late = {c.name for c in checks if c.name in jobs and _is_overdue(c, jobs[c.name], now)}
+    running = sum(not job.ended for check, job in jobs.items() if check not in late)
     if gates.execution == "Sequential":
         janitors = [check for check in missing if _is_janitors(check)]
         missing = janitors or missing[: 0 if running else 1]

@@ -130,6 +130,8 @@ class KeepReports:
     """Save the end of what these Jobs' checks printed, before the Jobs go; best effort."""
 
     jobs: tuple[JobView, ...]
+    before: int = 0
+    """How many were saved before for the same Task or Plan."""
 
 
 def give_up(jobs: Iterable[JobView]) -> tuple[DeleteJobs, ...]:

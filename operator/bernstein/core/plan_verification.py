@@ -102,8 +102,9 @@ def verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return _wait(snapshot, status, wanted, jobs, now)
     seen = _judge(snapshot, status, judged, results, now)
     recorded = seen.verification.checks if seen.verification is not None else ()
-    kept = reports.of_verdicts(judged.checks, recorded, jobs)
-    return PlanDecision(seen, (*kept, *give_up(jobs.values())))
+    kept = reports.of_verdicts(judged.checks, recorded, jobs, status.reports)
+    counted = seen.model_copy(update={"reports": status.reports + reports.count(kept)})
+    return PlanDecision(counted, (*kept, *give_up(jobs.values())))
 
 
 def _wait(
@@ -117,7 +118,8 @@ def _wait(
     if stuck is not None:
         return PlanDecision(_cannot_judge(snapshot, status, *stuck, now), give_up(jobs.values()))
     assert snapshot.project is not None
-    start = checks.to_start(wanted, jobs, snapshot.project.spec.gates)
+    gates = snapshot.project.spec.gates
+    start = checks.to_start(specs(snapshot), wanted, jobs, now, gates)
     return PlanDecision(status, start, 5 if jobs else None)
 
 

@@ -18,6 +18,9 @@ from bernstein.core.remedies import with_remedy
 from bernstein.core.routing import Route, route
 from bernstein.core.scheduling import Capacity, Peer
 
+_EDGES = 5000
+"""Looked at for a circle of Tasks: people wrote them, and this is asked with every look."""
+
 
 @dataclass(frozen=True)
 class Waits:
@@ -121,10 +124,7 @@ def _queued(status: TaskStatus, waits: QueueReason, now: datetime) -> TaskStatus
 
 def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
     """(ended for good, message) of what is not Closed yet."""
-    circle = _circle(snapshot)
-    if circle:
-        return True, f"Tasks wait for each other in a circle: {' → '.join(circle)}"
-    waiting: list[str] = []
+    waiting: list[Task] = []
     for name in snapshot.task.spec.depends_on:
         other = snapshot.tasks.get(name)
         if other is None:
@@ -133,13 +133,18 @@ def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
             continue
         if is_final(other.status, other.spec.max_retries):
             return True, f"Task '{name}' ended as {other.status.state}"
-        if _dependency_failed(other):
-            return True, f"Task '{name}' itself waits for what never comes"
-        waiting.append(name)
+        waiting.append(other)
     if not waiting:
         return None
-    more = f" and {len(waiting) - 3} more" if len(waiting) > 3 else ""
-    return False, "waits for " + ", ".join(waiting[:3]) + more
+    circle = _circle(snapshot)
+    if circle:
+        return True, f"Tasks wait for each other in a circle: {' → '.join(circle)}"
+    upstream = [task.metadata.name for task in waiting]
+    for task in waiting:
+        if _dependency_failed(task):
+            return True, f"Task '{task.metadata.name}' itself waits for what never comes"
+    more = f" and {len(upstream) - 3} more" if len(upstream) > 3 else ""
+    return False, "waits for " + ", ".join(upstream[:3]) + more
 
 
 def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
@@ -150,7 +155,8 @@ def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
     me = snapshot.task.metadata
     if names.LABEL_PLAN in me.labels:
         return ()
-    return stages.circle({n: t.spec.depends_on for n, t in snapshot.tasks.items()}, me.name)
+    graph = {name: task.spec.depends_on for name, task in snapshot.tasks.items()}
+    return stages.circle(graph, me.name, _EDGES)
 
 
 def _dependency_failed(task: Task) -> bool:
@@ -209,7 +215,14 @@ def spend_of_plan(snapshot: TaskSnapshot) -> Decimal:
         for name, task in snapshot.tasks.items()
         if task.metadata.labels.get(names.LABEL_PLAN) == plan.metadata.name
     }
-    sessions = (s for s in snapshot.sessions.values() if spend.belongs(s, plan))
+    own = {task.metadata.uid for task in tasks.values()}
+    sessions = (
+        session
+        for session in snapshot.sessions.values()
+        # One that an older release made does not say which Plan is its own.
+        if spend.belongs(session, plan)
+        or (session.spec.plan_ref is None and session.spec.task_ref.uid in own)
+    )
     return spend.plan_spend(plan.status, tasks, sessions, snapshot.project)
 
 

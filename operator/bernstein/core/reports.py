@@ -21,7 +21,9 @@ LOG_BYTES = 1024 * 1024
 """Of a log only its last lines and bytes are read, and no more is ever unpacked."""
 PACKED_BYTES = 64 * 1024
 MOST = 8
-"""Reports of one look at the checks; required ones first."""
+"""Reports of one Task or Plan in all its life: whoever writes it chooses what its checks print."""
+_WHOLE = 2
+"""So many may have PACKED_BYTES, those after them a quarter."""
 
 KEY = "report.gz"
 """In the ConfigMap's `binaryData`."""
@@ -42,10 +44,14 @@ class Report:
 
 
 def of_verdicts(
-    before: Iterable[CheckResult], now: Iterable[CheckResult], jobs: Mapping[str, JobView]
+    before: Iterable[CheckResult],
+    now: Iterable[CheckResult],
+    jobs: Mapping[str, JobView],
+    kept: int,
 ) -> tuple[KeepReports, ...]:
     """The reports to keep where these verdicts, by these Jobs, are recorded over those of before.
 
+    `kept` is how many there have been. Of required checks first.
     A check that could not run is run again and again: the same verdict says nothing new.
     """
     told = {_said(result) for result in before}
@@ -57,9 +63,13 @@ def of_verdicts(
         and result.name in jobs
         and _has_log(jobs[result.name])
     ]
-    required_first = sorted(new, key=lambda result: not result.required)[:MOST]
-    kept = tuple(jobs[result.name] for result in required_first)
-    return (KeepReports(kept),) if kept else ()
+    required_first = sorted(new, key=lambda result: not result.required)[: max(0, MOST - kept)]
+    found = tuple(jobs[result.name] for result in required_first)
+    return (KeepReports(found, kept),) if found else ()
+
+
+def count(wanted: Iterable[KeepReports]) -> int:
+    return sum(len(each.jobs) for each in wanted)
 
 
 def _said(result: CheckResult) -> tuple[str, str, str, str]:
@@ -74,10 +84,11 @@ def _has_log(job: JobView) -> bool:
     return pods.is_running(pod, CONTAINER)
 
 
-def pack(log: bytes) -> Report:
-    """As much of the log's end as fits into PACKED_BYTES, by halves."""
+def pack(log: bytes, before: int = 0) -> Report:
+    """As much of the log's end as a report may have that `before` others came before, by halves."""
+    limit = PACKED_BYTES if before < _WHOLE else PACKED_BYTES // 4
     end = log if len(log) <= LOG_BYTES else _from_line(log[-LOG_BYTES:])
-    while len(packed := _gzip(end)) > PACKED_BYTES:
+    while len(packed := _gzip(end)) > limit:
         end = _from_line(end[len(end) // 2 :])
     return Report(packed, len(end) < len(log) or log.count(b"\n") >= LOG_LINES)
 

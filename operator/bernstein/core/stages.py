@@ -76,13 +76,15 @@ def _reach(graph: Mapping[str, Sequence[str]], start: str, seen: set[str]) -> li
     return done
 
 
-def circle(graph: Graph, start: str) -> tuple[str, ...]:
-    """A shortest circle through `start`, such as `("a", "b", "a")`; empty when there is none."""
+def circle(graph: Graph, start: str, edges: int | None = None) -> tuple[str, ...]:
+    """A shortest circle through `start`, such as `("a", "b", "a")`; empty when there is none, or
+    none among the first so many `edges`."""
     came_from = {start: start}
     pending = deque([start])
-    while pending:
+    while pending and (edges is None or edges > 0):
         name = pending.popleft()
         upstream = graph.get(name, ())
+        edges = edges - len(upstream) if edges is not None else None
         if start in upstream:
             path = [start, name]
             while path[-1] != start:

@@ -122,6 +122,15 @@ class NameConflict(KubeError):
         self.differs = differs
 
 
+class SpecMutated(KubeError):
+    """What we wrote was stored as something else: a webhook or a policy of the cluster changes it.
+
+    To write it again would change nothing.
+    """
+
+    reason = "SpecMutated"
+
+
 class Requeue(Exception):
     """No error, but not now: the controller puts the key back after ``after`` seconds."""
 

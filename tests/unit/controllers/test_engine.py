@@ -21,7 +21,7 @@ class Recorder:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ValueError("no such pattern"), "ValueError: no such pattern"),
+        (ValueError("no such pattern"), "ValueError, see the operator's log"),
         (Forbidden(403, "Forbidden", "jobs is forbidden"), "jobs is forbidden"),
     ],
 )

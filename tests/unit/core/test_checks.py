@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
     Object,
+    at,
     check_pod,
     ended,
     failed,
@@ -276,11 +278,16 @@ WANTED = {name: name.upper() for name in ("signal-0", "signal-1", "lint", "tests
 WORKS = objects.pod(objects.running("check"))
 
 
-def started(gates: Gates, *done: str, running: tuple[str, ...] = ()) -> list[str]:
+EXECUTING = [CheckSpec(n, "gate", n, True, command="true") for n in WANTED if n != INSPECT]
+
+
+def started(
+    gates: Gates, *done: str, running: tuple[str, ...] = (), now: datetime = NOW
+) -> list[str]:
     """What is started beside these."""
     jobs = {name: job(name, check_pod()) for name in done}
     jobs |= {name: job(name, WORKS) for name in running}
-    return [name.lower() for name in checks.to_start(WANTED, jobs, gates)]
+    return [name.lower() for name in checks.to_start(EXECUTING, WANTED, jobs, now, gates)]
 
 
 def test_all_jobs_are_started_together_up_to_the_projects_limit() -> None:
@@ -302,6 +309,15 @@ def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
     assert started(IN_TURN, *janitors, running=("lint",)) == []
     assert started(IN_TURN, *janitors, "lint") == ["tests"]
     assert started(IN_TURN, *janitors, "lint", "tests") == []
+
+
+def test_nothing_waits_for_a_check_that_had_its_time() -> None:
+    janitors, later = ("signal-0", "signal-1", INSPECT), at(checks.SIGNAL_TIMEOUT * 2)
+
+    assert started(IN_TURN, *janitors, running=("lint",), now=later) == ["tests"]
+    few = Gates(max_parallel=1)
+    assert started(few, *janitors, running=("lint",), now=later) == ["tests"]
+    assert started(few, *janitors, running=("lint",)) == []
 
 
 @pytest.mark.parametrize(

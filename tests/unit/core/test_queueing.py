@@ -197,6 +197,16 @@ def test_a_budget_counts_what_running_agents_have_reported(budget: str, reason: 
     assert found == reason
 
 
+def test_a_budget_counts_sessions_that_do_not_say_which_plan_is_theirs() -> None:
+    peer, reported = running("first", SPENT)
+    older = reported.model_copy(
+        update={"spec": reported.spec.model_copy(update={"plan_ref": None})}
+    )
+
+    more: dict[str, Any] = {"others": (peer,), "plan": plan(budget="4.70")}
+    assert waits_for(objects.task(status=status()), sessions=(older,), **more) == "BudgetExceeded"
+
+
 def test_a_budget_remembers_tasks_that_were_deleted() -> None:
     gone = PlanTask(name="gone", stage="build", spend_usd="3")
     spent = plan(budget="3", status=PlanStatus(tasks=(gone,)))

@@ -33,7 +33,7 @@ def verdict(name: str, said: str = "Failed", reason: str = "", **more: object) -
 
 def kept(now: CheckResult, before: tuple[CheckResult, ...] = (), **jobs: JobView) -> list[str]:
     """Names of the Jobs whose reports are kept; `jobs` by check."""
-    return names_of(reports.of_verdicts(before, (now,), jobs))
+    return names_of(reports.of_verdicts(before, (now,), jobs, 0))
 
 
 def names_of(wanted: tuple[KeepReports, ...]) -> list[str]:
@@ -105,9 +105,26 @@ def test_there_are_not_too_many_and_those_that_decide_come_first() -> None:
 
     jobs = {name: checked(f"{name}-0", 1) for name in names}
 
-    wanted = names_of(reports.of_verdicts((), found, jobs))
+    wanted = names_of(reports.of_verdicts((), found, jobs, 0))
 
     assert wanted == [f"{names[-1]}-0", *(f"{name}-0" for name in names[: MOST - 1])]
+
+
+def test_a_task_leaves_no_more_of_them_whatever_its_attempts_print() -> None:
+    jobs = {"tests": checked("tests-0", 1)}
+    found = [verdict("tests")]
+
+    assert reports.of_verdicts((), found, jobs, MOST) == ()
+    (last,) = reports.of_verdicts((), found, jobs, MOST - 1)
+    assert (len(last.jobs), last.before) == (1, MOST - 1)
+    assert reports.count([last, last]) == 2
+
+
+def test_later_ones_are_smaller() -> None:
+    first, later = (len(reports.pack(noise(LOG_BYTES), n).packed) for n in (1, 2))
+
+    assert PACKED_BYTES / 2 < first <= PACKED_BYTES
+    assert PACKED_BYTES / 8 < later <= PACKED_BYTES / 4
 
 
 # --- how ----------------------------------------------------------------------------------------

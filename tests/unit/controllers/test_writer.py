@@ -1,0 +1,60 @@
+"""What the writer does where the cluster stores something else than it was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.writer import Writer
+from bernstein.kube.client import Client
+from bernstein.kube.errors import SpecMutated
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.lease import Unfenced
+from bernstein.kube.resource import NETWORK_POLICIES, Key, Object
+from tests.unit.kube.apiserver import ApiServer
+
+OWNER = Key("default", "project")
+WANTED: Object = {
+    "metadata": {"name": "p", "namespace": "default"},
+    "spec": {"podSelector": {}, "policyTypes": ["Egress"], "egress": []},
+}
+
+
+@pytest.fixture
+def writer(client: Client) -> Writer:
+    events = EventRecorder(client, component="test", instance="test", sanitise=str)
+    return Writer(client, Caches(client), Unfenced(), events)
+
+
+def changed(api: ApiServer, **spec: Any) -> Object:
+    return api.put(NETWORK_POLICIES, "p", spec={**WANTED["spec"], **spec})
+
+
+async def test_a_spec_that_differs_is_put_right(api: ApiServer, writer: Writer) -> None:
+    await writer.set_spec(OWNER, NETWORK_POLICIES, WANTED, changed(api, egress=[{}]))
+
+    assert api.get(NETWORK_POLICIES, "p")["spec"] == WANTED["spec"]
+
+
+async def test_a_spec_that_something_in_the_cluster_changes_is_written_once(
+    api: ApiServer, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a mutating webhook does: what is stored is never what was sent."""
+    commit = api._commit
+
+    def mutate(plural: str, old: Object | None, new: Object) -> Object:
+        return commit(plural, old, {**new, "spec": {**new["spec"], "egress": [{}]}})
+
+    monkeypatch.setattr(api, "_commit", mutate)
+    live = changed(api, policyTypes=["Ingress"])
+    for _ in range(3):
+        with pytest.raises(SpecMutated, match="NetworkPolicy 'p' is changed by something"):
+            await writer.set_spec(OWNER, NETWORK_POLICIES, WANTED, live)
+        live = api.get(NETWORK_POLICIES, "p")
+    assert len(api.writes()) == 1
+
+    monkeypatch.undo()
+    await writer.set_spec(OWNER, NETWORK_POLICIES, WANTED, changed(api, egress=[{"ports": []}]))
+    assert api.get(NETWORK_POLICIES, "p")["spec"] == WANTED["spec"]
