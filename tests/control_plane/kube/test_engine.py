@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 
@@ -36,7 +36,7 @@ from bernstein.kube.resource import (
 )
 from tests.background import Background, eventually
 from tests.cluster.interface import Cluster
-from tests.control_plane.kube.conftest import WIDGETS, named
+from tests.control_plane.kube.conftest import WIDGETS, named, until
 from tests.control_plane.kube.test_client import job
 
 OWNERSHIP = Ownership(("engine.example.com/managed", "true"), "engine.example.com/spec-hash")
@@ -154,9 +154,15 @@ async def test_a_job_made_twice_is_one_and_a_changed_one_is_a_conflict(
     changed["spec"]["backoffLimit"] = 1
     with pytest.raises(NameConflict):
         await executor.execute(owner, Create(JOBS, changed))
+
     # Held, so that the deletion cannot be over before the next line looks.
-    held = await executor.execute(owner, AddFinalizer(JOBS, await _job(client, namespace), HOLD))
-    assert held is not None
+    async def held() -> bool:
+        with suppress(Conflict):  # the Job controller writes it, too
+            live = await _job(client, namespace)
+            return await executor.execute(owner, AddFinalizer(JOBS, live, HOLD)) is not None
+        return False
+
+    await until(held)
     await executor.execute(owner, Delete(JOBS, Key(namespace, "j"), uid_of(first)))
     with pytest.raises(Requeue):
         await executor.execute(owner, Create(JOBS, changed))
