@@ -3,7 +3,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bernstein.kube.client import Client
-from tests.background import Background
 from tests.unit.kube.apiserver import ApiServer
 
 
@@ -17,10 +16,3 @@ async def api() -> AsyncIterator[ApiServer]:
 async def client(api: ApiServer) -> AsyncIterator[Client]:
     async with api.client(timeout=5.0) as client:
         yield client
-
-
-@pytest.fixture
-async def background() -> AsyncIterator[Background]:
-    running = Background()
-    yield running
-    await running.stop()

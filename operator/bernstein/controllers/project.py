@@ -12,7 +12,7 @@ from bernstein.controllers.settings import Settings
 from bernstein.controllers.writer import Writer
 from bernstein.core import projects, scheduling
 from bernstein.core.errors import PROBE_SECONDS
-from bernstein.core.projects import Problem
+from bernstein.core.pods import Diagnosis
 from bernstein.kube.errors import Forbidden, Invalid, NameConflict, SpecMutated
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
@@ -38,7 +38,7 @@ class ProjectController:
         await self._writer.status(key, PROJECTS, obj, status.dump())
         return Result(PROBE_SECONDS if problem is not None else None)
 
-    async def _limit_network(self, key: Key, project: Project) -> Problem | None:
+    async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
         if project.metadata.deletion_timestamp is not None:
             return None
         place = (key, project, self._caches, self._writer, self._settings)
@@ -46,7 +46,7 @@ class ProjectController:
             await network_policies.ensure(*place)
             await network_policies.remove_others(*place)
         except NameConflict as conflict:
-            return Problem(conflicts.REASON, conflicts.describe(conflict))
+            return Diagnosis(conflicts.REASON, conflicts.describe(conflict))
         except (Forbidden, Invalid, SpecMutated) as refusal:
-            return Problem("NetworkPolicyRefused", str(refusal))
+            return Diagnosis("NetworkPolicyRefused", str(refusal))
         return None

@@ -99,17 +99,16 @@ def verify(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     assert snapshot.project is not None
     results = checks.verdicts(asked, jobs, now, snapshot.project.spec.gates)
     if results is None:
-        return _wait(snapshot, status, wanted, jobs, now)
+        return _wait(snapshot, status, asked, wanted, jobs, now)
     seen = _judge(snapshot, status, judged, results, now)
-    recorded = seen.verification.checks if seen.verification is not None else ()
-    kept = reports.of_verdicts(judged.checks, recorded, jobs, status.reports)
-    counted = seen.model_copy(update={"reports": status.reports + reports.count(kept)})
-    return PlanDecision(counted, (*kept, *give_up(jobs.values())))
+    seen, kept = reports.keep(judged.checks, seen, jobs)
+    return PlanDecision(seen, (*kept, *give_up(jobs.values())))
 
 
 def _wait(
     snapshot: PlanSnapshot,
     status: PlanStatus,
+    asked: tuple[CheckSpec, ...],
     wanted: Wanted,
     jobs: Mapping[str, JobView],
     now: datetime,
@@ -119,7 +118,7 @@ def _wait(
         return PlanDecision(_cannot_judge(snapshot, status, *stuck, now), give_up(jobs.values()))
     assert snapshot.project is not None
     gates = snapshot.project.spec.gates
-    start = checks.to_start(specs(snapshot), wanted, jobs, now, gates)
+    start = checks.to_start(asked, wanted, jobs, now, gates)
     return PlanDecision(status, start, 5 if jobs else None)
 
 

@@ -19,7 +19,7 @@ FAILED_CREATE_SECONDS = 10
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a pod does not get (or did not get) anywhere."""
+    """Why something, a pod above all, does not get (or did not get) anywhere."""
 
     reason: str
     message: str

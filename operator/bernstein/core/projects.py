@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.core import conditions
+from bernstein.core.pods import Diagnosis
 from bernstein.core.remedies import with_remedy
 
 DEFAULT = "default"
@@ -29,14 +29,6 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
     )
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Why nothing may be started for a Project."""
-
-    reason: str
-    message: str
-
-
 def not_ready(project: Project) -> str | None:
     """What keeps the Project from being used, in plain words."""
     ready = conditions.find(project.status.conditions, "Ready")
@@ -45,8 +37,10 @@ def not_ready(project: Project) -> str | None:
     return f"Project '{project.metadata.name}' is not ready: {ready.message}"
 
 
-def decide(project: Project, running: int, problem: Problem | None, now: datetime) -> ProjectStatus:
-    """The Project's status."""
+def decide(
+    project: Project, running: int, problem: Diagnosis | None, now: datetime
+) -> ProjectStatus:
+    """The Project's status; with a problem nothing may be started for it."""
     generation = project.metadata.generation
     credentials = project.spec.repository.credentials
     now_set = conditions.put(

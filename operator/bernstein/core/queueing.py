@@ -139,10 +139,10 @@ def _dependencies(snapshot: TaskSnapshot) -> tuple[bool, str] | None:
     circle = _circle(snapshot)
     if circle:
         return True, f"Tasks wait for each other in a circle: {' → '.join(circle)}"
-    upstream = [task.metadata.name for task in waiting]
     for task in waiting:
         if _dependency_failed(task):
             return True, f"Task '{task.metadata.name}' itself waits for what never comes"
+    upstream = [task.metadata.name for task in waiting]
     more = f" and {len(upstream) - 3} more" if len(upstream) > 3 else ""
     return False, "waits for " + ", ".join(upstream[:3]) + more
 

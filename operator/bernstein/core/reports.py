@@ -8,8 +8,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
-from bernstein.api.task import CheckResult
+from bernstein.api.plan import PlanVerification
+from bernstein.api.task import CheckResult, Verification
 from bernstein.core import pods
 from bernstein.core.intents import KeepReports
 from bernstein.core.pods import JobView
@@ -41,6 +43,28 @@ class Report:
     packed: bytes
     cut: bool
     """There was more before it."""
+
+
+class _Status(Protocol):
+    """Of a Task or a Plan."""
+
+    @property
+    def verification(self) -> Verification | PlanVerification | None: ...
+    @property
+    def reports(self) -> int: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
+
+
+S = TypeVar("S", bound=_Status)
+
+
+def keep(
+    before: Iterable[CheckResult], status: S, jobs: Mapping[str, JobView]
+) -> tuple[S, tuple[KeepReports, ...]]:
+    """The status, whose verdicts are recorded over those of before, and the reports to keep."""
+    now = status.verification.checks if status.verification is not None else ()
+    kept = of_verdicts(before, now, jobs, status.reports)
+    return status.model_copy(update={"reports": status.reports + count(kept)}), kept
 
 
 def of_verdicts(

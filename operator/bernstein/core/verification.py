@@ -87,19 +87,14 @@ def verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Step:
     results = checks.verdicts(specs, jobs, now, gates)
     if results is not None:
         step = _judge(snapshot, status, judged, results, now)
-        kept = reports.of_verdicts(judged.checks, _recorded(step.status), jobs, status.reports)
-        counted = step.status.model_copy(update={"reports": status.reports + reports.count(kept)})
-        return replace(step, status=counted, intents=(*kept, *give_up(jobs.values())))
+        seen, kept = reports.keep(judged.checks, step.status, jobs)
+        return replace(step, status=seen, intents=(*kept, *give_up(jobs.values())))
     stuck = checks.stuck(jobs, now)
     if stuck is not None:
         check, why = stuck
         step = _cannot_run(snapshot, status, check, why, now)
         return replace(step, intents=give_up(jobs.values()))
     return Step(status, checks.to_start(specs, wanted, jobs, now, gates), 5 if jobs else None)
-
-
-def _recorded(status: TaskStatus) -> tuple[CheckResult, ...]:
-    return status.verification.checks if status.verification is not None else ()
 
 
 def _is_over(status: TaskStatus) -> bool:

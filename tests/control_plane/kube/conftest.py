@@ -11,7 +11,6 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import AlreadyExists, KubeError
 from bernstein.kube.resource import NAMESPACES, Object, Resource
-from tests.background import Background
 from tests.cluster.interface import Cluster
 from tests.cluster.provider import select
 
@@ -87,13 +86,6 @@ async def namespace(client: Client) -> str:
     name = f"engine-{uuid.uuid4().hex[:8]}"
     await client.create(NAMESPACES, {"metadata": {"name": name}})
     return name
-
-
-@pytest.fixture
-async def background() -> AsyncIterator[Background]:
-    running = Background()
-    yield running
-    await running.stop()
 
 
 async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 20.0) -> None:

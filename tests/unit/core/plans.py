@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from bernstein.api.plan import PlanSpec
+from bernstein.core import plan_file
+from bernstein.core.plan_validation import validate_file
+
 RATE_LIMIT = """\
 name: rate-limit-api
 description: Add Redis-backed rate limiting to the public API.
@@ -61,3 +67,33 @@ stages:
         files:
           - docs/reference/openapi-reference.md
 """
+
+S = "stages[0].steps[0]"
+"""Where the only step of a plan stands."""
+ROLE_LIST = (
+    "['analyst', 'architect', 'backend', 'ci-fixer', 'data', 'devops', 'docs', 'frontend', "
+    "'manager', 'ml-engineer', 'prompt-engineer', 'qa', 'resolver', 'retrieval', 'reviewer', "
+    "'security', 'visionary', 'vp']"
+)
+STEP: dict[str, Any] = {"title": "Do it"}
+
+
+def plan(**changes: Any) -> dict[str, Any]:
+    return {"name": "p", "stages": [{"name": "a", "steps": [dict(STEP)]}]} | changes
+
+
+def with_step(**fields: Any) -> dict[str, Any]:
+    return plan(stages=[{"name": "a", "steps": [STEP | fields]}])
+
+
+def stage(name: str, *, depends_on: object = None) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": name, "steps": [{"title": f"Work of {name}"}]}
+    return data if depends_on is None else data | {"depends_on": depends_on}
+
+
+def spec_of(data: dict[str, Any]) -> PlanSpec:
+    return PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
+
+
+def errors(data: object) -> list[str]:
+    return [problem.message for problem in validate_file(data).errors]

@@ -11,44 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.plan import PlanSpec
-from bernstein.api.project import ProjectSpec
-from bernstein.api.signals import ROLES
 from bernstein.core import plan_file
 from bernstein.core.plan_validation import validate_file, validate_plan
-from tests.unit.core.plans import RATE_LIMIT
-
-STEP: dict[str, Any] = {"title": "Do it"}
-
-
-def plan(**changes: Any) -> dict[str, Any]:
-    return {"name": "p", "stages": [{"name": "a", "steps": [dict(STEP)]}]} | changes
-
-
-def with_step(**fields: Any) -> dict[str, Any]:
-    return plan(stages=[{"name": "a", "steps": [STEP | fields]}])
+from tests.unit.core.plans import (
+    ROLE_LIST,
+    STEP,
+    S,
+    errors,
+    plan,
+    stage,
+    with_step,
+)
 
 
 def with_signal(**fields: Any) -> dict[str, Any]:
     return with_step(completion_signals=[fields])
 
 
-def stage(name: str, *, depends_on: object = None) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": name, "steps": [{"title": f"Work of {name}"}]}
-    return data if depends_on is None else data | {"depends_on": depends_on}
-
-
-def errors(data: object) -> list[str]:
-    return [problem.message for problem in validate_file(data).errors]
-
-
-S = "stages[0].steps[0]"
 C = f"{S}.completion_signals[0]"
 SUPPORTED = "['path_exists', 'glob_exists', 'file_contains', 'test_passes']"
-ROLE_LIST = (
-    "['analyst', 'architect', 'backend', 'ci-fixer', 'data', 'devops', 'docs', 'frontend', "
-    "'manager', 'ml-engineer', 'prompt-engineer', 'qa', 'resolver', 'retrieval', 'reviewer', "
-    "'security', 'visionary', 'vp']"
-)
 
 
 @pytest.mark.parametrize(
@@ -522,83 +503,3 @@ def _can_be_ordered(shape: dict[str, set[str] | None], names: list[str]) -> bool
         done |= set(ready)
         waiting = {n: needs for n, needs in waiting.items() if n not in done}
     return not waiting
-
-
-def spec_of(data: dict[str, Any]) -> PlanSpec:
-    return PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
-
-
-PROJECT = ProjectSpec.model_validate(
-    {
-        "repositories": [
-            {
-                "name": "main",
-                "url": "https://git.example.org/x.git",
-                "credentials": {
-                    "read": {"secretName": "r"},
-                    "work": {"secretName": "w"},
-                    "deliver": {"secretName": "d"},
-                },
-            }
-        ],
-        "agents": [
-            {"name": "codex", "adapter": "codex", "image": "codex"},
-            {"name": "demo", "adapter": "demo", "image": "demo"},
-        ],
-        "toolchain": {"image": "toolchain"},
-        "merge": {"strategy": "direct"},
-        "limits": {"maxAgents": 3},
-    }
-)
-
-
-def in_cluster(data: dict[str, Any], project: ProjectSpec | None = PROJECT) -> list[str]:
-    return [problem.message for problem in validate_plan(spec_of(data), project, ROLES)]
-
-
-def test_the_documented_example_is_valid_in_a_cluster() -> None:
-    data = plan_file.parse(RATE_LIMIT)
-    assert isinstance(data, dict)
-
-    assert in_cluster(data | {"max_agents": 3}) == []
-
-
-def test_an_unknown_role_is_an_error_in_the_cluster() -> None:
-    data = with_step(role="gardener")
-
-    assert in_cluster(data) == [f"{S}.role: invalid value 'gardener', must be one of {ROLE_LIST}"]
-    assert validate_plan(spec_of(data), PROJECT, {*ROLES, "gardener"}) == ()
-
-
-def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:
-    data = with_step(cli="claude") | {"cli": "gemini"}
-
-    assert in_cluster(data) == [
-        "cli: invalid value 'gemini', must be one of ['auto', 'codex', 'demo']",
-        f"{S}.cli: invalid value 'claude', must be one of ['auto', 'codex', 'demo']",
-    ]
-    assert in_cluster(with_step(cli="demo") | {"cli": "auto"}) == []
-
-
-def test_more_agents_than_the_project_allows_is_an_error() -> None:
-    assert in_cluster(plan(max_agents=4)) == [
-        "max_agents: must be <= 3, the limit of the Project, got 4"
-    ]
-    assert in_cluster(plan(max_agents=4), project=None) == []
-
-
-def test_the_cluster_finds_what_spans_the_plan_in_the_same_words() -> None:
-    data = plan(
-        stages=[
-            stage("a", depends_on=["b"]),
-            stage("b"),
-            stage("c", depends_on=["z"]) | {"steps": [{"title": "Work of a"}]},
-        ]
-    )
-
-    assert in_cluster(data) == errors(data)
-    assert in_cluster(data) == [
-        "Duplicate task title: 'Work of a'",
-        "Stage 'c' depends on unknown stage 'z'",
-        "Cycle detected: a -> b -> a",
-    ]

@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.core import projects
-from bernstein.core.projects import Problem
+from bernstein.core.pods import Diagnosis
 from tests.unit.core.objects import NOW, at, project, told
 
 ONE, TWO, DEFAULT = project("one"), project("two"), project("default")
@@ -58,7 +58,7 @@ def test_one_account_for_work_and_delivery_is_a_warning() -> None:
 
 
 def test_a_project_with_a_problem_is_not_ready_says_what_helps_and_recovers() -> None:
-    problem = Problem("NetworkPolicyRefused", "networkpolicies is forbidden")
+    problem = Diagnosis("NetworkPolicyRefused", "networkpolicies is forbidden")
     told_of = projects.decide(project(), 0, problem, NOW)
     broken = project().model_copy(update={"status": told_of})
 
