@@ -31,7 +31,7 @@ down: ## take down every cluster that the other targets left running
 	$(PYTHON) -m tests.cluster down --all
 
 # What takes long is done side by side; each part does nothing when it is done already.
-setup:
+setup: ## everything; each part does nothing when it is done already
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory -j3 venv binaries images
 
@@ -48,7 +48,7 @@ components: packages
 images: packages
 	@$(PYTHON) -m tests.images build >/dev/null
 
-venv: .venv/installed
+venv: .venv/installed ## Python and its packages, in .venv
 .venv/installed: requirements-dev.lock pyproject.toml | packages
 	@echo "[venv] installing Python packages" >&2
 	@test -x $(PY) || $(PYTHON) -m venv .venv
@@ -61,7 +61,7 @@ lint: venv ## format, lint, types, layers, generated files
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
-	$(PY) -m bernstein.api.crds --check
+	$(PY) -m bernstein.crds --check
 
 test-unit: venv packages ## seconds, no cluster
 	$(PYTEST) tests/unit -n 2
@@ -74,19 +74,19 @@ test-control-plane: venv components ## a real API server, no containers
 
 # It counts what the machine holds, so nothing else may run beside it.
 test-cluster: venv binaries ## the local node itself: pods, kills, what is left of it
-	$(PYTEST) tests/e2e/test_cluster.py
+	$(PYTEST) tests/e2e/cluster
 
 # Several at a time: a test mostly waits for pods. The cluster is taken down whatever they find.
 test-e2e: setup ## a real node, real pods
 	$(PY) -m tests.stack up >/dev/null && \
-	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/test_cluster.py -n 3 --dist loadfile; found=$$?; \
+	  BERNSTEIN_E2E_READY=1 $(PYTEST) tests/e2e --ignore tests/e2e/cluster -n 3 --dist loadfile; found=$$?; \
 	  $(PY) -m tests.stack down; exit $$found
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 	$(PYTEST) tests/perf -s
 
 generate: venv ## write what is generated: the CRDs, also in the chart
-	$(PY) -m bernstein.api.crds
+	$(PY) -m bernstein.crds
 
 lock: venv ## resolve the dependencies anew
 	.venv/bin/uv pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url \

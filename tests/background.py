@@ -30,14 +30,14 @@ class Background:
                 raise result
 
 
-async def eventually(holds: Callable[[], object], *, seconds: float = 10.0) -> None:
+async def eventually(holds: Callable[[], object], *, seconds: float = 60.0) -> None:
     """Waits until a condition holds."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - the conditions are other programs' states
             await asyncio.sleep(0.005)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Waits until a condition holds, for tests without an event loop."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.cluster import kind
 from tests.cluster.errors import ClusterError
-from tests.cluster.packages import CONTROL_PLANE, IMAGES, NODE, ensure_packages
+from tests.cluster.machine.packages import CONTROL_PLANE, IMAGES, NODE, ensure_packages
 
 DEVELOPMENT = {"cc": "gcc", "git": "git", "redis-server": "redis-server"}
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import Cluster, select
-from tests.cluster.binaries import tools_folder
+from tests.cluster.binaries.build import tools_folder
 from tests.cluster.errors import ClusterError
 from tests.images import build as images
 

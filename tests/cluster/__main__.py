@@ -8,14 +8,15 @@ import json
 import shutil
 import sys
 
-from tests.cluster import kind, mounts, paths
-from tests.cluster.binaries import ensure_binaries, tools_folder
+from tests.cluster import kind
+from tests.cluster.binaries.build import ensure_binaries, tools_folder
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
-from tests.cluster.packages import CONTROL_PLANE, ensure_packages
+from tests.cluster.machine import mounts, paths
+from tests.cluster.machine.packages import CONTROL_PLANE, ensure_packages
+from tests.cluster.processes.record import known_clusters
 from tests.cluster.progress import say
 from tests.cluster.provider import PROVIDERS, select
-from tests.cluster.record import known_clusters
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cluster import docker, paths
-from tests.cluster.control_plane_parts import audit_policy
+from tests.cluster.control_plane.parts import audit_policy
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import ComponentStatus, Status
 from tests.cluster.layout import checked_name, cluster_id
-from tests.cluster.lock import locked
-from tests.cluster.packages import find_program, program
-from tests.cluster.process import run, wait_until
+from tests.cluster.machine import docker, paths
+from tests.cluster.machine.lock import locked
+from tests.cluster.machine.packages import find_program, program
+from tests.cluster.processes.process import run, wait_until
 from tests.cluster.progress import say, step
 
 # By digest: a tag may be built again for another release of kind.

@@ -6,10 +6,10 @@ import os
 import sys
 
 from tests.cluster import kind
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.control_plane.cluster import ControlPlane
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster
-from tests.cluster.local import LocalCluster
+from tests.cluster.local.cluster import LocalCluster
 
 PROVIDERS = ("auto", "kind", "local", "control-plane")
 

@@ -22,13 +22,17 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import ApiError
-from bernstein.kube.resource import NAMESPACES, Object
+from bernstein.kube.resource import Resource
 from tests.cluster import Cluster, select
-from tests.cluster.binaries import ensure_binaries
-from tests.control_plane.objects import PLANS, job, valid
+from tests.cluster.binaries.build import ensure_binaries
+from tests.control_plane.objects import job, valid
+from tests.resources import NAMESPACES
 
 CHART = Path(__file__).parents[2] / "charts" / "bernstein"
 RELEASE_NAMESPACE = "bernstein-system"
+REVIEWS = Resource(
+    "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", False
+)
 
 
 @dataclass(frozen=True)
@@ -111,12 +115,17 @@ def _await_policies(tools: Tools) -> None:
         ("pods", pod),
         ("sessions", valid("AgentSession", "default")),
     ):
-        _await_denial(tools, policy, probe)
+        _await_denial(tools, policy, "create", "-f-", stdin=json.dumps(probe))
+    tools.kubectl("apply", "-f-", stdin=json.dumps(valid("Task", "default", "probe")))
+    change = json.dumps({"status": {"state": "Open"}})
+    patch = ("patch", "task", "probe", "-n", "default", "--subresource=status", "--type=merge")
+    _await_denial(tools, "status", *patch, f"--patch={change}")
+    tools.kubectl("delete", "task", "probe", "-n", "default")
 
 
-def _await_denial(tools: Tools, policy: str, probe: Object) -> None:
+def _await_denial(tools: Tools, policy: str, *command: str, stdin: str | None = None) -> None:
     for _ in range(100):
-        tried = tools.run("kubectl", "create", "--dry-run=server", "-f-", stdin=json.dumps(probe))
+        tried = tools.run("kubectl", *command, "--dry-run=server", stdin=stdin)
         if f"bernstein-{policy}" in tried.stderr:
             return
         time.sleep(0.05)
@@ -196,17 +205,43 @@ async def person(tools: Tools, account: Account, namespace: str) -> AsyncIterato
                 *(f"--clusterrole={role}", f"--serviceaccount={namespace}:{role}"),
             )
             client = await clients.enter_async_context(Client(account(namespace, role)))
-            await eventually(lambda: _may_list_plans(client, namespace))
+            await eventually(lambda: _has_role(client, role, namespace))
             return client
 
         yield with_role
 
 
-async def _may_list_plans(client: Client, namespace: str) -> bool:
-    return bool((await client.list(PLANS, namespace)).resource_version)
+CHART_ADDS = {
+    "view": ("list", "plans.bernstein.dev"),
+    "edit": ("create", "plans.bernstein.dev"),
+    "admin": ("create", "projects.bernstein.dev"),
+}
+"""Something that only the chart adds to each of the cluster's roles; the later ones have the
+earlier ones' rights, too, once the control plane has handed them on."""
 
 
-async def eventually(attempt: Callable[[], Awaitable[object]], seconds: float = 20) -> None:
+async def _has_role(client: Client, role: str, namespace: str) -> bool:
+    roles = list(CHART_ADDS)
+    needed = [CHART_ADDS[name] for name in roles[: roles.index(role) + 1]]
+    return all([await may(client, verb, what, namespace) for verb, what in needed])
+
+
+async def may(client: Client, verb: str, what: str, namespace: str = "default") -> bool:
+    """`what` is `resource[.group][/subresource]`."""
+    resource, _, subresource = what.partition("/")
+    plural, _, group = resource.partition(".")
+    attributes = {
+        "verb": verb,
+        "resource": plural,
+        "group": group,
+        "subresource": subresource,
+        "namespace": namespace,
+    }
+    review = {"spec": {"resourceAttributes": attributes}}
+    return bool((await client.create(REVIEWS, review))["status"]["allowed"])
+
+
+async def eventually(attempt: Callable[[], Awaitable[object]], seconds: float = 60) -> None:
     """Until what `attempt` gives is true; an ApiError counts as not yet."""
     deadline = asyncio.get_running_loop().time() + seconds
     while True:

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from aiohttp import web
 
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Resource
 from tests.demo.certificate import issue
+from tests.resources import NODES
 
-NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 ADDRESS = "127.0.0.1"
 
 
@@ -31,8 +30,11 @@ class NodeLogs:
     def __init__(self) -> None:
         self.printed: bytes | None = b""
         self.asked: list[Question] = []
+        self._connections: set[asyncio.Transport] = set()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if request.transport is not None:
+            self._connections.add(request.transport)
         place = request.match_info
         self.asked.append(Question(place["pod"], place["container"], dict(request.query)))
         if self.printed is None:
@@ -58,6 +60,9 @@ class NodeLogs:
             yield
         finally:
             await _say(admin, node, None, 0)
+            # The API server keeps them, and may answer a polite end of TLS after the test's.
+            for connection in self._connections:
+                connection.abort()
             await runner.cleanup()
 
 

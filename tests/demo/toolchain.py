@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cluster.lock import locked
-from tests.cluster.packages import ensure_packages, find_program
-from tests.cluster.paths import cache_root
+from tests.cluster.machine.lock import locked
+from tests.cluster.machine.packages import ensure_packages, find_program
+from tests.cluster.machine.paths import cache_root
 
 LOCK = Path(__file__).resolve().parents[2] / "images/toolchain/requirements.lock"
 

@@ -8,7 +8,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ import pytest
 import yaml
 
 from tests import stack as stacks
-from tests.cluster import audit, select
-from tests.cluster.audit import Write
+from tests.background import wait_for
+from tests.cluster import select
+from tests.cluster.control_plane import audit
+from tests.cluster.control_plane.audit import Write
 from tests.demo import manifests
 from tests.demo.manifests import Agents, GitServer
 from tests.stack import Clock, Stack
@@ -169,10 +171,22 @@ class World:
         return self.on_server("ls-tree", "-r", "--name-only", ref).splitlines()
 
     def writes(self, since: int | None = None) -> list[Write]:
-        """Finished writes of the operator in this namespace, from the audit log."""
+        """Writes of the operator in this namespace, from the audit log.
+
+        Every one whose effect can be seen is among them.
+        """
         log = Path(self.stack.cluster.status().audit_log)
-        found = audit.writes(log, self.started if since is None else since)
-        return [w for w in found if w.user == OPERATOR and w.namespace == self.namespace]
+        after = self.started if since is None else since
+
+        def under_way() -> set[str]:
+            return {write.id for write in self._operators(audit.under_way(log, after))}
+
+        begun = under_way()
+        wait_for(lambda: not begun & under_way())
+        return self._operators(audit.writes(log, after))
+
+    def _operators(self, writes: Iterable[Write]) -> list[Write]:
+        return [w for w in writes if w.user == OPERATOR and w.namespace == self.namespace]
 
 
 def state(task: Object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.process import wait_until
+from tests.cluster.processes.process import wait_until
 from tests.demo import manifests
 from tests.e2e.conftest import MakeWorld, Object, does, writing
 from tests.e2e.reach import API, SERVER, by_a_check, probe

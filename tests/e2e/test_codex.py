@@ -107,7 +107,8 @@ def test_the_model_that_hangs_is_killed_and_that_is_an_attempt(codex: Codex, sta
     """Codex says what it used only at the end of its turn: what was used before a kill is lost."""
     here = codex.here
     until(lambda: len(codex.requests("killed")) >= 2, here, "killed")
-    pod = here.get("agentsession", "killed-s1")["status"]["pod"]["name"]
+    running = here.await_("agentsession", "killed-s1", lambda s: bool(s["status"]["pod"]))
+    pod = running["status"]["pod"]["name"]
     stack.cluster.kill_container(pod, "agent", here.namespace)
     task = here.stalled("task", "killed", "NoFinalRecord", ENOUGH)
     assert state(task) == "Failed"

@@ -26,7 +26,7 @@ def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:
     def waits(task: Object) -> bool:
         return len(task["status"].get("attempts", [])) >= 2
 
-    task = here.await_("task", "limited", waits, 60)
+    task = here.await_("task", "limited", waits)
     assert task["status"]["attempt"] == 0
     assert {a["reason"] for a in task["status"]["attempts"]} == {"UsageLimited"}
     assert not any(a["counted"] for a in task["status"]["attempts"])

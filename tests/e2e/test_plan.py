@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.cluster import audit
+from tests.cluster.control_plane import audit
 from tests.demo import manifests
 from tests.demo.run import show
 from tests.e2e.conftest import Object, World, state

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from tests.cluster.packages import program
+from tests.cluster.machine.packages import program
 from tests.cluster.progress import step
 from tests.images.command import run
 

@@ -11,8 +11,8 @@ import tarfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.cluster.lock import locked
-from tests.cluster.paths import cache_root
+from tests.cluster.machine.lock import locked
+from tests.cluster.machine.paths import cache_root
 from tests.cluster.progress import say, step
 from tests.images import catalog, engine
 from tests.images.catalog import Image

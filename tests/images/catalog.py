@@ -38,7 +38,7 @@ IMAGES = (
     Image(
         "bernstein",
         "images/bernstein",
-        ("pyproject.toml", "requirements.lock", "operator/bernstein"),
+        ("LICENSE", "pyproject.toml", "requirements.lock", "operator/bernstein"),
     ),
     Image("bernstein-agent-demo", "images/agent-demo"),
     Image("bernstein-agent-codex", "images/agent-codex"),

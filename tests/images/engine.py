@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.cluster import packages
+from tests.cluster.machine import packages
 from tests.cluster.progress import step
 from tests.images import base
 from tests.images.catalog import BASE_IMAGE

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.core.checks import Subject, plan_checks
+from bernstein.checks.spec import Subject
+from bernstein.core.verification.required import plan_checks
 from tests.unit.core.objects import project
 
 (COMMAND,) = (

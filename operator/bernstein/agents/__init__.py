@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from bernstein.agents.adapter import Adapter, Invocation, Run, StreamParser
+from bernstein.agents.adapter import (
+    Adapter,
+    Invocation,
+    Run,
+    StreamParser,
+    TakesBaseUrl,
+    TakesCommand,
+)
 from bernstein.agents.codex import Codex
 from bernstein.agents.demo import Demo
 from bernstein.agents.generic import Generic
 from bernstein.api.pod import NO_CHANGE
 
-__all__ = ["NO_CHANGE", "Adapter", "Invocation", "Run", "StreamParser", "adapters", "get"]
+__all__ = [
+    "ADAPTERS",
+    "NO_CHANGE",
+    "Adapter",
+    "Invocation",
+    "Run",
+    "StreamParser",
+    "TakesBaseUrl",
+    "TakesCommand",
+    "get",
+    "names",
+]
 
-adapters: dict[str, Adapter] = {a.name: a for a in (Codex(), Generic(), Demo())}
+ADAPTERS: tuple[Adapter, ...] = (Codex(), Generic(), Demo())
+
+
+def names() -> tuple[str, ...]:
+    """Names of all adapters, in the order in which messages and schemas list them."""
+    return tuple(adapter.name for adapter in ADAPTERS)
 
 
 def get(name: str) -> Adapter:
-    """The adapter of that name; KeyError if there is none."""
-    return adapters[name]
+    """The adapter of that name. Raises KeyError if this version has none."""
+    adapter = next((adapter for adapter in ADAPTERS if adapter.name == name), None)
+    if adapter is None:
+        raise KeyError(name)
+    return adapter

@@ -1,35 +1,39 @@
-"""What the project needs to know of a coding-agent CLI: its command line and its output."""
+"""The interface to a coding-agent CLI: how it is started, and how its output is read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from bernstein.api.pod import FinalRecord, Usage
 
 TEXT_LIMIT = 1500
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200
+"""Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`."""
+RETRY_LIMIT = 24 * 3600
+"""The most seconds that a FinalRecord's `retry_after` may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of an agent gets; paths are those inside its container.
+    """The settings of one run of an agent; paths are those inside its container.
 
-    The prompt arrives on standard input from `prompt_file`; the launcher sees to that.
+    The launcher gives the contents of `prompt_file` to the CLI on standard input.
     """
 
     prompt_file: str
     model: str
-    """The provider's name of the model; empty: the CLI's own default."""
+    """The provider's name of the model; empty for the CLI's own default."""
     effort: str | None = None
     """low, normal, high or max."""
     config_dir: str | None = None
     """Folder with the agent's own configuration files, read only."""
     base_url: str | None = None
+    """Only for adapters that are TakesBaseUrl."""
     api_key_file: str | None = None
     command: tuple[str, ...] = ()
-    """For the generic adapter only."""
+    """Only for adapters that are TakesCommand."""
     workdir: str = "/workspace"
     tmp: str = "/tmp"  # noqa: S108 - an emptyDir of the pod
     home: str = "/home/agent"
@@ -37,6 +41,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
+    """The command line of a CLI, and its environment beside that of the image."""
+
     argv: tuple[str, ...]
     env: dict[str, str] = field(default_factory=dict)
 
@@ -44,38 +50,73 @@ class Invocation:
 class StreamParser(Protocol):
     """Reads the standard output of one run, line by line.
 
-    The output is the agent's to write: nothing in it makes a parser raise, grow without bound, or
-    count fewer tokens than before. Texts are not sanitised; all but a message are cut to limits.
+    The agent may write anything there: no line may make a parser raise, take memory without bound,
+    or count fewer tokens than before. Texts are not sanitised. All but the messages that `feed`
+    returns are cut to their limits.
     """
 
     @property
     def usage(self) -> Usage:
-        """Tokens so far."""
+        """The tokens used so far."""
 
     @property
     def model(self) -> str | None:
-        """Model that the stream names."""
+        """The model that the output names, if it names one."""
 
     @property
     def progress(self) -> str:
         """What the agent does now, in at most 200 characters."""
 
     def feed(self, line: bytes) -> str:
-        """Read one line; returns the message of the agent that is in it, or nothing.
+        """Read one line; returns the agent's message in it, or "".
 
-        A message is what the agent itself says to whoever reads along, never a command's output.
+        A message is what the agent itself says to people, never the output of a command.
         """
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
-        """What the output says about the end; `exit_code` is None when it is not known."""
+        """What the output says about how the run ended; `exit_code` is None if it is not known."""
 
 
 class Adapter(Protocol):
-    """One CLI."""
+    """One CLI.
+
+    What not every CLI can do is declared by one of the protocols below, which the validation of
+    Projects reads. An agent's `models`, `apiKey` and `configMap` need no such protocol: they have
+    an effect with every adapter, since a model has a price and the files are mounted.
+    """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The word for `adapter` of a Project's agent; it never changes."""
 
-    def invocation(self, run: Run) -> Invocation: ...
+    def invocation(self, run: Run) -> Invocation:
+        """How the CLI is started, so that it never asks for a confirmation.
 
-    def parser(self) -> StreamParser: ...
+        It becomes part of the Job's spec, so it must hold nothing secret, and be the same for the
+        same Run.
+        """
+
+    def parser(self) -> StreamParser:
+        """A new parser; every run needs its own."""
+
+
+@runtime_checkable
+class TakesCommand(Protocol):
+    """Optional: the Project names the command to run.
+
+    An agent with such an adapter must have a `command`; with any other adapter it may have none.
+    """
+
+    takes_command: Literal[True]
+    """Promises that `invocation` starts `Run.command`."""
+
+
+@runtime_checkable
+class TakesBaseUrl(Protocol):
+    """Optional: the CLI can use another endpoint than its default.
+
+    An agent with any other adapter may have no `baseUrl`, because it would have no effect.
+    """
+
+    takes_base_url: Literal[True]
+    """Promises that `invocation` passes on `Run.base_url`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from typing import Literal
 
 from bernstein.agents import provider_errors, records
 from bernstein.agents.adapter import (
@@ -16,22 +17,24 @@ from bernstein.agents.adapter import (
 )
 from bernstein.agents.command import KEY_VARIABLE, with_key
 from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
+from bernstein.api.reasons import Reason
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 PROVIDER = "bernstein"
 EFFORTS = {"low": "low", "normal": "medium", "high": "high", "max": "xhigh"}
 THREADS = 64
-"""Threads of one run whose tokens are counted; a run has one."""
+"""The most threads of one run whose tokens are counted; an honest run has one."""
 
 
 class Codex:
     name = "codex"
+    takes_base_url: Literal[True] = True
 
     def invocation(self, run: Run) -> Invocation:
         settings = [part for setting in _settings(run) for part in ("-c", setting)]
         argv = [
             *("codex", "exec", "--json", "--ephemeral", "--skip-git-repo-check"),
-            # The pod is the sandbox. Rules of the repository are not followed.
+            # The pod is the sandbox. Rule files in the repository are ignored.
             *("--dangerously-bypass-approvals-and-sandbox", "--ignore-rules"),
             *("-C", run.workdir),
             *(("-m", run.model) if run.model else ()),
@@ -55,8 +58,9 @@ class Codex:
 class CodexParser:
     """Reads the events of `codex exec --json`.
 
-    Codex reports usage only at the end of a turn and cumulated over the thread, so the last report
-    of each thread counts. Its `input_tokens` include what came from or went into a cache.
+    Codex tells usage only at the end of a turn, and then the sum over the thread, so the highest
+    counts of each thread are added up. Its `input_tokens` include those read from or written to a
+    cache.
     """
 
     model: str | None = None
@@ -106,13 +110,13 @@ class CodexParser:
         error = self._error or _last_error(stderr_tail)
         if self._ended is None and not error:
             message = f"The output ends without a final record (exit code {exit_code})."
-            return FinalRecord("NoFinalRecord", message, text)
+            return FinalRecord(Reason.NO_FINAL_RECORD, message, text)
         if self._ended == "turn.completed":
             message = f"The agent reports success but ended with exit code {exit_code}."
-            return FinalRecord("AgentFailed", message, text)
+            return FinalRecord(Reason.AGENT_FAILED, message, text)
         outcome = provider_errors.classify(error)
-        if self._ended is None and outcome == "AgentFailed":
-            outcome = "NoFinalRecord"
+        if self._ended is None and outcome == Reason.AGENT_FAILED:
+            outcome = Reason.NO_FINAL_RECORD
         return FinalRecord(
             outcome,
             records.head(error, MESSAGE_LIMIT) or "The agent reports a failure without a reason.",
@@ -121,7 +125,7 @@ class CodexParser:
         )
 
     def _item(self, item: object) -> str:
-        """Notes what the agent does; returns its message if the item is one."""
+        """Note what the agent does; returns the message if the item is one, else ""."""
         if not isinstance(item, dict):
             return ""
         kind = records.text(item, "type")
@@ -143,6 +147,7 @@ class CodexParser:
             return
         names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
         counts = [records.count(usage, name) for name in names]
+        # An implausible count, or a thread too many, is not counted at all.
         if None in counts or (self._thread not in self._threads and len(self._threads) >= THREADS):
             return
         total, output, read, write = (count or 0 for count in counts)
@@ -152,7 +157,7 @@ class CodexParser:
 
 
 def _settings(run: Run) -> Iterator[str]:
-    """`key=value` for `-c`; values are TOML, of which JSON's strings are a part."""
+    """`key=value` for the option `-c`. Values are TOML, in which JSON's strings are valid."""
     provider = {
         "name": PROVIDER,
         "base_url": run.base_url or PUBLIC_ENDPOINT,
@@ -169,7 +174,7 @@ def _settings(run: Run) -> Iterator[str]:
     if run.effort is not None:
         yield f"model_reasoning_effort={json.dumps(EFFORTS[run.effort])}"
     yield 'approval_policy="never"'
-    # Settings and hooks that the repository brings are those of an untrusted folder: not read.
+    # In an untrusted folder codex does not read settings and hooks of the repository.
     yield f'projects={{{json.dumps(run.workdir)}={{trust_level="untrusted"}}}}'
     yield 'history.persistence="none"'
     yield "check_for_update_on_startup=false"
@@ -187,7 +192,7 @@ def _changed_paths(item: records.Record) -> Iterator[str]:
 
 
 def _last_error(stderr: bytes) -> str:
-    """The last line that is not codex's own note about its standard input."""
+    """The last line of stderr, without codex's own note about its standard input."""
     lines = stderr[-8192:].decode(errors="replace").splitlines()
-    said = [line for line in lines if line.strip() and "additional input from stdin" not in line]
-    return said[-1][:MESSAGE_LIMIT] if said else ""
+    errors = [line for line in lines if line.strip() and "additional input from stdin" not in line]
+    return errors[-1][:MESSAGE_LIMIT] if errors else ""

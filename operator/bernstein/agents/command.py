@@ -1,4 +1,4 @@
-"""Starting a CLI whose key lies in a file although the CLI takes it only from its environment."""
+"""Starts a CLI that reads its key from the environment, with a key that is in a file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ KEY_VARIABLE = "MODEL_API_KEY"
 def with_key(
     argv: Sequence[str], key_file: str | None, *, before: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """`argv`, started by `sh` after the commands `before` and with the key in `MODEL_API_KEY`.
+    """A command line by which `sh` runs the commands `before`, reads the key into `MODEL_API_KEY`,
+    and then starts `argv`.
 
-    So the key stands neither in a pod's specification nor in anything the operator reads. Nothing
-    of `argv` or of the file's name is parsed by the shell; `before` is.
+    So the key is neither in the pod's spec nor in anything else that the operator reads. The shell
+    parses `before`, but nothing of `argv` or of the file's name.
     """
     steps = [*before]
     arguments = list(argv)

@@ -6,21 +6,22 @@ from bernstein.agents import records
 from bernstein.agents.adapter import (
     MESSAGE_LIMIT,
     PROGRESS_LIMIT,
+    RETRY_LIMIT,
     TEXT_LIMIT,
     Invocation,
     Run,
 )
 from bernstein.api.pod import FinalRecord, Usage
+from bernstein.api.reasons import Reason
 
 OUTCOMES = {
-    "rate_limit": "RateLimited",
-    "usage_limit": "UsageLimited",
-    "auth": "ModelAuthFailed",
-    "unavailable": "ProviderUnavailable",
-    "max_turns": "MaxTurns",
-    "refused": "Refused",
+    "rate_limit": Reason.RATE_LIMITED,
+    "usage_limit": Reason.USAGE_LIMITED,
+    "auth": Reason.MODEL_AUTH_FAILED,
+    "unavailable": Reason.PROVIDER_UNAVAILABLE,
+    "max_turns": Reason.MAX_TURNS,
+    "refused": Reason.REFUSED,
 }
-RETRY_LIMIT = 24 * 3600
 
 
 class Demo:
@@ -65,22 +66,22 @@ class DemoParser:
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         if self._result is None:
-            said = records.head(stderr_tail[-2000:].decode(errors="replace"), 300)
-            message = f"The output ends without a result (exit code {exit_code}). {said}".strip()
-            return FinalRecord("NoFinalRecord", message)
+            stderr = records.head(stderr_tail[-2000:].decode(errors="replace"), 300)
+            message = f"The output ends without a result (exit code {exit_code}). {stderr}".strip()
+            return FinalRecord(Reason.NO_FINAL_RECORD, message)
         text = records.tail(records.text(self._result, "text"), TEXT_LIMIT)
         error = self._result.get("error")
         if isinstance(error, dict):
             after = records.count(error, "retry_after")
             return FinalRecord(
-                OUTCOMES.get(records.text(error, "kind"), "AgentFailed"),
+                OUTCOMES.get(records.text(error, "kind"), Reason.AGENT_FAILED),
                 records.head(records.text(error, "message"), MESSAGE_LIMIT),
                 text,
                 retry_after=min(after, RETRY_LIMIT) if after else None,
             )
         if exit_code not in (0, None):
             message = f"The agent reports success but ended with exit code {exit_code}."
-            return FinalRecord("AgentFailed", message, text)
+            return FinalRecord(Reason.AGENT_FAILED, message, text)
         no_change = self._result.get("no_change") is True
         return FinalRecord("Succeeded", "The agent reports success.", text, no_change)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bernstein.agents import records
 from bernstein.agents.adapter import (
     MESSAGE_LIMIT,
@@ -12,15 +14,18 @@ from bernstein.agents.adapter import (
 )
 from bernstein.agents.command import with_key
 from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
+from bernstein.api.reasons import Reason
 
-MISUSED = 126
-"""Exit codes from here on are the shell's or the launcher's, or a signal's."""
+BY_SIGNAL = 128
+"""Exit codes above this one mean that the command was killed by the signal of that number less."""
 
 
 class Generic:
     """The command finds model, endpoint and key in `MODEL`, `MODEL_BASE_URL`, `MODEL_API_KEY`."""
 
     name = "generic"
+    takes_command: Literal[True] = True
+    takes_base_url: Literal[True] = True
 
     def invocation(self, run: Run) -> Invocation:
         env = {"HOME": run.home, "TMPDIR": run.tmp, "MODEL": run.model}
@@ -45,22 +50,24 @@ class GenericParser:
         self._tail = ""
 
     def feed(self, line: bytes) -> str:
-        """No line is a message: what the command says and what it only passes on looks the same."""
-        said = line[-TEXT_LIMIT * 4 :].decode(errors="replace").rstrip("\r\n")
-        if said.strip():
-            self.progress = records.head(said, PROGRESS_LIMIT)
-            self._tail = records.tail(f"{self._tail}\n{said}".lstrip("\n"), TEXT_LIMIT)
+        """Keep the line; it never counts as a message, because the agent's own words cannot be told
+        from the output of its commands."""
+        text = line[-TEXT_LIMIT * 4 :].decode(errors="replace").rstrip("\r\n")
+        if text.strip():
+            self.progress = records.head(text, PROGRESS_LIMIT)
+            self._tail = records.tail(f"{self._tail}\n{text}".lstrip("\n"), TEXT_LIMIT)
         return ""
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         if exit_code is None:
             message = "It is not known how the command ended."
-            return FinalRecord("NoFinalRecord", message, self._tail)
+            return FinalRecord(Reason.NO_FINAL_RECORD, message, self._tail)
         if exit_code == 0:
             no_change = any(line.strip() == NO_CHANGE for line in self._tail.splitlines())
             return FinalRecord("Succeeded", "The command ended with 0.", self._tail, no_change)
-        said = stderr_tail[-MESSAGE_LIMIT * 4 :].decode(errors="replace").strip()
-        reason = said.splitlines()[-1] if said else ""
-        ended = f"killed by signal {exit_code - 128}" if exit_code > MISUSED + 2 else f"{exit_code}"
-        message = records.head(f"The command ended with {ended}. {reason}", MESSAGE_LIMIT)
-        return FinalRecord("AgentFailed", message, self._tail)
+        stderr = stderr_tail[-MESSAGE_LIMIT * 4 :].decode(errors="replace").strip()
+        last_line = stderr.splitlines()[-1] if stderr else ""
+        killed = exit_code > BY_SIGNAL
+        end = f"killed by signal {exit_code - BY_SIGNAL}" if killed else f"{exit_code}"
+        message = records.head(f"The command ended with {end}. {last_line}", MESSAGE_LIMIT)
+        return FinalRecord(Reason.AGENT_FAILED, message, self._tail)

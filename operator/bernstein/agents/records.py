@@ -1,4 +1,4 @@
-"""Reading records and token counts out of an output that nobody vouches for."""
+"""Reads records and token counts out of output that may be hostile."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from bernstein.api.pod import Usage
 
 LINE_LIMIT = 1024 * 1024
-"""Longer lines (a command's whole output, say) are skipped."""
+"""Bytes of a line; longer lines, such as one with a command's whole output, are skipped."""
 COUNT_LIMIT = 1_000_000_000
-"""A single count above this is no count."""
+"""A single count above this is taken for an error, and not counted."""
 TOTAL_LIMIT = 1_000_000_000_000
 
 Record = dict[str, Any]
@@ -44,7 +44,7 @@ def count(record: Record, key: str) -> int | None:
 
 
 def add(a: Usage, b: Usage) -> Usage:
-    """Sum of two usages, held at a bound that no honest run reaches."""
+    """The sum of two usages, where no count goes above TOTAL_LIMIT."""
     return Usage(
         min(a.input + b.input, TOTAL_LIMIT),
         min(a.output + b.output, TOTAL_LIMIT),
@@ -54,7 +54,7 @@ def add(a: Usage, b: Usage) -> Usage:
 
 
 def highest(a: Usage, b: Usage) -> Usage:
-    """Field by field the larger count."""
+    """The larger count of each kind of tokens."""
     return Usage(
         max(a.input, b.input),
         max(a.output, b.output),

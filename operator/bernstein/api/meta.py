@@ -15,15 +15,15 @@ API_VERSION = f"{GROUP}/{VERSION}"
 
 
 class Model(BaseModel):
-    """camelCase outside, snake_case inside; immutable; unknown keys are dropped, as the API server
-    does."""
+    """Base of all models: fields are snake_case in Python and camelCase in JSON, objects immutable,
+    and unknown keys dropped, as the API server does."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore"
     )
 
     def dump(self) -> dict[str, Any]:
-        """As JSON for the API server: camelCase, nothing that is None."""
+        """The model as the API server takes it: camelCase, without fields that are None."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -32,12 +32,12 @@ Rule = dict[str, str]
 
 
 def rule(expression: str, message: str, **more: str) -> Rule:
-    """A CEL rule that the API server enforces; `more`: fieldPath, messageExpression, reason."""
+    """A CEL rule that the API server enforces. `more` are fieldPath, messageExpression, reason."""
     return {"rule": expression, "message": message, **more}
 
 
 def cel(*rules: tuple[str, str] | Rule) -> dict[str, Any]:
-    """JSON schema extension for rules, or `(expression, message)` pairs."""
+    """JSON schema extension with rules, which may be `(expression, message)` pairs."""
     return {
         "x-kubernetes-validations": [
             entry if isinstance(entry, dict) else rule(*entry) for entry in rules
@@ -45,8 +45,26 @@ def cel(*rules: tuple[str, str] | Rule) -> dict[str, Any]:
     }
 
 
+WORDS, RULES = "x-words-of", "x-rules-of"
+"""Marks in the models' schemas that the generator of the CRDs replaces."""
+
+
+def words_of(registry: str) -> dict[str, Any]:
+    """JSON schema extension: the text must be a name in that registry.
+
+    Registries are in a layer above the models, so the names get into the schema when the CRD is
+    generated. The model takes any text, since a newer version may have written other names.
+    """
+    return {WORDS: registry}
+
+
+def rules_of(registry: str) -> dict[str, Any]:
+    """JSON schema extension: the registry of that name adds CEL rules; see `words_of`."""
+    return {RULES: registry}
+
+
 def needs(field: str, when: str, message: str) -> Rule:
-    """Rule: the optional field must be there when `when` (CEL) holds."""
+    """Rule: the optional field must be there where `when` (CEL) is true."""
     return rule(
         f"!({when}) || has(self.{field})",
         message,
@@ -56,7 +74,7 @@ def needs(field: str, when: str, message: str) -> Rule:
 
 
 def refuses(field: str, when: str, message: str) -> Rule:
-    """Rule: the optional field must not be there when `when` (CEL) holds."""
+    """Rule: the optional field must not be there where `when` (CEL) is true."""
     return rule(
         f"!({when}) || !has(self.{field})",
         message,
@@ -66,7 +84,7 @@ def refuses(field: str, when: str, message: str) -> Rule:
 
 
 def one_way(field: str) -> Rule:
-    """Rule: once there is such a field in the spec, it stays as it is."""
+    """Rule: once the field is set, it can be neither changed nor removed."""
     return rule(
         f"!has(oldSelf.{field}) || (has(self.{field}) && self.{field} == oldSelf.{field})",
         "cannot be changed or taken back",
@@ -78,9 +96,10 @@ def one_way(field: str) -> Rule:
 def immutable_except(
     *mutable: str, remedy: str, rules: tuple[tuple[str, str] | Rule, ...] = ()
 ) -> Callable[[dict[str, Any]], None]:
-    """JSON schema extension of a spec: every field but the mutable ones keeps its first value.
+    """JSON schema extension of a spec: every field but the `mutable` ones keeps its first value.
 
-    One rule per field, so that the answer names the field; `remedy` is what to do instead.
+    There is a rule per field, so that the API server's answer names the field. `remedy` is what
+    the user can do instead; `rules` are added to these rules.
     """
 
     def extend(schema: dict[str, Any]) -> None:
@@ -107,7 +126,7 @@ def _immutable(field: str, required: bool, remedy: str) -> Rule:
 
 
 def named(limit: int) -> Rule:
-    """Rule for the root of a kind: its names become parts of labels, refs and children's names."""
+    """Rule for the root of a kind, whose names become parts of labels, refs and other names."""
     return rule(
         f"self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && "
         f"size(self.metadata.name) <= {limit}",
@@ -116,7 +135,7 @@ def named(limit: int) -> Rule:
 
 
 def list_map(*keys: str) -> dict[str, Any]:
-    """JSON schema extension: a list whose items are told apart by these keys."""
+    """JSON schema extension: a list whose items are identified by these keys."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
 
 
@@ -128,6 +147,8 @@ ObjectName = Annotated[
 ]
 Key = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
 Line = Annotated[str, Field(min_length=1, max_length=300)]
+MOST_AGENTS = 1000
+"""That may work at the same time for a Project or a Plan."""
 Text = Annotated[str, Field(max_length=8192)]
 Money = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$", max_length=16)]
 """US dollars as a decimal string."""

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
+    MOST_AGENTS,
     Conditions,
     Line,
     Metadata,
@@ -24,7 +26,8 @@ from bernstein.api.meta import (
     one_way,
 )
 from bernstein.api.signals import Constraints, Files, Work
-from bernstein.api.task import Cancel, CheckResult, Delivery, Hold
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import Cancel, Hold
 
 MAX_SETTLED = 100
 """Sessions that a Plan settles itself at a time; more wait until these are gone."""
@@ -79,7 +82,7 @@ class PlanSpec(Model):
     )
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
     budget: Money | None = Field(default=None, description="US dollars.")
-    max_agents: Annotated[int, Field(ge=1, le=1000)] | None = None
+    max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     constraints: Constraints = ()
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
     stages: Annotated[
@@ -121,8 +124,11 @@ class PlanTask(Model):
 
 
 class Settled(Model):
-    """What is in no Task's row: the cost of sessions whose Task was deleted before it had settled
-    them, and of Tasks whose name another one has now."""
+    """Cost that no Task's row counts.
+
+    It is that of sessions whose Task was deleted before it had counted them, and of deleted Tasks
+    whose name another one has now.
+    """
 
     spend_usd: Money = "0"
     usage: UsageCounts = Field(default_factory=UsageCounts)
@@ -147,24 +153,6 @@ class Integration(Model):
         return self.sha or self.target_sha
 
 
-class PlanVerification(Model):
-    """The checks of the tree that is delivered, when it is not the one the Tasks were verified
-    on."""
-
-    round: int = 0
-    base: Sha
-    sha: Sha
-    tree: Annotated[str, Field(max_length=64)]
-    ref: Annotated[str, Field(max_length=300)]
-    out_of_memory: bool = Field(
-        default=False, description="A check ran out of memory, and all were run once more."
-    )
-    passed: bool | None = None
-    checks: Annotated[
-        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
-    ] = ()
-
-
 class PlanStatus(Model):
     observed_generation: int = -1
     conditions: Conditions = ()
@@ -184,9 +172,11 @@ class PlanStatus(Model):
     estimate: Estimate | None = None
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
+    infrastructure_failures: int = 0
+    gate_errors: int = 0
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     hold: Hold | None = None
-    verification: PlanVerification | None = None
+    verification: Verification | None = None
     delivery: Delivery | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None

@@ -1,9 +1,9 @@
 """What the operator and the programs inside pods say to each other.
 
-A program of ours in a pod (`python3 -m bernstein.pods ROLE`) reads its configuration as JSON from
-the environment variable `BERNSTEIN_CONFIG` (nothing secret is in it; secrets are files) and leaves
-its result as JSON in its termination message. Plain dataclasses, because these programs must start
-fast.
+A program of ours in a pod (`python3 -m bernstein.pods PROGRAM`) reads its configuration as JSON
+from the environment variable `BERNSTEIN_CONFIG`, which holds nothing secret: secrets are files. It
+leaves its result as JSON in its termination message. All are plain dataclasses, because these
+programs must start fast.
 """
 
 from __future__ import annotations
@@ -13,8 +13,33 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+AGENT = "agent"
+CHECK = "check"
+CHECKOUT = "checkout"
+RECORDER = "recorder"
+PUSHER = "pusher"
+INSPECT = "inspect"
+BEGIN = "begin"
+PREPARE = "prepare"
+LAND = "land"
+"""Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
+main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it."""
+FENCE = "fence"
+"""That label of a Job which never runs: it only takes the name of one that must not be made."""
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND)
+"""The containers that run a program of ours; the program is called like its container."""
+OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
+"""The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
+a user's."""
+
 NO_CHANGE = "NO_CHANGE_NEEDED"
-"""A line of its own in an agent's last message says that nothing had to be changed."""
+"""With a line of this alone in its last message, an agent says that nothing had to be changed."""
+AUDIENCE = "bernstein.dev/callback"
+"""Audience of the token by which a recorder authenticates itself to the server."""
+SESSION_OVER = "SessionOver"
+"""The server's answer to a callback for a session that has ended, and why its agent is stopped."""
+SESSION_PATH = "/v1/sessions/{namespace}/{name}"
+"""Path on the server below which it takes the calls of a session's recorder."""
 CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
@@ -43,7 +68,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What the commit changes against its base, as gate conditions need it."""
+    """What a commit changes against its base, as the conditions of gates ask for it: the number of
+    files, and whether Python code, tests or lists of dependencies are among them."""
 
     files: int = 0
     python: bool = False
@@ -53,7 +79,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one run; `input` excludes what was read from or written to a cache."""
+    """Tokens of one run; `input` does not count those read from or written to a cache."""
 
     input: int = 0
     output: int = 0
@@ -74,24 +100,29 @@ class CheckoutConfig:
     worktree: str | None = None
     """None: objects only (for programs that read blobs)."""
     sha: str | None = None
-    """The ref must point here, else RefMoved."""
+    """The commit that the ref must be at, else RefMoved; None: any."""
     worktree_git: bool = False
-    """Give the worktree a `.git` of its own, without remote or credential, for what runs there."""
+    """Give the worktree a `.git` of its own, without remote or credential, for the code that runs
+    there."""
     history: bool = False
     """Fetch the whole history instead of the tip alone (merges need it)."""
     also: tuple[str, ...] = ()
     """More refs (or commit ids reachable from `ref`) whose objects are needed."""
     pinned_sha: str | None = None
     pinned_names: tuple[str, ...] = ()
-    """Files of these base names, anywhere, are taken from `pinned_sha` (absent there = removed)."""
+    """Files of these base names, in any folder, are taken from `pinned_sha`; those that it does not
+    have are removed."""
     resume: str | None = None
-    """Ref of a checkpoint: its files are written instead, on the tip, where they merge with it."""
+    """Ref of a checkpoint, whose files are written merged with the tip; where they conflict, the
+    tip's are written."""
     launcher_from: str | None = None
     launcher_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutResult:
+    """The commit that was checked out."""
+
     sha: str
     tree: str
 
@@ -101,8 +132,10 @@ class CheckoutResult:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
+    """How the recorder reaches the server."""
+
     url: str
-    """Base address of the server; the recorder appends `/v1/sessions/<namespace>/<name>/...`."""
+    """Base address of the server; the recorder appends SESSION_PATH and the name of the call."""
     token_file: str
     ca_file: str | None = None
     heartbeat_seconds: int = 15
@@ -110,14 +143,18 @@ class Callback:
 
 @dataclass(frozen=True, slots=True)
 class CommitText:
+    """Author and text of a commit to be made."""
+
     author: str
     email: str
     message: str
-    """Whole message with trailers."""
+    """The whole message, with its trailers."""
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotLimits:
+class TreeLimits:
+    """What a tree may hold at most. All but `depth` count only what differs from the base."""
+
     total_bytes: int = 500_000_000
     file_bytes: int = 50_000_000
     files: int = 100_000
@@ -126,14 +163,16 @@ class SnapshotLimits:
 
 @dataclass(frozen=True, slots=True)
 class RecorderConfig:
+    """Watch one agent. All paths are those inside the recorder's container."""
+
     namespace: str
     session: str
     adapter: str
     worktree: str
     base_git_dir: str
-    """Bare repository that checkout filled; read only here."""
+    """Bare repository that `checkout` filled; only read here."""
     git_dir: str
-    """The recorder's own repository."""
+    """The recorder's own bare repository."""
     stdout: str
     stderr: str
     exit_record: str
@@ -147,16 +186,17 @@ class RecorderConfig:
     callback: Callback | None = None
     checkpoint_seconds: int = 30
     stall_seconds: int = 180
-    limits: SnapshotLimits = field(default_factory=SnapshotLimits)
+    limits: TreeLimits = field(default_factory=TreeLimits)
 
 
 @dataclass(frozen=True, slots=True)
 class FinalRecord:
-    """What the agent's own output says about its end. Not believed; it only explains a failure."""
+    """What the agent's own output says about its end. It is never proof of success: it only
+    explains a failure."""
 
     outcome: str
-    """Succeeded, AgentFailed, RateLimited, UsageLimited, ModelAuthFailed, ProviderUnavailable,
-    MaxTurns, Refused, NoFinalRecord."""
+    """Succeeded, or one of the Reasons AgentFailed, RateLimited, UsageLimited, ModelAuthFailed,
+    ProviderUnavailable, MaxTurns, Refused, NoFinalRecord."""
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
@@ -169,23 +209,28 @@ class FinalRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecorderResult:
+    """The agent's work and end, as the recorder saw them."""
+
     base: str
     sha: str
-    """Commit whose only parent is `base`; equals `base` when nothing changed."""
+    """The commit whose only parent is `base`; `base` itself when nothing changed."""
     tree: str
     changed: Changed
     usage: Usage
     final: FinalRecord
     model: str | None = None
-    """Model the stream names, if it does."""
+    """The model that the stream names, if it names one."""
     stopped: str | None = None
-    """Reason of a soft stop (the server's, or Stalled)."""
+    """Reason of a soft stop (the server's, or Stalled); None: it was not stopped."""
     skipped: int = 0
-    """Files left out (not regular, vanished)."""
+    """Files that are not in the commit although no rule ignores them: not regular, unreadable,
+    refused by git."""
 
 
 @dataclass(frozen=True, slots=True)
 class PusherConfig:
+    """Push the recorder's commits to `ref`."""
+
     remote: Remote
     ref: str
     base_git_dir: str
@@ -196,11 +241,13 @@ class PusherConfig:
 
 @dataclass(frozen=True, slots=True)
 class PusherResult:
+    """The commit that the session's ref is at; `base` where nothing was pushed."""
+
     base: str
     sha: str
     tree: str
     final: bool
-    """False: only a checkpoint got out."""
+    """False: the ref holds only a checkpoint, not the final state."""
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -212,7 +259,7 @@ class Check:
 
     name: str
     type: str
-    """path_exists, glob_exists, file_contains, pii_scan, merge_conflict"""
+    """A signal's type, or a gate's name."""
     path: str = ""
     value: str = ""
     contains: str = ""
@@ -221,27 +268,34 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class InspectConfig:
+    """Judge the commit `sha`, which stands on `base`, by checks that only read."""
+
     git_dir: str
     sha: str
     base: str
     checks: tuple[Check, ...]
     onto_ref: str | None = None
-    """Tip that merge_conflict merges with (already fetched, under this name)."""
+    """Ref that the work will land on, for checks that merge; it is fetched under this name, with
+    its whole history."""
     scan_seconds: int = 300
-    """What pii_scan may take; the other checks are quick."""
+    """What a scan of the whole change may take; other checks are quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
+    """The verdict on one check."""
+
     name: str
     verdict: str
-    """Passed, Failed, Skipped, Errored"""
+    """Passed, Failed, Skipped or Errored."""
     reason: str = ""
     excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectResult:
+    """One verdict for each check, in the order of the configuration."""
+
     verdicts: tuple[CheckVerdict, ...]
 
 
@@ -260,15 +314,17 @@ class BeginConfig:
 
 @dataclass(frozen=True, slots=True)
 class BeginResult:
+    """Where the integration ref is. Before anything has landed on it, this is the target's tip of
+    the time when it was made."""
+
     target_sha: str
-    """Tip of the target when the integration ref was made (on a repeat: the parent of its first
-    commit of ours, or the ref itself)."""
     integration_sha: str
+    """The same as `target_sha`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareConfig:
-    """Make the candidate on the tip of `onto`: the commit `sha`, or, for a Plan, all up to it."""
+    """Make the candidate, `sha` merged with the tip of `onto`, and push it to `candidate`."""
 
     remote: Remote
     ref: str
@@ -278,11 +334,14 @@ class PrepareConfig:
     git_dir: str
     commit: CommitText
     merge: bool = False
-    """False: one commit on the tip. True: a merge commit of the tip and `sha`."""
+    """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
+    as a Plan delivers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrepareResult:
+    """The candidate, or why there is none."""
+
     base: str
     """Tip that the candidate stands on."""
     sha: str
@@ -307,8 +366,10 @@ class LandConfig:
 
 @dataclass(frozen=True, slots=True)
 class LandResult:
+    """Where the branch is, as the remote showed after the push."""
+
     state: str
-    """Landed, or Moved (the tip is elsewhere and does not contain the commit)."""
+    """Landed: the tip contains the commit. Moved: it does not, because others moved the branch."""
     tip: str
 
 
@@ -318,9 +379,9 @@ def dump(value: Any) -> str:
 
 
 def load(kind: type[T], text: str | bytes) -> T:
-    """The dataclass that `dump` wrote.
+    """The dataclass of this kind that `dump` wrote; unknown keys are ignored.
 
-    Raises ValueError for anything else, with the field that is wrong; unknown keys are ignored.
+    Raises ValueError for anything else; it names the field that is wrong.
     """
     data = json.loads(text)
     result = _build(kind, data, kind.__name__)

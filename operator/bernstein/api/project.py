@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bernstein.api.meta import (
+    MOST_AGENTS,
     Conditions,
     Image,
     Key,
@@ -19,11 +20,13 @@ from bernstein.api.meta import (
     cel,
     list_map,
     named,
-    needs,
-    refuses,
     rule,
+    rules_of,
+    words_of,
 )
 from bernstein.api.network import Network
+from bernstein.api.pod import OUR_JOBS
+from bernstein.api.vocabulary import GateCondition
 
 
 class SecretRef(Model):
@@ -120,26 +123,10 @@ class TierModels(Model):
 class Agent(Model):
     """A coding agent that Plans may choose by `cli`."""
 
-    model_config = {
-        **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                "self.adapter != 'generic' || (has(self.command) && size(self.command) > 0)",
-                "adapter generic needs a command",
-                fieldPath=".command",
-                reason="FieldValueRequired",
-            ),
-            rule(
-                "self.adapter == 'generic' || !has(self.command) || size(self.command) == 0",
-                "only adapter generic takes a command",
-                fieldPath=".command",
-                reason="FieldValueForbidden",
-            ),
-        ),
-    }
+    model_config = {**Model.model_config, "json_schema_extra": rules_of("adapters")}
 
     name: Name
-    adapter: Literal["codex", "generic", "demo"]
+    adapter: Annotated[str, Field(max_length=63, json_schema_extra=words_of("adapters"))]
     image: Image
     command: Annotated[
         tuple[Annotated[str, Field(max_length=4096)], ...], Field(max_length=64)
@@ -161,43 +148,29 @@ class Toolchain(Model):
     resources: Resources = Field(default_factory=Resources)
 
 
-BUILT_IN_GATES = ("lint", "tests", "pii_scan", "merge_conflict")
-_OWN = f"!(self.name in {list(BUILT_IN_GATES)})"
-_READS_ONLY = "self.name in ['pii_scan', 'merge_conflict']"
-_JOBS = ("begin", "inspect", "land", "prepare")
-"""Beside the gates' Jobs, whose names end with the gates' (with '-' for '_'), there are these and
-`signal-<n>`."""
-
-GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
-
-
-class Gate(Model):
+class GateSettings(Model):
     """Settings of a built-in gate, or a gate of the Project's own: a command in an image."""
 
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(
-            rule(
-                f"!(self.name in {list(_JOBS)})",
-                f"the operator's own Jobs are called {', '.join(_JOBS)}: "
-                "give the gate another name",
-                fieldPath=".name",
+        "json_schema_extra": {
+            **cel(
+                # The name of a gate's Job ends with the gate's name, '_' replaced by '-'. These
+                # endings, and `signal-<number>`, are those of other Jobs.
+                rule(
+                    f"!(self.name in {list(OUR_JOBS)})",
+                    f"the operator's own Jobs are called {', '.join(OUR_JOBS)}: "
+                    "give the gate another name",
+                    fieldPath=".name",
+                ),
+                rule(
+                    "!self.name.matches('^signal_[0-9]+$')",
+                    "signal_<number> is kept for completion signals: give the gate another name",
+                    fieldPath=".name",
+                ),
             ),
-            rule(
-                "!self.name.matches('^signal_[0-9]+$')",
-                "signal_<number> is kept for completion signals: give the gate another name",
-                fieldPath=".name",
-            ),
-            needs("command", _OWN, "a gate that is not built in needs a command"),
-            needs("image", _OWN, "a gate that is not built in needs an image"),
-            refuses("command", _READS_ONLY, "this gate executes nothing and takes no command"),
-            refuses("image", _READS_ONLY, "this gate executes nothing and takes no image"),
-            refuses(
-                "timeoutSeconds",
-                _READS_ONLY,
-                "this gate shares a Job with others that read: set gates.timeoutSeconds",
-            ),
-        ),
+            **rules_of("gates"),
+        },
     }
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
@@ -222,7 +195,7 @@ class Gates(Model):
     )
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
     pipeline: Annotated[
-        tuple[Gate, ...], Field(max_length=32, json_schema_extra=list_map("name"))
+        tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()
 
 
@@ -241,7 +214,7 @@ class ScopeTimeouts(Model):
 
 
 class Limits(Model):
-    max_agents: Annotated[int, Field(ge=1, le=1000)] = 6
+    max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] = 6
     timeout_seconds: ScopeTimeouts = Field(default_factory=ScopeTimeouts)
     stall_seconds: Annotated[int, Field(ge=10, le=86400)] = 180
     undeclared_files_exclusive: bool = Field(
@@ -311,10 +284,10 @@ class ProjectSpec(Model):
 
     def agent(self, name: str | None) -> Agent | None:
         """The agent of that name; without a name (or `auto`) the default one."""
-        wanted = self.default_agent if name in (None, "auto") else name
-        if wanted is None:
+        chosen = self.default_agent if name in (None, "auto") else name
+        if chosen is None:
             return self.agents[0]
-        return next((a for a in self.agents if a.name == wanted), None)
+        return next((a for a in self.agents if a.name == chosen), None)
 
 
 class ProjectStatus(Model):

@@ -20,8 +20,9 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
-from bernstein.api.signals import Effort
 from bernstein.api.states import SESSION_INITIAL, SESSION_MOVES, SessionState, cel_rules
+from bernstein.api.vocabulary import Effort
+from bernstein.api.waiting import Abandoned
 
 
 class TaskRef(Model):
@@ -124,6 +125,9 @@ class AgentSessionStatus(Model):
     conditions: Conditions = ()
     job: ObjectName | None = None
     pod: PodRef | None = None
+    abandoned: Abandoned | None = Field(
+        default=None, description="Why its pod is being ended, where nobody asked for that."
+    )
     report: Report | None = None
     work: Work | None = None
     usage: UsageCounts | None = None

@@ -1,4 +1,4 @@
-"""Completion signals and the vocabulary of steps, shared by Plan and Task."""
+"""Completion signals and the fields of steps, which Plan and Task share."""
 
 from __future__ import annotations
 
@@ -6,71 +6,25 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bernstein.api.meta import Line, Model, Name, RelativePath, Text, cel, needs, refuses
+from bernstein.api.meta import Line, Model, Name, RelativePath, Text, rules_of, words_of
+from bernstein.api.vocabulary import Complexity, Effort, Scope
 
-ROLES = (
-    "analyst",
-    "architect",
-    "backend",
-    "ci-fixer",
-    "data",
-    "devops",
-    "docs",
-    "frontend",
-    "manager",
-    "ml-engineer",
-    "prompt-engineer",
-    "qa",
-    "resolver",
-    "retrieval",
-    "reviewer",
-    "security",
-    "visionary",
-    "vp",
-)
-SCOPES = ("small", "medium", "large")
-COMPLEXITIES = ("low", "medium", "high")
-EFFORTS = ("low", "normal", "high", "max")
-SIGNAL_TYPES = ("path_exists", "glob_exists", "file_contains", "test_passes")
-
-Scope = Literal["small", "medium", "large"]
-Complexity = Literal["low", "medium", "high"]
-Effort = Literal["low", "normal", "high", "max"]
-
-
-_READS_A_FILE = "self.type in ['path_exists', 'file_contains']"
-_NO_TEXT = "self.type != 'file_contains'"
-_NO_TEST = "self.type != 'test_passes'"
+LONGEST_TIMEOUT_SECONDS = 86400
+LONGEST_ESTIMATE_MINUTES = 10080
 
 
 class Signal(Model):
     """One machine-checkable sign that the step is done, evaluated on the tree the agent left."""
 
-    model_config = {
-        **Model.model_config,
-        "json_schema_extra": cel(
-            needs("path", _READS_A_FILE, "path_exists and file_contains need a path"),
-            refuses(
-                "path", f"!({_READS_A_FILE})", "only path_exists and file_contains take a path"
-            ),
-            needs("value", "self.type == 'glob_exists'", "glob_exists needs a value"),
-            refuses("value", "self.type != 'glob_exists'", "only glob_exists takes a value"),
-            needs("contains", "self.type == 'file_contains'", "file_contains needs 'contains'"),
-            refuses("contains", _NO_TEXT, "only file_contains takes 'contains'"),
-            refuses("regex", _NO_TEXT, "only file_contains takes 'regex'"),
-            needs("command", "self.type == 'test_passes'", "test_passes needs a command"),
-            refuses("command", _NO_TEST, "only test_passes takes a command"),
-            refuses("timeoutSeconds", _NO_TEST, "only test_passes takes 'timeoutSeconds'"),
-        ),
-    }
+    model_config = {**Model.model_config, "json_schema_extra": rules_of("signals")}
 
-    type: Literal["path_exists", "glob_exists", "file_contains", "test_passes"]
+    type: Annotated[str, Field(max_length=63, json_schema_extra=words_of("signals"))]
     path: RelativePath | None = None
     value: RelativePath | None = None
     contains: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
     regex: bool | None = None
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
-    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_SECONDS)] | None = None
 
 
 Files = Annotated[tuple[RelativePath, ...], Field(max_length=40)]
@@ -88,7 +42,7 @@ class Work(Model):
     complexity: Complexity = "medium"
     model: Line | None = Field(default=None, description="auto, a tier, or a provider's model.")
     effort: Effort | None = None
-    estimated_minutes: Annotated[int, Field(ge=1, le=10080)] | None = Field(
+    estimated_minutes: Annotated[int, Field(ge=1, le=LONGEST_ESTIMATE_MINUTES)] | None = Field(
         default=None,
         description="A session may take at least twice as long; estimates count 30 if absent.",
     )

@@ -1,4 +1,4 @@
-"""The state machines' tables; the Python check and the CEL in the CRDs are made from them."""
+"""The tables of the state machines, from which the check in Python and the CEL rules are made."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def cel_rules(
     | Mapping[SessionState, tuple[SessionState, ...]],
     initial: Iterable[str],
 ) -> tuple[Rule, ...]:
-    """Rules for the root of a CRD's schema.
+    """CEL rules, for the root of a CRD's schema, that allow only these changes of state.
 
-    They stand on the root, where `oldSelf` may be missing cheaply: an optional oldSelf on `status`
-    exceeds the API server's cost budget.
+    They are on the root because an optional `oldSelf` on `status` exceeds the API server's cost
+    budget.
     """
     pairs = ", ".join(f"'{a}>{b}'" for a, targets in moves.items() for b in targets)
     first = ", ".join(f"'{s}'" for s in initial)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     Conditions,
     Line,
@@ -14,21 +15,17 @@ from bernstein.api.meta import (
     Model,
     Money,
     ObjectName,
-    Sha,
     Text,
     UsageCounts,
     cel,
     immutable_except,
-    list_map,
     named,
     one_way,
 )
 from bernstein.api.signals import Constraints, Files, Work
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
-
-
-class Cancel(Model):
-    reason: Annotated[str, Field(min_length=1, max_length=1024)] = "Cancelled by user"
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import Cancel, Hold, QueueReason
 
 
 class TaskSpec(Work):
@@ -55,90 +52,6 @@ class TaskSpec(Work):
         default=3, description="Attempts after the first one."
     )
     cancel: Cancel | None = None
-
-
-Verdict = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
-
-
-class CheckResult(Model):
-    """The verdict of one completion signal or gate."""
-
-    name: Annotated[str, Field(max_length=63)]
-    kind: Literal["signal", "gate"]
-    title: Annotated[str, Field(max_length=300)] = ""
-    required: bool = True
-    asked: Annotated[str, Field(max_length=32)] = Field(
-        default="", description="Names the check as it was when it was judged."
-    )
-    verdict: Verdict
-    reason: Annotated[str, Field(max_length=64)] = ""
-    excerpt: Annotated[str, Field(max_length=2048)] = ""
-    seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
-
-
-class Verification(Model):
-    """What is judged, and how it was judged."""
-
-    round: int = Field(default=0, description="Numbers the Jobs' names.")
-    base: Sha
-    sha: Sha
-    tree: Annotated[str, Field(max_length=64)]
-    ref: Annotated[str, Field(max_length=300)]
-    candidate: bool = Field(
-        default=False, description="Made on a newer tip than the agent worked on."
-    )
-    python_changed: bool = False
-    tests_changed: bool = False
-    deps_changed: bool = False
-    files_changed: int = 0
-    out_of_memory: bool = Field(
-        default=False, description="A check ran out of memory, and all were run once more."
-    )
-    passed: bool | None = None
-    digest: Annotated[str, Field(max_length=64)] | None = Field(
-        default=None, description="SHA-256 of what was judged and every verdict."
-    )
-    checks: Annotated[
-        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
-    ] = ()
-
-
-class Delivery(Model):
-    state: Literal[
-        "None",
-        "Pending",
-        "Merged",
-        "PullRequestOpen",
-        "NoChange",
-        "Conflict",
-        "Rejected",
-        "CredentialRefused",
-        "Unknown",
-    ] = "None"
-    step: Literal["Queued", "Preparing", "Landing"] | None = None
-    onto: Annotated[str, Field(max_length=300)] | None = None
-    tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
-    sha: Sha | None = Field(default=None, description="Commit that landed.")
-    tree: Annotated[str, Field(max_length=64)] | None = None
-    round: int = 0
-    reason: Annotated[str, Field(max_length=64)] | None = None
-    message: Annotated[str, Field(max_length=2048)] | None = None
-    landed_at: datetime | None = None
-
-
-class QueueReason(Model):
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=1024)] = ""
-
-
-class Hold(Model):
-    """Something outside must change first; tried again at `retryAt`, or when the Project
-    changes."""
-
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=2048)] = ""
-    retry_at: datetime
-    generation: int = Field(description="Generation of the Project that was tried.")
 
 
 class Move(Model):

@@ -15,7 +15,6 @@ from bernstein.api import plan as plans
 from bernstein.api import project as projects
 from bernstein.api import session as sessions
 from bernstein.api import task as tasks
-from bernstein.api.meta import GROUP, VERSION
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -23,17 +22,15 @@ from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import INVALID, CliError, explained
 from bernstein.cli.settings import Settings
-from bernstein.core import names, naming
+from bernstein.core import labels, names
 from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
 from bernstein.kube.resource import Object, Resource
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 
-PLANS = Resource(GROUP, VERSION, "plans", "Plan")
-TASKS = Resource(GROUP, VERSION, "tasks", "Task")
-SESSIONS = Resource(GROUP, VERSION, "agentsessions", "AgentSession")
-PROJECTS = Resource(GROUP, VERSION, "projects", "Project")
+FIELD_MANAGER = "bernstein-cli"
 
 _TIMEOUT = 15.0
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z")
@@ -41,60 +38,64 @@ _LONGEST_SHOWN = 80
 
 
 class Cluster:
-    """Plans, Tasks, sessions and Projects of one namespace. Errors are KubeErrors and CliErrors."""
+    """Plans, Tasks, sessions and Projects of one namespace. Every call may raise KubeError, and
+    CliError for a name that can be none."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self.client = client
         self.namespace = namespace
 
     async def plans(self) -> list[Plan]:
-        found = await self.client.list(PLANS, self.namespace)
-        return sorted(map(plans.parse, found.items), key=lambda plan: plan.metadata.name)
+        """All Plans, by name."""
+        listed = await self.client.list(PLANS, self.namespace)
+        return sorted(map(plans.parse, listed.items), key=lambda plan: plan.metadata.name)
 
     async def projects(self) -> list[Project]:
-        found = await self.client.list(PROJECTS, self.namespace)
-        return [projects.parse(item) for item in found.items]
+        listed = await self.client.list(PROJECTS, self.namespace)
+        return [projects.parse(item) for item in listed.items]
 
     async def tasks(self, plan: str | None = None) -> list[Task]:
-        """All, or those of a Plan; the oldest first."""
+        """All Tasks, or those of a Plan; the oldest first."""
         selector = plan_selector(plan) if plan else None
-        found = await self.client.list(TASKS, self.namespace, label_selector=selector)
-        ordered = sorted(found.items, key=_age)
+        listed = await self.client.list(TASKS, self.namespace, label_selector=selector)
+        ordered = sorted(listed.items, key=_age)
         return [tasks.parse(item) for item in ordered]
 
     async def sessions(self, task: str) -> list[AgentSession]:
-        """A Task's, the first one first."""
-        ours = f"{names.LABEL_TASK}={names.bounded(task)}"
-        found = await self.client.list(SESSIONS, self.namespace, label_selector=ours)
-        parsed = (sessions.parse(item) for item in found.items)
+        """The sessions of a Task, the first one first."""
+        selector = f"{labels.TASK}={names.bounded(task)}"
+        listed = await self.client.list(SESSIONS, self.namespace, label_selector=selector)
+        parsed = (sessions.parse(item) for item in listed.items)
         return sorted(parsed, key=lambda session: session.spec.number)
 
     async def progress(self, plan: str) -> dict[str, str]:
-        """For the Tasks whose agents work now, what the agents say that they do."""
-        found = await self.client.list(SESSIONS, self.namespace, label_selector=plan_selector(plan))
-        return progress_of(found.items)
+        """By name of a Task whose agent works now: what the agent says that it does."""
+        selector = plan_selector(plan)
+        listed = await self.client.list(SESSIONS, self.namespace, label_selector=selector)
+        return progress_of(listed.items)
 
     async def plan_object(self, name: str) -> Object | None:
+        """The Plan as the API server serves it, or None."""
         return await self._object(PLANS, name)
 
     async def find_plan(self, name: str) -> Plan | None:
-        found = await self._object(PLANS, name)
-        return plans.parse(found) if found else None
+        obj = await self._object(PLANS, name)
+        return plans.parse(obj) if obj else None
 
     async def find_task(self, name: str) -> Task | None:
-        found = await self._object(TASKS, name)
-        return tasks.parse(found) if found else None
+        obj = await self._object(TASKS, name)
+        return tasks.parse(obj) if obj else None
 
     async def find_session(self, name: str) -> AgentSession | None:
-        found = await self._object(SESSIONS, name)
-        return sessions.parse(found) if found else None
+        obj = await self._object(SESSIONS, name)
+        return sessions.parse(obj) if obj else None
 
     async def not_found(self, name: str, *resources: Resource) -> CliError:
-        """There is nothing of that name; says what is called nearly so."""
+        """The error to raise where no such object has that name; it suggests similar names."""
         known: list[str] = []
         for resource in resources:
-            found = await self.client.list(resource, self.namespace)
-            known += [item["metadata"]["name"] for item in found.items]
+            listed = await self.client.list(resource, self.namespace)
+            known += [item["metadata"]["name"] for item in listed.items]
         kinds = " or ".join(resource.kind for resource in resources)
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         near = close or [other for other in sorted(known) if name in other][:3]
@@ -116,14 +117,17 @@ class Cluster:
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[Cluster]:
-    """The namespace that settings and kubeconfig name; whatever fails becomes a CliError."""
+    """The namespace that settings or kubeconfig name.
+
+    An error inside the block becomes a CliError, unless it is a bug.
+    """
     _no_logs()
     server = ""
     try:
         connection = ConnectionInfo.load(settings.kubeconfig, settings.context)
         server = connection.server
         namespace = _checked_namespace(settings.namespace or connection.namespace)
-        async with Client(connection, timeout=_TIMEOUT, field_manager="bernstein-cli") as client:
+        async with Client(connection, timeout=_TIMEOUT, field_manager=FIELD_MANAGER) as client:
             yield Cluster(client, namespace)
     except (KubeError, ValidationError, OSError) as error:
         known = explained(error, server)
@@ -133,44 +137,44 @@ async def connected(settings: Settings) -> AsyncIterator[Cluster]:
 
 
 def check_name(name: str, kind: str = "") -> None:
-    """Raises CliError for what would address another path than that of an object of this name."""
+    """Raises CliError for a name that would address another path of the API than an object's."""
     if name in ("", ".", "..") or "/" in name or "%" in name:
         whose = f" for a {kind}" if kind else ""
-        raise CliError(
-            "InvalidName",
-            f"'{line(name, _LONGEST_SHOWN)}' is no name{whose}",
-            "names have lower-case letters, digits and '-'",
-            INVALID,
-        )
+        raise no_name(name, whose, "names have lower-case letters, digits and '-'")
+
+
+def no_name(given: str, whose: str, remedy: str) -> CliError:
+    """The error for a word that can be no name; `whose` ends its message, such as " for a Plan"."""
+    message = f"'{line(given, _LONGEST_SHOWN)}' is no name{whose}"
+    return CliError("InvalidName", message, remedy, INVALID)
 
 
 def progress_of(items: Iterable[Object]) -> dict[str, str]:
-    """By Task; not believed and not sanitised."""
-    said: dict[str, str] = {}
+    """What the agents of these sessions say that they do now, by name of the Task.
+
+    The words are the agents': neither checked nor sanitised.
+    """
+    by_task: dict[str, str] = {}
     for session in map(sessions.parse, items):
         report = session.status.report
         if session.status.state is not SessionState.DEAD and report and report.progress:
-            said[session.spec.task_ref.name] = report.progress
-    return said
+            by_task[session.spec.task_ref.name] = report.progress
+    return by_task
 
 
 def plan_selector(plan: str) -> str:
-    return f"{names.LABEL_PLAN}={naming.label_value(plan)}"
+    return f"{labels.PLAN}={names.label_value(plan)}"
 
 
 def _checked_namespace(name: str) -> str:
     if not _NAMESPACE.match(name):
-        raise CliError(
-            "InvalidName",
-            f"'{line(name, _LONGEST_SHOWN)}' is no name of a namespace",
-            "give at most 63 lower-case letters, digits and '-' with --namespace",
-            INVALID,
-        )
+        remedy = "give at most 63 lower-case letters, digits and '-' with --namespace"
+        raise no_name(name, " of a namespace", remedy)
     return name
 
 
 def _no_logs() -> None:
-    """The engine logs lost watches and the like; the command line tells them itself."""
+    """Silence the engine's log, of lost watches above all: commands tell of them themselves."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 

@@ -1,4 +1,4 @@
-"""What went wrong, in one line, and what helps."""
+"""Errors for the person at the terminal: what went wrong, in one line, and what helps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 
 
 class CliError(Exception):
-    """Ends the command with `code`; `remedy` is what the user can do."""
+    """Ends the command with the exit code `code`. `remedy` is what the user can do."""
 
     def __init__(self, reason: str, message: str, remedy: str = "", code: int = FAILED) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class CliError(Exception):
 
 
 def explained(error: Exception, server: str) -> CliError | None:
-    """A known error in words for the person at the terminal; None: it is a bug."""
+    """The error as a CliError; None where it is not a known one, hence a bug."""
     if isinstance(error, CliError):
         return error
     if isinstance(error, TransportError):
@@ -75,8 +75,9 @@ def _refused(error: ApiError, server: str) -> CliError:
 
 
 def _config(error: ConfigError) -> CliError:
-    message, _, remedy = error.message.partition("; ")
-    return CliError(error.reason, message.rstrip("."), remedy)
+    # The message may quote what others wrote; the remedy behind it is ours and has no semicolon.
+    message, _, remedy = error.message.rpartition("; ")
+    return CliError(error.reason, message.rstrip(".") or remedy, remedy if message else "")
 
 
 def _files(error: OSError) -> CliError:
@@ -110,10 +111,10 @@ def _cause(error: TransportError) -> str:
 
 
 def _forbidden(error: Forbidden) -> CliError:
-    found = _FORBIDDEN.search(error.message)
-    if found is None:
+    match = _FORBIDDEN.search(error.message)
+    if match is None:
         return CliError("Forbidden", error.message, "ask who administers the cluster")
-    verb, resource, where = found.groups()
+    verb, resource, where = match.groups()
     return CliError(
         "Forbidden",
         f"you may not {verb} {resource}{where.rstrip()}",

@@ -11,12 +11,13 @@ from bernstein.api import plan as plans
 from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli.cluster import PLANS, SESSIONS, TASKS, Cluster, plan_selector, progress_of
+from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
-from bernstein.cli.views import View
+from bernstein.cli.output.views import View
 from bernstein.core import conditions
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
+from bernstein.resources import PLANS, SESSIONS, TASKS
 
 _TICK = 1.0
 
@@ -28,33 +29,44 @@ class Scene:
     plan: Plan
     tasks: Sequence[Task]
     progress: Mapping[str, str]
-    """For a Task's name what its agent says that it does; not believed, not sanitised."""
+    """By name of a Task: what its agent says that it does; neither checked nor sanitised."""
 
 
-async def follow(cluster: Cluster, name: str, view: View) -> Scene:
-    """Shows the Plan until it ended or stands still. Raises CliError when it was deleted."""
-    async with _watching(cluster, name) as watch:
-        while True:
-            scene = watch.scene()
-            if is_over(scene.plan):
-                break
-            view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
-            await watch.changed(_TICK)
-    # The watch of the Plan may be ahead of that of its Tasks.
-    found = await cluster.client.list(TASKS, cluster.namespace, label_selector=plan_selector(name))
-    last = Scene(scene.plan, _tasks_of(scene.plan, found.items), {})
+async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None = None) -> Scene:
+    """Shows the Plan until it has ended or needs a person; returns how it then stands.
+
+    Raises CliError when it is deleted meanwhile, and TimeoutError when it is not over after
+    `seconds`; one that is over already needs no time.
+    """
+    name = plan.metadata.name
+    if not is_over(plan):
+        async with asyncio.timeout(seconds):
+            plan = await _when_over(cluster, name, view)
+    # The Plan's watch may be ahead of that of its Tasks, so these are read once more.
+    listed = await cluster.client.list(TASKS, cluster.namespace, label_selector=plan_selector(name))
+    last = Scene(plan, _tasks_of(plan, listed.items), {})
     view.update(last.plan, last.tasks, last.progress, "")
     return last
 
 
+async def _when_over(cluster: Cluster, name: str, view: View) -> Plan:
+    async with _watching(cluster, name) as watch:
+        while not is_over((scene := watch.scene()).plan):
+            view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
+            await watch.changed(_TICK)
+    return scene.plan
+
+
 def is_over(plan: Plan) -> bool:
-    """It ended, or it waits for a person while nothing of it runs."""
+    """Whether it has ended, or waits for a person while no agent of it runs.
+
+    In a Plan that is Stalled also what is being verified waits for a person.
+    """
     status = plan.status
     if conditions.find(status.conditions, "Succeeded") is not None:
         return True
     seen = status.observed_generation >= plan.metadata.generation
-    idle = not (status.counts.running or status.counts.verifying)
-    return seen and idle and conditions.is_true(status.conditions, "Stalled")
+    return seen and not status.counts.running and conditions.is_stalled(status)
 
 
 def succeeded(plan: Plan) -> bool:
@@ -62,7 +74,7 @@ def succeeded(plan: Plan) -> bool:
 
 
 class _Watch:
-    """Three caches, and a bell that rings when one of them changes."""
+    """Caches of the Plan, its Tasks and its sessions, and a bell that rings when one changes."""
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self._key = Key(cluster.namespace, name)
@@ -90,16 +102,17 @@ class _Watch:
         self._bell.clear()
 
     def scene(self) -> Scene:
-        found = self.plan.get(self._key)
-        if found is None:
+        """What the caches hold now. Raises CliError when the Plan is gone."""
+        obj = self.plan.get(self._key)
+        if obj is None:
             message = f"Plan '{self._key.name}' was deleted"
             raise CliError("NotFound", message, "run its file again to start anew")
-        plan = plans.parse(found)
-        ours = _tasks_of(plan, self.tasks.objects())
-        return Scene(plan, ours, progress_of(self.sessions.objects()))
+        plan = plans.parse(obj)
+        tasks_of_plan = _tasks_of(plan, self.tasks.objects())
+        return Scene(plan, tasks_of_plan, progress_of(self.sessions.objects()))
 
     def trouble(self) -> str:
-        """Why the watch of the Plan is lost, or ""."""
+        """Why the Plan cannot be watched at the moment, or ""."""
         error = self.plan.last_error or self.tasks.last_error
         return "" if error is None else f"connection lost, trying again ({error.reason})"
 
@@ -122,6 +135,7 @@ async def _watching(cluster: Cluster, name: str) -> AsyncIterator[_Watch]:
 
 
 def _tasks_of(plan: Plan, items: Iterable[Object]) -> list[Task]:
+    """Those that this Plan owns, not an older one of the same name."""
     return [tasks.parse(item) for item in items if _owner_uid(item) == plan.metadata.uid]
 
 

@@ -1,9 +1,9 @@
-"""How a command reaches the cluster and how it answers."""
+"""The options that commands share: how they reach the cluster and how they answer."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 import typer
@@ -11,50 +11,39 @@ import typer
 
 @dataclass(frozen=True)
 class Settings:
-    """Options that may stand before and after the command; after it they win."""
+    """Each field is an option, which may stand before or after the command."""
 
-    json: bool = False
-    namespace: str | None = None
-    context: str | None = None
-    kubeconfig: str | None = None
+    json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Answer in JSON on standard output.")
+    ] = False
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Namespace (default: the kubeconfig's)."
+        ),
+    ] = None
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")
+    ] = None
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig (default: as for kubectl)."),
+    ] = None
 
-    def with_options(
-        self, *, json: bool, namespace: str | None, context: str | None, kubeconfig: str | None
-    ) -> Settings:
-        return dataclasses.replace(
-            self,
-            json=self.json or json,
-            namespace=namespace or self.namespace,
-            context=context or self.context,
-            kubeconfig=kubeconfig or self.kubeconfig,
-        )
+    def then(self, later: Settings) -> Settings:
+        """These settings, replaced where `later` says something: the options after the command."""
+        names = [field.name for field in fields(self)]
+        return Settings(**{name: getattr(later, name) or getattr(self, name) for name in names})
+
+    def command_line(self, *words: str) -> str:
+        """How a person calls `bernstein` with these words for the same cluster and namespace."""
+        where = [
+            *(("-n", self.namespace) if self.namespace else ()),
+            *(("--context", self.context) if self.context else ()),
+            *(("--kubeconfig", self.kubeconfig) if self.kubeconfig else ()),
+        ]
+        return shlex.join(["bernstein", *words, *where])
 
 
-def settings_of(
-    ctx: typer.Context,
-    json: bool,
-    namespace: str | None = None,
-    context: str | None = None,
-    kubeconfig: str | None = None,
-) -> Settings:
-    """The settings of a command: its own options over those of the root."""
-    root = ctx.obj if isinstance(ctx.obj, Settings) else Settings()
-    return root.with_options(json=json, namespace=namespace, context=context, kubeconfig=kubeconfig)
-
-
-Json = Annotated[
-    bool, typer.Option("--json", metavar="", help="Answer in JSON on standard output.")
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace", "-n", metavar="NAME", help="Namespace (default: the kubeconfig's)."
-    ),
-]
-Context = Annotated[
-    str | None, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")
-]
-Kubeconfig = Annotated[
-    str | None,
-    typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig (default: as for kubectl)."),
-]
+OFFLINE = ("json",)
+"""The options that a command without a cluster takes; it refuses the others, which name one."""

@@ -28,6 +28,7 @@ log = logging.logger(__name__)
 
 
 def arguments() -> argparse.Namespace:
+    """What the command line says; ends the process where it is not enough."""
     parser = argparse.ArgumentParser(prog="bernstein-operator", description=__doc__)
     add = parser.add_argument
     add("--image", default=os.environ.get("BERNSTEIN_IMAGE"), help="image that runs inside pods")
@@ -60,7 +61,7 @@ async def _run(args: argparse.Namespace) -> int:
     connection = ConnectionInfo.load()
     metrics = Metrics()
     if args.callback_ca is not None:
-        args.callback_ca.read_bytes()  # what cannot be read is better known before any session
+        args.callback_ca.read_bytes()  # if it cannot be read, fail here and not at a session
     settings = Settings(
         image=args.image,
         image_pull_policy=args.image_pull_policy,
@@ -85,15 +86,16 @@ async def _run(args: argparse.Namespace) -> int:
 
 
 async def _shell(engine: Engine) -> int:
+    """Runs the engine inside of kopf; the exit code is 1 when the engine failed."""
     registry = kopf.OperatorRegistry()
     stop_engine, stop_shell = asyncio.Event(), asyncio.Event()
-    outcome: list[BaseException] = []
+    failures: list[BaseException] = []
 
     async def work() -> None:
         try:
             await engine.run(stop_engine)
         except BaseException as error:
-            outcome.append(error)
+            failures.append(error)
             log.exception("the engine ended")
         finally:
             stop_shell.set()
@@ -125,7 +127,7 @@ async def _shell(engine: Engine) -> int:
         clusterwide=True,
         stop_flag=stop_shell,
     )
-    return 1 if outcome else 0
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -1,37 +1,37 @@
-"""The informers of all that decisions read, and the parsed form of what they hold."""
+"""The informers of everything that decisions read, and their objects as models."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from functools import partial
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
-from bernstein.controllers import relevance
-from bernstein.controllers.kinds import CORE_EVENTS, PLANS, PROJECTS, SESSIONS, TASKS
-from bernstein.core import names, pods, reports
-from bernstein.core.intents import Turns
-from bernstein.core.pods import JobView
+from bernstein.api.pod import CHECK
+from bernstein.controllers import predicates
+from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
+from bernstein.core import labels, pods
+from bernstein.core.snapshot import Turns
+from bernstein.core.verification import check_logs
 from bernstein.kube.cache import by_label, by_owner_uid
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
+from bernstein.kube.observer import Observer
+from bernstein.kube.reconcile import Predicate
 from bernstein.kube.resource import (
     JOBS,
     NETWORK_POLICIES,
     PODS,
     Key,
     Object,
-    is_deleting,
     key_of,
-    uid_of,
 )
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 
 T = TypeVar("T")
 
-JOB_NAME = "batch.kubernetes.io/job-name"
-OWNER, JOB, SESSION, UPSTREAM, PLAN = "owner", "job", "session", "upstream", "plan"
+SESSION, UPSTREAM, PLAN = "session", "upstream", "plan"
 """Names of indexes."""
 
 
@@ -42,10 +42,14 @@ class Parsed(Generic[T]):
         self.informer = informer
         self._parse = parse
         self._known: dict[Key, tuple[str, T]] = {}
+        self._before: tuple[str, T] | None = None
+        """Version and model that the object of the current event had before it."""
         self._by_namespace: dict[str, dict[str, T]] = defaultdict(dict)
         informer.add_handler(self._changed)
 
     def _changed(self, old: Object | None, new: Object | None) -> None:
+        if old is not None:
+            self._before = self._known.get(key_of(old))
         if new is not None:
             key = key_of(new)
             self._by_namespace[key.namespace][key.name] = self.of(new)
@@ -54,7 +58,26 @@ class Parsed(Generic[T]):
             self._known.pop(key, None)
             self._by_namespace[key.namespace].pop(key.name, None)
 
+    def changes(self, predicate: Callable[[T | None, T | None], bool]) -> Predicate:
+        """The predicate on models as one on the raw objects of an event."""
+
+        def of_event(old: Object | None, new: Object | None) -> bool:
+            return predicate(self._in_event(old), self._in_event(new))
+
+        return of_event
+
+    def _in_event(self, obj: Object | None) -> T | None:
+        """The model of an object in the current event: of the version before it, or since."""
+        if obj is None:
+            return None
+        version = obj["metadata"]["resourceVersion"]
+        if self._before is not None and self._before[0] == version:
+            return self._before[1]
+        known = self._known.get(key_of(obj))
+        return known[1] if known is not None and known[0] == version else self._parse(obj)
+
     def of(self, obj: Object) -> T:
+        """The model of this version of the object."""
         key, version = key_of(obj), obj["metadata"]["resourceVersion"]
         known = self._known.get(key)
         if known is not None and known[0] == version:
@@ -68,59 +91,54 @@ class Parsed(Generic[T]):
         return self.of(obj) if obj is not None else None
 
     def by_name(self, namespace: str) -> Mapping[str, T]:
-        """All of a namespace; it changes as the cache does, so read it before the next await."""
+        """All of a namespace. It changes with the cache, so it may be read only until an await."""
         return self._by_namespace[namespace]
 
     def by_index(self, index: str, value: str) -> dict[str, T]:
+        """All that an index of the informer has under the value, by name."""
         return {o["metadata"]["name"]: self.of(o) for o in self.informer.by_index(index, value)}
 
 
 class Caches:
     """Everything watched, by one client."""
 
-    def __init__(self, client: Client, namespaces: Sequence[str] | None = None) -> None:
-        ours = f"{names.LABEL_MANAGED}={names.MANAGER}"
+    def __init__(
+        self,
+        client: Client,
+        namespaces: Sequence[str] | None = None,
+        *,
+        observer: Observer | None = None,
+    ) -> None:
+        ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
         self._client = client
+        informer = partial(Informer, client, namespaces=namespaces, observer=observer)
         owned = {OWNER: by_owner_uid}
-        self.projects = Parsed(Informer(client, PROJECTS, namespaces=namespaces), project.parse)
-        self.plans = Parsed(Informer(client, PLANS, namespaces=namespaces), plan.parse)
+        self.projects = Parsed(informer(PROJECTS), project.parse)
+        self.plans = Parsed(informer(PLANS), plan.parse)
         graph = owned | {UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
-        self.tasks = Parsed(
-            Informer(client, TASKS, namespaces=namespaces, indexes=graph), task.parse
-        )
+        self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
         planned = owned | {PLAN: _plan_uid}
-        self.sessions = Parsed(
-            Informer(client, SESSIONS, namespaces=namespaces, indexes=planned), session.parse
-        )
-        self.jobs = Informer(
-            client, JOBS, namespaces=namespaces, label_selector=ours, indexes=owned
-        )
-        self.pods = Informer(
-            client,
+        self.sessions = Parsed(informer(SESSIONS, indexes=planned), session.parse)
+        self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
+        self.pods = informer(
             PODS,
-            namespaces=namespaces,
             label_selector=ours,
-            indexes={
-                JOB: by_label(JOB_NAME),
-                SESSION: by_label(names.LABEL_SESSION),
-                OWNER: by_label(names.LABEL_OWNER),
-            },
+            indexes=POD_INDEXES | {SESSION: by_label(labels.SESSION)},
         )
-        self.network_policies = Informer(
-            client, NETWORK_POLICIES, namespaces=namespaces, label_selector=ours, indexes=owned
-        )
+        self.job_views = JobViews(client, self.jobs, self.pods)
+        self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
 
         self._turns: dict[str, Turns] = {}
         for parsed in (self.projects, self.plans, self.tasks):
             parsed.informer.add_handler(self._forget_turns)
 
     def turns(self, namespace: str) -> Turns:
-        """Where decisions keep what holds until a Task, a Project or a Plan's spec changes."""
+        """Where decisions keep answers that hold until a Task, Project or Plan's spec changes."""
         return self._turns.setdefault(namespace, {})
 
     def _forget_turns(self, old: Object | None, new: Object | None) -> None:
         changed = new or old
-        if changed is None or (changed["kind"] == PLANS.kind and relevance.same_spec(old, new)):
+        if changed is None or (changed["kind"] == PLANS.kind and predicates.same_spec(old, new)):
             return
         self._turns.pop(key_of(changed).namespace, None)
 
@@ -136,85 +154,18 @@ class Caches:
             self.network_policies,
         ]
 
-    async def jobs_of(self, owner_uid: str, now: datetime) -> dict[str, JobView]:
-        """The Jobs that an object owns, with their pods; Events are read where a pod is stuck."""
-        views = {}
-        for job in self.jobs.by_index(OWNER, owner_uid):
-            view = self.view(job)
-            if not view.ended and self._stuck(view, now):
-                view = await self._with_events(view, job)
-            views[view.name] = view
-        for pod in self.pods.by_index(OWNER, owner_uid):
-            if pod["metadata"]["labels"].get(JOB_NAME) not in views:
-                view = _orphan(pod)
-                views[view.name] = view
-        return views
-
     async def log_of_check(self, pod: pods.Object) -> bytes:
-        """The end of what a check printed; its node is asked. Raises KubeError."""
+        """The end of what a check printed, read from its node. Raises KubeError."""
         meta = pod["metadata"]
         return await self._client.logs(
             meta["namespace"],
             meta["name"],
-            container=reports.CONTAINER,
-            tail_lines=reports.LOG_LINES,
-            last_bytes=reports.LOG_BYTES,
+            container=CHECK,
+            tail_lines=check_logs.LOG_LINES,
+            last_bytes=check_logs.LOG_BYTES,
         )
-
-    def view(self, job: Object) -> JobView:
-        """A Job with its pod."""
-        meta, status = job["metadata"], job.get("status", {})
-        conditions = {
-            c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"
-        }
-        failed = conditions.get("Failed")
-        return JobView(
-            name=meta["name"],
-            uid=meta["uid"],
-            created=pods.parse_time(meta["creationTimestamp"]),
-            deleting=is_deleting(job),
-            failed=failed.get("reason", "Failed") if failed else None,
-            complete="Complete" in conditions,
-            pod=self._pod_of(job),
-            labels=meta.get("labels", {}),
-        )
-
-    def _pod_of(self, job: Object) -> Object | None:
-        meta = job["metadata"]
-        found = [
-            pod
-            for pod in self.pods.by_index(JOB, meta["name"])
-            if any(o["uid"] == meta["uid"] for o in pod["metadata"].get("ownerReferences", ()))
-        ]
-        return max(found, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
-
-    def _stuck(self, view: JobView, now: datetime) -> bool:
-        if view.pod is None:
-            return (now - view.created).total_seconds() >= pods.FAILED_CREATE_SECONDS
-        waits = pods.phase(view.pod) == "Pending"
-        return waits and pods.age(view.pod, now) >= pods.STUCK_SECONDS
-
-    async def _with_events(self, view: JobView, job: Object) -> JobView:
-        about = dict(view.pod) if view.pod is not None else job
-        selector = f"involvedObject.uid={uid_of(about)}"
-        namespace = about["metadata"]["namespace"]
-        found = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
-        return replace(view, events=tuple(found.items))
 
 
 def _plan_uid(session: Object) -> Collection[str]:
     plan = session["spec"].get("planRef")
     return (plan["uid"],) if plan is not None else ()
-
-
-def _orphan(pod: Object) -> JobView:
-    """A pod whose Job is gone: it may still be at work."""
-    meta = pod["metadata"]
-    return JobView(
-        name=meta["labels"].get(JOB_NAME, meta["name"]),
-        uid=meta["uid"],
-        created=pods.parse_time(meta["creationTimestamp"]),
-        deleting=True,
-        pod=pod,
-        labels=meta["labels"],
-    )

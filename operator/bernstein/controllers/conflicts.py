@@ -1,12 +1,12 @@
-"""A name that we need is taken by an object that is not ours: a person must choose."""
+"""A name that we need is taken by an object that is not ours: a person must decide."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from bernstein.core import conditions, progress
-from bernstein.core.remedies import with_remedy
+from bernstein.core import conditions
+from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import controller_of
 
@@ -18,7 +18,7 @@ class _Hold(Protocol):
     def reason(self) -> str: ...
 
 
-class _Status(progress.Status, Protocol):
+class _Status(conditions.Progress, Protocol):
     @property
     def hold(self) -> _Hold | None: ...
 
@@ -36,21 +36,22 @@ def describe(conflict: NameConflict) -> str:
     return f"{text} and was made by someone else"
 
 
-def stalled(status: S, message: str, generation: int, now: datetime) -> S:
-    """The status of before, and that it waits for the name."""
-    seen = status.model_copy(update={"observed_generation": generation})
-    text = with_remedy(message, REASON)
-    return progress.stalled(seen, REASON, text, now)
+def stalled(status: S, conflict: NameConflict, generation: int, now: datetime) -> tuple[S, float]:
+    """The status that stood before, Stalled until the name is free, and the seconds until it is
+    tried again."""
+    status = status.model_copy(update={"observed_generation": generation})
+    text = with_remedy(describe(conflict), REASON)
+    return conditions.stalled(status, REASON, text, now), PROBE_SECONDS
 
 
 def resolved(status: S, now: datetime) -> S:
-    """The status without a conflict that is over (one that a hold tells of is not)."""
-    found = conditions.find(status.conditions, "Stalled")
+    """The status without the stall of a conflict, unless a hold for a conflict still runs."""
+    stall = conditions.find(status.conditions, "Stalled")
     held = status.hold is not None and status.hold.reason == REASON
-    if found is None or found.reason != REASON or held:
+    if stall is None or stall.reason != REASON or held:
         return status
     if conditions.find(status.conditions, "Succeeded") is not None:
         return status.model_copy(
             update={"conditions": conditions.drop(status.conditions, "Stalled")}
         )
-    return progress.busy(status, "Resumed", "the name is free", now)
+    return conditions.busy(status, "Resumed", "the name is free", now)

@@ -11,40 +11,41 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bernstein.api.network import EgressRule
+from bernstein.api.pod import AGENT, CHECK, OUR_JOBS
 from bernstein.api.project import Project
-from bernstein.controllers.caches import OWNER, Caches
-from bernstein.controllers.jobs.pod import owner as owner_reference
+from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import Settings
-from bernstein.controllers.writer import Writer
-from bernstein.core import names
+from bernstein.controllers.wiring import Context
+from bernstein.core import labels, names
+from bernstein.core.owners import owner_reference
 from bernstein.kube.resource import NETWORK_POLICIES, Key, Object
+from bernstein.resources import PROJECTS
 
-_GIT_JOBS = ("begin", "inspect", "land", "prepare")
 _DNS_PORTS = (53, 5353)
-"""Policies are about pods' ports: OpenShift's DNS pods listen on 5353."""
+"""Policies name the ports of pods, and OpenShift's DNS pods listen on 5353."""
 _NAMESPACE = "kubernetes.io/metadata.name"
 
 
 def build(project: Project, settings: Settings) -> list[Object]:
     """The Project's NetworkPolicies, spelled as the API server stores them."""
-    wanted = project.spec.network
-    if wanted.policy == "Unmanaged":
+    network = project.spec.network
+    if network.policy == "Unmanaged":
         return []
     git = [_dns(), *_git(project)]
-    found = [
-        _policy(project, "git", _GIT_JOBS, git),
-        _policy(project, "checks", ("check",), [*git, *_dumped(wanted.checks or ())]),
+    policies = [
+        _policy(project, "git", OUR_JOBS, git),
+        _policy(project, "checks", (CHECK,), [*git, *_dumped(network.checks or ())]),
     ]
-    if wanted.agents is not None:
-        allowed = [*git, *_callback(settings), *_dumped(wanted.agents)]
-        found.append(_policy(project, "agents", ("agent",), allowed))
-    return found
+    if network.agents is not None:
+        allowed = [*git, *_callback(settings), *_dumped(network.agents)]
+        policies.append(_policy(project, "agents", (AGENT,), allowed))
+    return policies
 
 
 def _policy(project: Project, pods: str, jobs: tuple[str, ...], egress: list[Object]) -> Object:
     meta = project.metadata
-    # Nothing waits for it to be gone, so that no right on the Project's finalizers is needed.
-    owner = owner_reference("Project", meta.name, meta.uid) | {"blockOwnerDeletion": False}
+    # To block the owner's deletion would need a right on the Project's finalizers.
+    owner = owner_reference(PROJECTS.kind, meta.name, meta.uid) | {"blockOwnerDeletion": False}
     return {
         "metadata": {
             "name": names.network_policy(meta.name, pods),
@@ -53,10 +54,8 @@ def _policy(project: Project, pods: str, jobs: tuple[str, ...], egress: list[Obj
         },
         "spec": {
             "podSelector": {
-                "matchLabels": {names.LABEL_PROJECT: meta.name},
-                "matchExpressions": [
-                    {"key": names.LABEL_JOB, "operator": "In", "values": list(jobs)}
-                ],
+                "matchLabels": {labels.PROJECT: meta.name},
+                "matchExpressions": [{"key": labels.JOB, "operator": "In", "values": list(jobs)}],
             },
             "policyTypes": ["Egress"],
             "egress": egress,
@@ -94,24 +93,23 @@ def _dumped(rules: tuple[EgressRule, ...]) -> list[dict[str, Any]]:
     return [rule.dump() for rule in rules]
 
 
-async def ensure(
-    owner: Key, project: Project, caches: Caches, writer: Writer, settings: Settings
-) -> None:
-    """They are there, ahead of the pods that they are about. Raises NameConflict."""
-    for policy in build(project, settings):
+async def ensure(owner: Key, project: Project, context: Context) -> None:
+    """Makes or corrects the Project's policies, before any pod that they limit is made.
+
+    Raises NameConflict.
+    """
+    for policy in build(project, context.settings):
         key = Key(owner.namespace, policy["metadata"]["name"])
-        live = caches.network_policies.get(key)
+        live = context.caches.network_policies.get(key)
         if live is None:
-            await writer.create(owner, NETWORK_POLICIES, policy)
+            await context.writer.create(owner, NETWORK_POLICIES, policy)
         else:
-            await writer.set_spec(owner, NETWORK_POLICIES, policy, live)
+            await context.writer.set_spec(owner, NETWORK_POLICIES, policy, live)
 
 
-async def remove_others(
-    owner: Key, project: Project, caches: Caches, writer: Writer, settings: Settings
-) -> None:
-    """Deletes those that the Project has no use for any more."""
-    wanted = {policy["metadata"]["name"] for policy in build(project, settings)}
-    for live in caches.network_policies.by_index(OWNER, project.metadata.uid):
-        if live["metadata"]["name"] not in wanted:
-            await writer.delete(owner, NETWORK_POLICIES, live)
+async def remove_others(owner: Key, project: Project, context: Context) -> None:
+    """Deletes policies that the Project has no use for any more."""
+    needed = {policy["metadata"]["name"] for policy in build(project, context.settings)}
+    for live in context.caches.network_policies.by_index(OWNER, project.metadata.uid):
+        if live["metadata"]["name"] not in needed:
+            await context.writer.delete(owner, NETWORK_POLICIES, live)

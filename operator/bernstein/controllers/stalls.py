@@ -1,4 +1,4 @@
-"""A stall is told once, in the log and as an Event, when it begins or its cause changes."""
+"""Reports a stall, in the log and as an Event, once: when it begins or its cause changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.logger(__name__)
 def tell(
     writer: Writer, kind: str, obj: Object, old: Conditions, new: Conditions, **facts: object
 ) -> None:
-    """`facts` are for the log."""
+    """`facts` are for the log alone."""
     stall = conditions.find(new, "Stalled")
     if stall is None or stall == conditions.find(old, "Stalled"):
         return

@@ -1,4 +1,4 @@
-"""How controllers write: fenced, remembered, told as Events and metrics."""
+"""How controllers write: only while they lead, and each write remembered until caches show it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bernstein.controllers.caches import Caches
-from bernstein.core import names
-from bernstein.core.pods import JobView
-from bernstein.kube.actions import (
-    Create,
-    Delete,
-    Executor,
-    Ownership,
-    RemoveFinalizer,
-    SetSpec,
-    StatusPatch,
-)
+from bernstein.core import labels
+from bernstein.core.jobs import JobView
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NameConflict, SpecMutated
 from bernstein.kube.events import EventRecorder
@@ -31,9 +22,18 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
+from bernstein.kube.writes import (
+    Create,
+    Delete,
+    Executor,
+    MergePatch,
+    Ownership,
+    RemoveFinalizer,
+    SetSpec,
+    StatusPatch,
+)
 
-REQUEST_SECONDS = 30.0
-OWNERSHIP = Ownership(label=(names.LABEL_MANAGED, names.MANAGER), hash_annotation=names.SPEC_HASH)
+OWNERSHIP = Ownership(label=(labels.MANAGED_BY, labels.MANAGER), hash_annotation=labels.SPEC_HASH)
 
 
 class Writer:
@@ -42,14 +42,13 @@ class Writer:
     def __init__(self, client: Client, caches: Caches, fence: Fence, events: EventRecorder) -> None:
         self.guard = Guard(caches.informers)
         self.events = events
-        self._client = client
-        self._fence = fence
+        self._caches = caches
         self._mutated: dict[tuple[Resource, Key], int] = {}
-        """Revisions of objects whose spec does not become what we write."""
+        """The revision of each object whose spec did not become what we wrote."""
         self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
 
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
-        """The object; one of that name, owner and label is as good.
+        """The object that was made, or the one of the same name, owner and label that is there.
 
         Raises NameConflict when the name is somebody else's.
         """
@@ -58,24 +57,34 @@ class Writer:
         except NameConflict as conflict:
             if conflict.differs != "spec":
                 raise
-            # Made from an older Project, or by an older release, before a crash: it is adopted,
-            # as a Job is that the cache shows.
+            # Made before a crash, from an older Project or by an older release: it is adopted,
+            # like a Job that the cache shows.
             made = conflict.live
             self.guard.wrote(owner, resource, made)
         assert made is not None
         return made
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:
-        """Puts right what differs from `obj`, once; see SetSpec. Raises SpecMutated."""
+        """Corrects a spec that differs from `obj`, once. Raises SpecMutated if it changes back."""
         key = key_of(live)
         if self._mutated.get((resource, key)) != resource_version_of(live):
             live = await self._executor.execute(owner, SetSpec(resource, obj, live)) or live
         if live["spec"] != obj["spec"]:
+            self._forget_gone()
             self._mutated[resource, key] = resource_version_of(live)
             raise SpecMutated(
                 f"{resource.kind} '{key.name}' is changed by something in the cluster"
             )
         self._mutated.pop((resource, key), None)
+
+    def _forget_gone(self) -> None:
+        """Drops what is known of objects that are in no cache any more."""
+        caches = {informer.resource: informer for informer in self._caches.informers}
+        self._mutated = {
+            (resource, key): revision
+            for (resource, key), revision in self._mutated.items()
+            if resource in caches and caches[resource].get(key) is not None
+        }
 
     async def delete(self, owner: Key, resource: Resource, obj: Object) -> None:
         await self._executor.execute(owner, Delete(resource, key_of(obj), uid_of(obj)))
@@ -86,13 +95,12 @@ class Writer:
 
     async def merge(self, owner: Key, resource: Resource, name: str, body: Object) -> None:
         """A merge patch of a spec that we wrote ourselves."""
-        client = self._client.with_timeout(min(REQUEST_SECONDS, self._fence.check()))
-        obj = await client.patch(resource, name, owner.namespace, body)
-        self.guard.wrote(owner, resource, obj)
+        action = MergePatch(resource, Key(owner.namespace, name), body)
+        await self._executor.execute(owner, action)
 
     async def release(self, owner: Key, resource: Resource, obj: Object) -> None:
-        """Takes our finalizer off: what the object said of its end is recorded elsewhere."""
-        action = RemoveFinalizer(resource, dict(obj), names.RESULT_FINALIZER)
+        """Takes our finalizer off, once what the object tells of its end is recorded elsewhere."""
+        action = RemoveFinalizer(resource, dict(obj), labels.FINALIZER)
         await self._executor.execute(owner, action)
 
     async def status(
@@ -103,7 +111,7 @@ class Writer:
         status: Mapping[str, Any],
         preserve: tuple[str, ...] = (),
     ) -> bool:
-        """One patch, if anything differs; whether it was sent."""
+        """Sends one patch if anything differs; returns whether it did."""
         action = StatusPatch(resource, obj, status, preserve)
         new = await self._executor.execute(owner, action)
         return new is not None and new is not obj

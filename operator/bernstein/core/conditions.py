@@ -4,34 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol, Self, TypeVar
 
 from bernstein.api.meta import Condition
 from bernstein.core.sanitise import text as sanitise
 
-Status = Literal["True", "False", "Unknown"]
+Truth = Literal["True", "False", "Unknown"]
 
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """The condition of this type."""
     return next((c for c in conditions if c.type == kind), None)
 
 
 def is_true(conditions: Iterable[Condition], kind: str) -> bool:
-    found = find(conditions, kind)
-    return found is not None and found.status == "True"
+    condition = find(conditions, kind)
+    return condition is not None and condition.status == "True"
 
 
 def put(
     conditions: tuple[Condition, ...],
     kind: str,
-    status: Status,
+    status: Truth,
     reason: str,
     message: str = "",
     *,
     generation: int,
     now: datetime,
 ) -> tuple[Condition, ...]:
-    """With this condition; the transition time changes only with the status."""
+    """The conditions with this one set; its transition time changes only with its status."""
     old = find(conditions, kind)
     since = old.last_transition_time if old is not None and old.status == status else now
     new = Condition(
@@ -48,4 +49,58 @@ def put(
 
 
 def drop(conditions: tuple[Condition, ...], *kinds: str) -> tuple[Condition, ...]:
+    """The conditions without those of these types."""
     return tuple(c for c in conditions if c.type not in kinds)
+
+
+class Progress(Protocol):
+    """What the statuses of our kinds have in common."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]: ...
+    @property
+    def observed_generation(self) -> int: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
+
+
+S = TypeVar("S", bound=Progress)
+
+
+def busy(status: S, reason: str, message: str, now: datetime) -> S:
+    """Work goes on by itself."""
+    return _put(status, "Reconciling", "True", reason, message, now, "Stalled", "Succeeded")
+
+
+def stalled(status: S, reason: str, message: str, now: datetime) -> S:
+    """A person must look at it; the message says at what."""
+    return _put(status, "Stalled", "True", reason, message, now, "Reconciling")
+
+
+def ended(status: S, success: bool, reason: str, message: str, now: datetime) -> S:
+    """Nothing more will happen. The caller adds Stalled where a person must look at a failure."""
+    truth: Truth = "True" if success else "False"
+    return _put(status, "Succeeded", truth, reason, message, now, "Reconciling", "Stalled")
+
+
+def is_stalled(status: Progress) -> bool:
+    """Whether the condition Stalled is True."""
+    return is_true(status.conditions, "Stalled")
+
+
+def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:
+    """Sets a condition that says nothing about progress."""
+    return _put(status, kind, "True" if truth else "False", reason, message, now)
+
+
+def _put(
+    status: S,
+    kind: str,
+    truth: Truth,
+    reason: str,
+    message: str,
+    now: datetime,
+    *dropped: str,
+) -> S:
+    others, generation = drop(status.conditions, *dropped), status.observed_generation
+    new = put(others, kind, truth, reason, message, generation=generation, now=now)
+    return status.model_copy(update={"conditions": new})

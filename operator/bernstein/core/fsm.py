@@ -1,4 +1,4 @@
-"""Moves of the state machines, checked against the one table."""
+"""Moves of the state machines, checked against their tables, and what states mean."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ from bernstein.api.states import (
     TaskState,
 )
 from bernstein.api.task import Move, TaskStatus
-from bernstein.core.errors import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
 
 HISTORY = 30
+"""Moves that a status keeps."""
+
+ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
+"""An agent works on the Task, or may."""
+VERIFYING = frozenset({TaskState.DONE, TaskState.PENDING_APPROVAL})
+"""The agent has reported success; the work is being judged or delivered."""
 
 
 class IllegalTransition(Exception):  # noqa: N818 - the reason's name
@@ -45,7 +51,7 @@ def move(
 
 
 def check_session_move(old: SessionState | None, new: SessionState) -> None:
-    """Raises IllegalTransition unless the table has the move (staying is none)."""
+    """Raises IllegalTransition unless the table has the move; to stay is no move."""
     legal = SESSION_INITIAL if old is None else SESSION_MOVES[old]
     if new != old and new not in legal:
         raise IllegalTransition("AgentSession", old, new)
@@ -59,7 +65,10 @@ def is_final(status: TaskStatus, max_retries: int) -> bool:
 
 
 def may_retry(status: TaskStatus, max_retries: int) -> bool:
-    """`maxRetries` 3 = at most four counted attempts; infrastructure has its own cap."""
+    """Whether an attempt is left: `maxRetries` 3 means at most four that count.
+
+    Failures of the infrastructure do not count; they have a cap of their own.
+    """
     return (
         status.attempt < 1 + max_retries
         and status.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES

@@ -1,33 +1,29 @@
-"""Names of what the operator makes: refs, sessions, Jobs."""
+"""Names: of objects, label values and refs, made from what people write or from other names."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-LABEL_MANAGED = "app.kubernetes.io/managed-by"
-MANAGER = "bernstein"
-LABEL_PROJECT = "bernstein.dev/project"
-LABEL_PLAN = "bernstein.dev/plan"
-LABEL_TASK = "bernstein.dev/task"
-LABEL_SESSION = "bernstein.dev/session"
-LABEL_JOB = "bernstein.dev/job"
-LABEL_CHECK = "bernstein.dev/check"
-LABEL_ASKED = "bernstein.dev/asked"
-"""On Jobs that judge: the digest of what was asked."""
-LABEL_OWNER = "bernstein.dev/owner-uid"
-"""On Jobs and pods: whose they are, also once the owner reference is gone."""
-LABEL_REPORT = "bernstein.dev/report"
-"""On what is kept of a check's log: the name of the Job that ran it."""
-REPORT_CUT = "bernstein.dev/cut"
-"""Annotation of such a report: `true` where only the log's end was kept."""
-SPEC_HASH = "bernstein.dev/spec-hash"
-RESULT_FINALIZER = "bernstein.dev/result"
+LABEL_LIMIT = 63
+"""Characters of a label's value, and of the names that become one."""
+NAME_LIMIT = 40
+"""Characters of a Plan's or Task's name, so that every name made from it fits LABEL_LIMIT."""
+HASH_LENGTH = 6
+_HEXADECIMALS = hashlib.sha256().digest_size * 2
+_PLAN_SHARE = 11
+_STAGE_SHARE = 10
+"""Characters of a Task's name that Plan and stage get where it does not fit as a whole."""
 
-_LIMIT = 63
+_NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
 
-def bounded(name: str, limit: int = _LIMIT) -> str:
-    """The name, cut and made unique by a hash where it is longer than the limit."""
+def bounded(name: str, limit: int = LABEL_LIMIT) -> str:
+    """The name; where it is longer than the limit, cut and made unique by a hash."""
     if len(name) <= limit:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
@@ -35,6 +31,7 @@ def bounded(name: str, limit: int = _LIMIT) -> str:
 
 
 def session(task: str, number: int) -> str:
+    """Name of a Task's session, and of its Job."""
     return bounded(f"{task}-s{number}")
 
 
@@ -48,27 +45,112 @@ def network_policy(project: str, pods: str) -> str:
     return bounded(f"bernstein-{project}-{pods}")
 
 
-def report(job: str) -> str:
+def check_log(job: str) -> str:
     """Name of the ConfigMap that keeps what the check of this Job printed."""
     return f"{job}-report"
 
 
 def task_prefix(owner_uid: str, task: str) -> str:
+    """Where all refs of a Task are; the owner is its Plan, or the Task itself."""
     return f"refs/bernstein/{owner_uid[:8]}/{task}"
 
 
 def work_ref(owner_uid: str, task: str, number: int) -> str:
-    """The session's ref: the session is the fence of everything that it pushed."""
+    """The ref of one session: whatever it pushes, even late, no other session's work is touched."""
     return f"{task_prefix(owner_uid, task)}/s{number}"
 
 
 def candidate_ref(owner_uid: str, task: str) -> str:
+    """Where a Task's work is put on a new tip, to be verified again."""
     return f"{task_prefix(owner_uid, task)}/candidate"
 
 
 def integration_ref(plan_uid: str) -> str:
+    """Where a Plan's Tasks land, before the Plan is delivered as a whole."""
     return f"refs/bernstein/{plan_uid[:8]}/integration"
 
 
 def branch_ref(branch: str) -> str:
     return f"refs/heads/{branch}"
+
+
+def slug(text: str) -> str:
+    """Lower-case ASCII letters and digits in words joined by `-`; "" when nothing is left."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return _NOT_ALPHANUMERIC.sub("-", ascii_text.lower()).strip("-")
+
+
+def short_hash(*parts: str, length: int = HASH_LENGTH) -> str:
+    """The first hexadecimals of a SHA-256 that tells `("a", "bc")` from `("ab", "c")`."""
+    encoded = (part.encode("utf-8", "surrogatepass") for part in parts)
+    prefixed = b"".join(len(part).to_bytes(8) + part for part in encoded)
+    return hashlib.sha256(prefixed).hexdigest()[:length]
+
+
+def plan_name(name: str) -> str:
+    """A Plan's object name: the slug of its name, cut and hashed where it is too long or empty."""
+    plain = slug(name)
+    if plain and len(plain) <= NAME_LIMIT:
+        return plain
+    cut = plain[: NAME_LIMIT - HASH_LENGTH - 1].strip("-") or "plan"
+    return f"{cut}-{short_hash(name)}"
+
+
+def label_value(text: str) -> str:
+    """`text` where it is a label value already; else its slug, cut and hashed where too long."""
+    if len(text) <= LABEL_LIMIT and _LABEL_VALUE.match(text):
+        return text
+    plain = slug(text)
+    if plain and len(plain) <= LABEL_LIMIT:
+        return plain
+    cut = plain[: LABEL_LIMIT - HASH_LENGTH - 1].strip("-")
+    return f"{cut}-{short_hash(text)}".strip("-")
+
+
+def task_names(plan: str, steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """One Task name for each `(stage name, title)` of the Plan object `plan`, in the same order.
+
+    The same Plan always gives the same names. A name depends on its own step alone, unless it
+    clashes with another one of the same Plan. The steps must differ from each other.
+    """
+    names = [_plain_name(plan, stage, title) for stage, title in steps]
+    length = HASH_LENGTH
+    while (clashing := _more_than_once(names)) and length <= _HEXADECIMALS:
+        names = [
+            _hashed_name(plan, stage, title, length) if name in clashing else name
+            for name, (stage, title) in zip(names, steps, strict=True)
+        ]
+        length += 2
+    return tuple(names)
+
+
+def _plain_name(plan: str, stage: str, title: str) -> str:
+    slugs = (slug(plan), slug(stage), slug(title))
+    joined = "-".join(slugs)
+    if all(slugs) and len(joined) <= NAME_LIMIT:
+        return joined
+    return _hashed_name(plan, stage, title, HASH_LENGTH)
+
+
+def _hashed_name(plan: str, stage: str, title: str, length: int) -> str:
+    """What fits of the three slugs, and a hash of `length` hexadecimals over the three texts."""
+    suffix = short_hash(plan, stage, title, length=min(length, NAME_LIMIT))
+    room = NAME_LIMIT - len(suffix) - 1
+    if room <= 0:
+        return suffix
+    first = _whole_words(slug(plan), _PLAN_SHARE)
+    second = _whole_words(slug(stage), _STAGE_SHARE)
+    readable = "-".join(part for part in (first, second, slug(title)) if part)
+    return "-".join(part for part in (readable[:room].strip("-"), suffix) if part)
+
+
+def _whole_words(text: str, room: int) -> str:
+    """The first words of a slug, as many as fit; a first word that is too long is cut."""
+    if len(text) <= room:
+        return text
+    words, _, _ = text[: room + 1].rpartition("-")
+    return words or text[:room]
+
+
+def _more_than_once(names: Iterable[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count > 1}

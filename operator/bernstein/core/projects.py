@@ -7,14 +7,17 @@ from datetime import datetime
 
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.core import conditions
-from bernstein.core.pods import Diagnosis
-from bernstein.core.remedies import with_remedy
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.reasons import with_remedy
 
 DEFAULT = "default"
 
 
 def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
-    """The Project of that name; without a name the only one, or `default`. Else why none."""
+    """The Project that an object names, or why there is none, in words.
+
+    An object that names none belongs to the only Project, or to the one called `default`.
+    """
     by_name = {p.metadata.name: p for p in projects if p.metadata.deletion_timestamp is None}
     if ref is not None:
         return by_name.get(ref) or f"there is no Project '{ref}' in this namespace"
@@ -30,7 +33,7 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
 
 
 def not_ready(project: Project) -> str | None:
-    """What keeps the Project from being used, in plain words."""
+    """Why the Project cannot be used, in plain words; None: it can."""
     ready = conditions.find(project.status.conditions, "Ready")
     if ready is None or ready.status == "True":
         return None
@@ -43,7 +46,7 @@ def decide(
     """The Project's status; with a problem nothing may be started for it."""
     generation = project.metadata.generation
     credentials = project.spec.repository.credentials
-    now_set = conditions.put(
+    updated = conditions.put(
         project.status.conditions,
         "Ready",
         "True" if problem is None else "False",
@@ -55,8 +58,8 @@ def decide(
         now=now,
     )
     if credentials.work.secret_name == credentials.deliver.secret_name:
-        now_set = conditions.put(
-            now_set,
+        updated = conditions.put(
+            updated,
             "WorkCredentialTooStrong",
             "True",
             "SameSecret",
@@ -66,7 +69,7 @@ def decide(
             now=now,
         )
     else:
-        now_set = conditions.drop(now_set, "WorkCredentialTooStrong")
+        updated = conditions.drop(updated, "WorkCredentialTooStrong")
     return project.status.model_copy(
-        update={"observed_generation": generation, "conditions": now_set, "running": running}
+        update={"observed_generation": generation, "conditions": updated, "running": running}
     )

@@ -1,9 +1,13 @@
 """The local copy of one resource's objects, with indexes, kept by an informer."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import TypeAlias
 
+import structlog
+
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
+
+log = structlog.get_logger(__name__)
 
 IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
@@ -27,7 +31,8 @@ def by_label(label: str) -> IndexFunction:
 class Cache:
     """Objects by key. ``changed(old, new)`` is called once for every difference.
 
-    An object that was deleted and made again under the same name counts as both, in that order.
+    For an object that was deleted and made again under the same name it is called twice, first for
+    the deletion.
     """
 
     def __init__(self, indexes: Mapping[str, IndexFunction], changed: Handler) -> None:
@@ -50,26 +55,25 @@ class Cache:
     def by_index(self, index: str, value: str) -> list[Object]:
         return [self._objects[key] for key in self._indexes[index].get(value, ())]
 
-    def replace(self, objects: Iterable[Object], namespace: str | None) -> None:
-        """Makes the cache equal to a complete list (of one namespace, or of all)."""
-        listed = {key_of(obj): obj for obj in objects}
+    def replace(
+        self, objects: Iterable[Object], namespace: str | None, but: Container[Key] = ()
+    ) -> None:
+        """Makes the cache equal to a complete list (of one namespace, or of all), except for the
+        keys in ``but``."""
+        listed = {key: obj for obj in objects if (key := key_of(obj)) not in but}
         for key in list(self._objects):
-            if key not in listed and namespace in (None, key.namespace):
+            if key not in listed and namespace in (None, key.namespace) and key not in but:
                 self._set(key, None)
         for key, obj in listed.items():
             self._put(key, obj)
 
     def update(self, obj: Object) -> None:
-        """An object was added or modified; older states than the cached one are ignored."""
+        """An object was added or modified; states older than the cached one are ignored, also those
+        of a former object of that name."""
         key = key_of(obj)
         old = self._objects.get(key)
-        if (
-            old is not None
-            and uid_of(old) == uid_of(obj)
-            and resource_version_of(old) >= resource_version_of(obj)
-        ):
-            return
-        self._put(key, obj)
+        if old is None or resource_version_of(old) < resource_version_of(obj):
+            self._put(key, obj)
 
     def delete(self, obj: Object) -> None:
         """An object was deleted; ``obj`` is its last state, which handlers get as the old one."""
@@ -91,8 +95,7 @@ class Cache:
     def _set(self, key: Key, new: Object | None, *, last: Object | None = None) -> None:
         old = self._objects.get(key)
         for name, function in self._functions.items():
-            before = function(old) if old is not None else ()
-            after = function(new) if new is not None else ()
+            before, after = _values(name, function, old), _values(name, function, new)
             if before == after:
                 continue
             index = self._indexes[name]
@@ -107,3 +110,14 @@ class Cache:
         else:
             self._objects[key] = new
         self._changed(last or old, new)
+
+
+def _values(name: str, function: IndexFunction, obj: Object | None) -> Collection[str]:
+    """The entries of an object; none of one that the function cannot read."""
+    if obj is None:
+        return ()
+    try:
+        return function(obj)
+    except Exception:
+        log.exception("index failed", index=name, key=str(key_of(obj)))
+        return ()

@@ -1,22 +1,29 @@
 """An asynchronous client of the Kubernetes API: raw dicts, typed errors, per-call timeouts."""
 
 import copy
+import ssl
 import time
 from builtins import list as List  # noqa: N812 - the method of that name hides the type below
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, NamedTuple, Self
 
 import aiohttp
 import orjson
 
+from bernstein.kube import answers
+from bernstein.kube.answers import WatchEvent
 from bernstein.kube.config import ConnectionInfo, StaticToken
-from bernstein.kube.errors import ConfigError, Gone, KubeError, TransportError, api_error
+from bernstein.kube.errors import ConfigError, Gone, TransportError
 from bernstein.kube.observer import NullObserver, Observer
-from bernstein.kube.resource import Object, Resource, key_of
+from bernstein.kube.resource import PODS, Object, Resource, key_of
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+
+REQUESTS = 200
+"""Connections for requests; those above wait, which counts against their time limit. Watches have
+connections of their own, without limit: each lasts, and would keep one from the requests."""
 
 
 class ObjectList(NamedTuple):
@@ -26,15 +33,8 @@ class ObjectList(NamedTuple):
     resource_version: str
 
 
-class WatchEvent(NamedTuple):
-    """``type`` is ADDED, MODIFIED, DELETED or BOOKMARK (whose object has only its revision)."""
-
-    type: str
-    object: Object
-
-
 class Client:
-    """One connection pool to one API server. Use ``async with``.
+    """Connections to one API server. Use ``async with``.
 
     Every call raises ApiError (what the server answered) or TransportError (no answer within
     ``timeout`` seconds: a write may or may not have happened).
@@ -53,7 +53,8 @@ class Client:
         self._timeout = timeout
         self._field_manager = field_manager
         self._token = connection.token
-        self._http: aiohttp.ClientSession | None = None
+        self._requests: aiohttp.ClientSession | None = None
+        self._watches: aiohttp.ClientSession | None = None
 
     @property
     def namespace(self) -> str:
@@ -62,23 +63,22 @@ class Client:
     async def __aenter__(self) -> Self:
         connection = self.connection
         tls = connection.ssl_context() if connection.server.startswith("https:") else False
-        self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=tls, limit=200, ttl_dns_cache=10),
-            headers={"Accept": "application/json", "User-Agent": "bernstein"},
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None),
-        )
+        self._requests = _pool(tls, limit=REQUESTS)
+        self._watches = _pool(tls, limit=0)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        if self._http is not None:
-            await self._http.close()
-            self._http = None
+        pools = self._requests, self._watches
+        self._requests = self._watches = None
+        for pool in pools:
+            if pool is not None:
+                await pool.close()
 
     def with_token(self, token: str) -> "Client":
-        """The same connections with another caller's bearer token; do not close the result.
+        """A client on the same connections with another caller's bearer token; do not close it.
 
-        Refused when this client authenticates by certificate: the caller would inherit it.
+        Raises ConfigError when this client authenticates by certificate: the caller would get the
+        rights of the certificate.
         """
         if self.connection.cert_file:
             raise ConfigError(
@@ -90,7 +90,7 @@ class Client:
         return other
 
     def with_timeout(self, seconds: float) -> "Client":
-        """The same connections with another limit per request; do not close the result."""
+        """A client on the same connections with another time limit per request; do not close it."""
         other = copy.copy(self)
         other._timeout = seconds  # noqa: SLF001 - a copy of this very object
         return other
@@ -120,19 +120,19 @@ class Client:
             try:
                 page = await self._json("GET", resource, path, params=params)
             except Gone:
-                # The snapshot behind the continue token was compacted: read it all in one answer.
+                # The continue token is too old to be used: read everything in one answer instead.
                 if "continue" not in params:
                     raise
                 items.clear()
                 params = _selectors(label_selector, field_selector)
                 continue
-            for item in page.get("items") or ():
+            found, revision, token = answers.page_of_list(page)
+            for item in found:
                 item.setdefault("apiVersion", resource.api_version)
                 item.setdefault("kind", resource.kind)
                 items.append(item)
-            token = page["metadata"].get("continue")
             if not token:
-                return ObjectList(items, page["metadata"]["resourceVersion"])
+                return ObjectList(items, revision)
             params["continue"] = token
 
     async def create(
@@ -197,17 +197,15 @@ class Client:
         *,
         propagation: str = "Foreground",
         uid: str | None = None,
-        resource_version: str | None = None,
         grace_seconds: int | None = None,
     ) -> None:
         """Foreground by default: a Job deleted otherwise leaves its pods.
 
-        Raises NotFound, and Conflict when ``uid`` or ``resource_version`` is not the live one.
+        Raises NotFound, and Conflict when the object of that name has another ``uid``.
         """
         options: dict[str, Any] = {"propagationPolicy": propagation}
-        preconditions = {"uid": uid, "resourceVersion": resource_version}
-        if chosen := {name: value for name, value in preconditions.items() if value}:
-            options["preconditions"] = chosen
+        if uid:
+            options["preconditions"] = {"uid": uid}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         path = resource.path(namespace, name)
@@ -222,12 +220,11 @@ class Client:
         tail_lines: int | None = None,
         limit_bytes: int | None = None,
         last_bytes: int | None = None,
-        previous: bool = False,
     ) -> bytes:
         """A container's log, as written. Raises ApiError 400 while it has not started.
 
-        ``limit_bytes`` is the server's: what comes first. Of all that comes only ``last_bytes``
-        are held.
+        The API server sends the first ``limit_bytes`` of the log (of its last ``tail_lines``); of
+        what it sends, only the last ``last_bytes`` are kept in memory and returned.
         """
         params: dict[str, str] = {}
         if container:
@@ -236,14 +233,8 @@ class Client:
             params["tailLines"] = str(tail_lines)
         if limit_bytes is not None:
             params["limitBytes"] = str(limit_bytes)
-        if previous:
-            params["previous"] = "true"
-        path = Resource("", "v1", "pods", "Pod").path(namespace, pod, "log")
+        path = PODS.path(namespace, pod, "log")
         return await self._send("GET", "pods/log", path, params=params, last_bytes=last_bytes)
-
-    async def get_raw(self, path: str, params: Mapping[str, str] | None = None) -> bytes:
-        """Any GET, such as ``/version`` or ``/readyz``."""
-        return await self._send("GET", path, path, params=params)
 
     async def watch(
         self,
@@ -272,13 +263,14 @@ class Client:
         path = resource.path(namespace)
         started = time.monotonic()
         try:
-            async with await self._open("GET", path, params=params, limits=limits) as response:
+            opening = self._open(self._watches, "GET", path, params=params, limits=limits)
+            async with await opening as response:
                 self._observed("WATCH", resource.plural, response.status, started)
                 try:
                     if response.status >= 300:
-                        raise await _refusal(response)
-                    async for line in _lines(response):
-                        yield _event(line)
+                        raise await answers.refusal(response)
+                    async for line in answers.lines(response):
+                        yield answers.watch_event(line)
                 finally:
                     _abort(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -325,15 +317,21 @@ class Client:
         status = 0
         try:
             async with await self._open(
-                verb, path, params=params, data=data, content_type=content_type, limits=limits
+                self._requests,
+                verb,
+                path,
+                params=params,
+                data=data,
+                content_type=content_type,
+                limits=limits,
             ) as response:
                 if last_bytes is None or response.status >= 300:
                     payload = await response.read()
                 else:
-                    payload = await _end(response, last_bytes)
+                    payload = await answers.last_bytes(response, last_bytes)
                 status = response.status
                 if status >= 300:
-                    raise await _refusal(response)
+                    raise await answers.refusal(response)
                 return payload
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise TransportError(f"{verb} {path}: no answer: {_cause(error)}") from error
@@ -342,6 +340,7 @@ class Client:
 
     async def _open(
         self,
+        pool: aiohttp.ClientSession | None,
         verb: str,
         path: str,
         *,
@@ -351,14 +350,14 @@ class Client:
         limits: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
         """Sends a request; a 401 is tried once more with a renewed token."""
-        if self._http is None:
+        if pool is None:
             raise RuntimeError("the client is not open: use 'async with Client(...)'")
         headers = {"Content-Type": content_type} if data is not None else {}
         for attempt in (0, 1):
             if self._token is not None:
                 token = await self._token.token(renew=attempt > 0)
                 headers["Authorization"] = f"Bearer {token}"
-            response = await self._http.request(
+            response = await pool.request(
                 verb,
                 self.connection.server + path,
                 params=params,
@@ -379,6 +378,16 @@ class Client:
         self._observer.request(verb, label, status, time.monotonic() - started)
 
 
+def _pool(tls: ssl.SSLContext | bool, *, limit: int) -> aiohttp.ClientSession:
+    """Connections of which at most ``limit`` are open at once (0: any number)."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=tls, limit=limit, ttl_dns_cache=10),
+        headers={"Accept": "application/json", "User-Agent": "bernstein"},
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),
+    )
+
+
 def _selectors(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
     given = {"labelSelector": label_selector, "fieldSelector": field_selector}
     return {name: value for name, value in given.items() if value}
@@ -387,7 +396,7 @@ def _selectors(label_selector: str | None, field_selector: str | None) -> dict[s
 def _abort(response: aiohttp.ClientResponse) -> None:
     """Drops the connection of an answer that has not ended.
 
-    A polite TLS shutdown would outlive the client, and hang when the server is dead.
+    A regular TLS shutdown could outlast the client, and would hang when the server is dead.
     """
     connection = response.connection
     if connection is not None and connection.transport is not None:
@@ -396,47 +405,3 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 
 def _cause(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-async def _refusal(response: aiohttp.ClientResponse) -> KubeError:
-    payload = await response.read()
-    try:
-        body = orjson.loads(payload)
-    except orjson.JSONDecodeError:
-        body = {"message": payload[:500].decode(errors="replace")}
-    return api_error(response.status, body, retry_after=response.headers.get("Retry-After"))
-
-
-async def _end(response: aiohttp.ClientResponse, size: int) -> bytes:
-    """The last bytes of an answer of any length."""
-    end = bytearray()
-    async for chunk in response.content.iter_any():
-        end += chunk
-        del end[:-size]
-    return bytes(end)
-
-
-async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """Complete lines of any length (aiohttp's own reader limits them)."""
-    rest = bytearray()
-    async for chunk in response.content.iter_any():
-        if b"\n" not in chunk:
-            rest += chunk
-            continue
-        lines = chunk.split(b"\n")
-        lines[0] = bytes(rest) + lines[0]
-        rest = bytearray(lines.pop())
-        for line in lines:
-            if line:
-                yield line
-
-
-def _event(line: bytes) -> WatchEvent:
-    try:
-        event = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise TransportError("watch: the server sent a line that is not JSON") from error
-    if event["type"] == "ERROR":
-        status = event["object"]
-        raise api_error(int(status.get("code") or 500), status)
-    return WatchEvent(event["type"], event["object"])

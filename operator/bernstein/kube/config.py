@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from bernstein.kube.errors import ConfigError
+from bernstein.kube.kubeconfig_errors import kubeconfig_errors
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -18,7 +20,7 @@ class TokenSource(Protocol):
     """Gives the bearer token for the next request."""
 
     async def token(self, *, renew: bool = False) -> str:
-        """``renew``: the last one was refused, look for a newer one."""
+        """``renew``: the last token was refused, so a newer one is needed."""
 
 
 class StaticToken:
@@ -69,8 +71,12 @@ class KubeconfigToken:
         if renew:
             self._configuration = await asyncio.to_thread(self._load)
         elif self._configuration.refresh_api_key_hook is not None:
-            await asyncio.to_thread(self._configuration.refresh_api_key_hook, self._configuration)
+            await asyncio.to_thread(self._refresh)
         return bearer_of(self._configuration)
+
+    def _refresh(self) -> None:
+        with kubeconfig_errors():
+            self._configuration.refresh_api_key_hook(self._configuration)
 
 
 def bearer_of(configuration: Any) -> str:
@@ -105,7 +111,8 @@ class ConnectionInfo:
 
     @classmethod
     def load(cls, kubeconfig: str | None = None, context: str | None = None) -> "ConnectionInfo":
-        """An explicit file or context, else the pod's own account, else KUBECONFIG or ~/.kube."""
+        """The first of: the file or context given here or in KUBECONFIG, the pod's own account, the
+        default kubeconfig below ~/.kube."""
         explicit = kubeconfig or context or os.environ.get("KUBECONFIG")
         if not explicit and os.environ.get("KUBERNETES_SERVICE_HOST"):
             return cls.in_cluster()
@@ -147,25 +154,40 @@ class ConnectionInfo:
 
         def load() -> Any:
             configuration = Configuration()
-            library.load_kube_config(path, context, client_configuration=configuration)
+            with kubeconfig_errors():
+                library.load_kube_config(path, context, client_configuration=configuration)
             return configuration
 
-        try:
-            loaded = load()
+        loaded = load()
+        with kubeconfig_errors():
             contexts, active = library.list_kube_config_contexts(path)
-        except library.ConfigException as error:
-            raise ConfigError(
-                f"cannot use the kubeconfig: {error}; check --kubeconfig, --context or KUBECONFIG"
-            ) from error
-        chosen = next((c for c in contexts if c["name"] == context), active)
-        return cls(
-            server=loaded.host.rstrip("/"),
-            namespace=chosen["context"].get("namespace") or "default",
-            ca_file=loaded.ssl_ca_cert,
-            cert_file=loaded.cert_file,
-            key_file=loaded.key_file,
-            token=KubeconfigToken(load, loaded) if bearer_of(loaded) else None,
-            verify=loaded.verify_ssl,
-            tls_server_name=loaded.tls_server_name,
-            proxy=loaded.proxy,
+            chosen = next((c for c in contexts if c["name"] == context), active)
+            return cls(
+                server=_url("server", loaded.host).rstrip("/"),
+                namespace=str(chosen["context"].get("namespace") or "default"),
+                ca_file=loaded.ssl_ca_cert,
+                cert_file=loaded.cert_file,
+                key_file=loaded.key_file,
+                token=KubeconfigToken(load, loaded) if bearer_of(loaded) else None,
+                verify=loaded.verify_ssl,
+                tls_server_name=_text("tls-server-name", loaded.tls_server_name),
+                proxy=_url("proxy-url", loaded.proxy) if loaded.proxy else None,
+            )
+
+
+def _text(field: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise ConfigError(f"the kubeconfig's '{field}' is no text; write it in quotes")
+
+
+def _url(field: str, value: object) -> str:
+    """The value of a field that must be a URL; ValueError too where its port is no number."""
+    text = _text(field, value) or ""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ConfigError(
+            f"the kubeconfig's '{field}' is no URL: '{text[:100]}'; "
+            "write https://HOST:PORT, or choose another --context"
         )
+    return text

@@ -1,5 +1,5 @@
-# ruff: noqa: N818 - named after the reasons of the API
 """Errors of the engine. Each carries a stable CamelCase ``reason`` and a plain message."""
+# ruff: noqa: N818 - named after the reasons of the API
 
 from typing import Any, Literal
 
@@ -67,10 +67,21 @@ class Gone(ApiError): ...
 class Invalid(ApiError): ...
 
 
-class TooManyRequests(ApiError):
-    """The server sheds load; ``retry_after`` is how long it asks to wait, in seconds."""
+class Overloaded(ApiError):
+    """The server sheds load; ``retry_after`` is how long it asks callers to wait, in seconds."""
 
-    retry_after: float = 1.0
+    retry_after: float = 0.0
+
+
+class TooManyRequests(Overloaded):
+    retry_after = 1.0
+
+
+class Unavailable(Overloaded): ...
+
+
+MOST_RETRY_AFTER = 60.0
+"""Whatever the answer asks for: a proxy's day would be a day in which nothing is reconciled."""
 
 
 _BY_STATUS: dict[int, type[ApiError]] = {
@@ -81,6 +92,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
     410: Gone,
     422: Invalid,
     429: TooManyRequests,
+    503: Unavailable,
 }
 
 
@@ -94,14 +106,15 @@ def api_error(status: int, body: object, *, retry_after: str | None = None) -> A
     error = kind(
         status, reason or kind.__name__, message, details if isinstance(details, dict) else None
     )
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, Overloaded):
         wait = retry_after or str(error.details.get("retryAfterSeconds", ""))
-        error.retry_after = float(wait) if wait.isdigit() else TooManyRequests.retry_after
+        if wait.isdecimal():
+            error.retry_after = min(float(wait), MOST_RETRY_AFTER)
     return error
 
 
 class LostLeadership(KubeError):
-    """This process does not lead (any more); nothing was sent."""
+    """This process does not lead, or no longer; nothing was sent."""
 
     reason = "LostLeadership"
 
@@ -123,16 +136,16 @@ class NameConflict(KubeError):
 
 
 class SpecMutated(KubeError):
-    """What we wrote was stored as something else: a webhook or a policy of the cluster changes it.
+    """A webhook or a policy of the cluster changes what we write, so that it was stored otherwise.
 
-    To write it again would change nothing.
+    To write it again would not help.
     """
 
     reason = "SpecMutated"
 
 
 class Requeue(Exception):
-    """No error, but not now: the controller puts the key back after ``after`` seconds."""
+    """Not an error: the reconcile has to wait, and the key comes again after ``after`` seconds."""
 
     def __init__(self, after: float, why: str) -> None:
         super().__init__(why)

@@ -1,4 +1,4 @@
-"""Kubernetes Events, best effort: they never block, delay or fail what they tell about."""
+"""Posts Kubernetes Events, best effort: they never block, delay or fail what they tell about."""
 
 import asyncio
 import time
@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import structlog
 
@@ -36,9 +35,9 @@ class _Series:
 class EventRecorder:
     """Posts Events from a bounded queue.
 
-    The same event (object, reason, action, message) within ``window`` seconds counts up one
-    Event's series, which is written at most every ``refresh`` seconds. ``sanitise`` makes texts
-    of agents and repositories safe to show.
+    An event with the same object, reason, action and message as one in the last ``window`` seconds
+    counts up the series of that Event, which is written at most every ``refresh`` seconds.
+    ``sanitise`` makes texts of agents and repositories safe to show.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class EventRecorder:
         message: str,
         action: str,
         warning: bool = False,
-        related: Object | None = None,
     ) -> None:
         """``reason`` and ``action`` are CamelCase; the message is cut to 1 KiB."""
         try:
@@ -87,7 +85,7 @@ class EventRecorder:
                 if now - series.sent < self._refresh:
                     return
             else:
-                body = self._body(regarding, related, reason, note, action, warning)
+                body = self._body(regarding, reason, note, action, warning)
                 place = body["metadata"]
                 series = _Series(place["namespace"], place["name"], body, now, now)
                 self._series[identity] = series
@@ -109,6 +107,8 @@ class EventRecorder:
                 await self._post(series)
             except KubeError as error:
                 log.warning("event not posted", reason=error.reason, message=str(error))
+            except Exception:
+                log.exception("event not posted")
 
     async def _post(self, series: _Series) -> None:
         if series.created:
@@ -125,14 +125,13 @@ class EventRecorder:
     def _body(
         self,
         regarding: Object,
-        related: Object | None,
         reason: str,
         note: str,
         action: str,
         warning: bool,
     ) -> Object:
         metadata = regarding["metadata"]
-        event: dict[str, Any] = {
+        return {
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
             "metadata": {
@@ -148,9 +147,6 @@ class EventRecorder:
             "reportingController": self._component,
             "reportingInstance": self._instance[:128],
         }
-        if related is not None:
-            event["related"] = _reference(related)
-        return event
 
 
 def _reference(obj: Object) -> Object:

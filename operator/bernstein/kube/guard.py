@@ -1,4 +1,4 @@
-"""Keeps a key from being reconciled on a cache that has not seen that key's own last writes."""
+"""Keeps a key from being reconciled before the caches show what its last reconcile wrote."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -22,19 +22,28 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Write:
-    """The ``revision`` of a create or patch, or the deletion of ``uid``; seconds at ``at``."""
+    """What a write led to: a ``revision``, or the deletion of the object ``uid``, or else nobody
+    knows.
+
+    ``at`` is when it was, in seconds on the guard's clock.
+    """
 
     at: float
     revision: int = 0
     uid: str = ""
     gone: bool = False
 
+    @property
+    def uncertain(self) -> bool:
+        return not self.revision and not self.uid
+
 
 class Guard:
     """Remembers the writes of each reconciled key until the informers have seen them.
 
-    One per controller. Writes to resources without an informer are not remembered. After
-    ``bound`` seconds the missing objects are read live instead of waited for.
+    Every controller has its own. Writes to resources without an informer are not remembered. After
+    ``bound`` seconds of waiting, the missing objects are read from the API server; those of which
+    nobody knows whether they were written, at once.
     """
 
     def __init__(
@@ -52,21 +61,27 @@ class Guard:
         self._writes: dict[Key, dict[tuple[Resource, Key], _Write]] = {}
 
     def wrote(self, owner: Key, resource: Resource, obj: Object) -> None:
-        """While reconciling ``owner`` a write returned ``obj``."""
+        """Remember a write that ``owner``'s reconcile made, and that returned ``obj``."""
         write = _Write(self._clock(), revision=resource_version_of(obj))
         self._remember(owner, resource, key_of(obj), write)
 
     def deleted(
         self, owner: Key, resource: Resource, key: Key, uid: str, *, gone: bool = False
     ) -> None:
-        """While reconciling ``owner`` the object with this uid was deleted.
+        """Remember that ``owner``'s reconcile deleted the object with this uid.
 
-        ``gone``: nothing holds it any more, so its being deleted is not enough to see.
+        ``gone``: it has no finalizer any more, so the cache must show that it is gone, and not just
+        that it is being deleted.
         """
         self._remember(owner, resource, key, _Write(self._clock(), uid=uid, gone=gone))
 
+    def uncertain(self, owner: Key, resource: Resource, key: Key) -> None:
+        """Remember that ``owner``'s reconcile wrote this object and was not told whether that was
+        applied: only a live read can tell."""
+        self._remember(owner, resource, key, _Write(self._clock()))
+
     def caught_up(self, owner: Key) -> bool:
-        """Whether the caches show all that ``owner``'s reconciles have written."""
+        """Whether the caches show all writes of ``owner``'s reconciles."""
         writes = self._writes.get(owner)
         if writes is None:
             return True
@@ -79,17 +94,25 @@ class Guard:
         return True
 
     async def settle(self, owner: Key) -> float:
-        """0 when ``owner`` may be reconciled now, else the seconds after which to ask again."""
+        """0 when ``owner`` may be reconciled now, else the seconds until the next look.
+
+        Reads live what became of uncertain writes, and what the caches do not show in time. Raises
+        what ``Informer.refresh`` raises; then the writes stay remembered.
+        """
         if self.caught_up(owner):
             return 0.0
         writes = self._writes[owner]
-        if self._clock() - min(write.at for write in writes.values()) < self._bound:
-            return self._recheck
-        for resource, key in list(writes):
-            log.warning("cache is behind, reading live", resource=resource.plural, key=str(key))
+        late = self._clock() - min(write.at for write in writes.values()) >= self._bound
+        for (resource, key), write in list(writes.items()):
+            if not late and not write.uncertain:
+                continue
+            if not write.uncertain:
+                log.warning("cache is behind, reading live", resource=resource.plural, key=str(key))
             await self._informers[resource].refresh(key)
-        self._writes.pop(owner, None)
-        return 0.0
+            # What was written while this was read is as unknown as before.
+            if writes.get((resource, key)) is write:
+                del writes[resource, key]
+        return 0.0 if self.caught_up(owner) else self._recheck
 
     def _remember(self, owner: Key, resource: Resource, key: Key, write: _Write) -> None:
         if resource in self._informers:
@@ -97,7 +120,9 @@ class Guard:
 
 
 def _seen(informer: Informer, key: Key, write: _Write) -> bool:
-    if not write.uid:
+    if write.uncertain:
+        return False
+    if write.revision:
         return informer.has_seen(key, write.revision)
     cached = informer.get(key)
     if cached is None or uid_of(cached) != write.uid:

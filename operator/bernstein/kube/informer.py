@@ -1,17 +1,19 @@
 """Keeps a local cache of one resource: list, then watch, and again when the watch is lost."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 import structlog
 
+from bernstein.kube.answers import WatchEvent
 from bernstein.kube.backoff import Backoff
 from bernstein.kube.cache import Cache, Handler, IndexFunction
-from bernstein.kube.client import Client, WatchEvent
-from bernstein.kube.errors import ApiError, Gone, KubeError, TooManyRequests, TransportError
+from bernstein.kube.client import Client
+from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
 from bernstein.kube.observer import NullObserver, Observer
-from bernstein.kube.resource import Key, Object, Resource, resource_version_of
+from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
 
 log = structlog.get_logger(__name__)
 
@@ -35,31 +37,39 @@ class Informer:
         page_size: int = 500,
         inactivity: float = 70.0,
         observer: Observer | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.resource = resource
         self.last_error: KubeError | None = None
         self._client = client
-        self._scopes: list[str | None] = [None] if namespaces is None else [*namespaces]
+        self._scopes: list[str | None] = (
+            [None] if namespaces is None else [*dict.fromkeys(namespaces)]
+        )
         self._label_selector = label_selector
         self._field_selector = field_selector
         self._page_size = page_size
         self._inactivity = inactivity
         self._observer: Observer = observer or NullObserver()
+        self._sleep = sleep
         self._handlers: list[Handler] = []
         self._cache = Cache(indexes or {}, self._dispatch)
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}
+        # Where the cache is ahead of the stream: the revision at which a key was read live.
+        self._ahead: dict[Key, int] = {}
         self._synced = asyncio.Event()
         self._streams: dict[str | None, asyncio.Task[None]] = {}
+        self._catching_up: defaultdict[str | None, list[asyncio.Event]] = defaultdict(list)
         self._started: asyncio.TaskGroup | None = None
 
     def add_handler(self, handler: Handler) -> None:
-        """``handler(old, new)``: (None, new) added, (old, new) modified, (last, None) deleted.
+        """Calls ``handler(old, new)`` for every change from now on, and for every object in the
+        cache as if it had just been added.
 
-        What is in the cache already is handed to it as added.
+        (None, new): added. (old, new): modified. (last, None): deleted, with its last state.
         """
         for obj in self.objects():
-            handler(None, obj)
+            self._call(handler, None, obj)
         self._handlers.append(handler)
 
     @property
@@ -68,6 +78,7 @@ class Informer:
         return self._synced.is_set()
 
     async def synced(self) -> None:
+        """Waits until the first list of every namespace is in the cache."""
         await self._synced.wait()
 
     def __len__(self) -> int:
@@ -83,29 +94,38 @@ class Informer:
         return self._cache.by_index(index, value)
 
     def has_seen(self, key: Key, revision: int) -> bool:
-        """Whether the cache holds this object's state of ``revision`` or what came after it."""
+        """Whether the cache holds this object's state of ``revision`` or a later one."""
         cached = self._cache.get(key)
         if cached is not None and resource_version_of(cached) >= revision:
             return True
-        scope = key.namespace if key.namespace in self._progress else None
-        return self._progress.get(scope, 0) >= revision
+        return self._shown(key) >= revision
 
     async def refresh(self, key: Key) -> None:
-        """Reads one object now, without waiting for its event. Raises as ``Client.list``."""
-        before = self._cache.get(key)
-        selector = f"metadata.name={key.name}"
-        found = await self._client.list(
+        """Reads one object into the cache now, instead of waiting for its event.
+
+        An object outside of the informer's namespaces is left out. Raises what ``Client.list``
+        raises.
+        """
+        if self._scope_of(key) not in self._scopes:
+            return
+        selectors = [f"metadata.name={key.name}"]
+        if self._field_selector:
+            selectors.append(self._field_selector)
+        listed = await self._client.list(
             self.resource,
             key.namespace or None,
             label_selector=self._label_selector,
-            field_selector=f"{selector},{self._field_selector}"
-            if self._field_selector
-            else selector,
+            field_selector=",".join(selectors),
         )
-        if found.items:
-            self._cache.update(found.items[0])
-        elif before is not None and self._cache.get(key) is before:
-            self._cache.delete(before)
+        revision = int(listed.resource_version)
+        if revision <= self._shown(key):
+            return  # while the answer was on its way, something newer came
+        self._ahead[key] = revision
+        cached = self._cache.get(key)
+        if listed.items:
+            self._cache.update(listed.items[0])
+        elif cached is not None:
+            self._cache.delete(cached)
 
     async def run(self) -> None:
         """Lists and watches until cancelled; API errors are retried for ever with back-off."""
@@ -116,35 +136,38 @@ class Informer:
             await asyncio.Event().wait()  # streams come and go
 
     async def catch_up(self) -> None:
-        """Lists anew: the cache then holds all that was written before the call."""
+        """Lists everything again, so that the cache holds all that was written before the call."""
         await self._synced.wait()
         assert self._started is not None
-        listed = {scope: asyncio.Event() for scope in self._scopes}
-        for scope, event in listed.items():
-            # Its events may be older than the list, and must not come after it.
-            self._streams[scope].cancel()
-            await asyncio.wait([self._streams[scope]])
-            follow = self._follow(scope, "CaughtUp", event)
+        listed = []
+        for scope in self._scopes:
+            before = self._streams[scope]
+            before.cancel()
+            follow = self._follow(scope, "CaughtUp", after=before)
             self._streams[scope] = self._started.create_task(follow)
-        for event in listed.values():
+            listed.append(asyncio.Event())
+            self._catching_up[scope].append(listed[-1])
+        for event in listed:
             await event.wait()
 
     async def _follow(
-        self, scope: str | None, reason: str, listed: asyncio.Event | None = None
+        self, scope: str | None, reason: str, after: asyncio.Task[None] | None = None
     ) -> None:
+        if after is not None:
+            # Events of the old stream may be older than the new list, and must not come after it.
+            await asyncio.wait([after])
         backoff = Backoff()
         while True:
+            at_least = 0.0
             try:
                 await self._relist(scope, reason)
-                if listed is not None:
-                    listed.set()
                 await self._watch(scope, backoff)
             except Gone:
                 reason = "Expired"
             except KubeError as error:
                 reason = "Failed"
-                self._failed(error, scope)
-            await asyncio.sleep(backoff.next())
+                at_least = self._failed(error, scope)
+            await self._sleep(max(backoff.next(), at_least))
 
     async def _relist(self, scope: str | None, reason: str) -> None:
         listed = await self._client.list(
@@ -154,17 +177,23 @@ class Informer:
             field_selector=self._field_selector,
             limit=self._page_size,
         )
-        self._cache.replace(listed.items, scope)
-        self._progress[scope] = int(listed.resource_version)
+        revision = int(listed.resource_version)
+        newer = {key for key, read_at in self._ahead.items() if read_at > revision}
+        self._cache.replace(listed.items, scope, but=newer)
+        self._progress[scope] = revision
+        self._forget_passed()
         self._observer.relisted(self.resource.plural, reason)
         self.last_error = None
         if len(self._progress) == len(self._scopes):
             self._synced.set()
+        for caught_up in self._catching_up.pop(scope, ()):
+            caught_up.set()
 
     async def _watch(self, scope: str | None, backoff: Backoff) -> None:
-        """Watches on across ended and broken streams. Raises ApiError when a list is needed."""
+        """Watches, and again when a stream ends or breaks. Raises ApiError when a new list is
+        needed."""
         while True:
-            silent = True
+            silent, at_least = True, 0.0
             try:
                 stream = self._client.watch(
                     self.resource,
@@ -177,29 +206,55 @@ class Informer:
                 async with aclosing(stream) as events:
                     async for event in events:
                         self._apply(scope, event)
-                        silent = False
-            except (TransportError, TooManyRequests) as error:
-                self._failed(error, scope)
-            if silent:
-                await asyncio.sleep(backoff.next())
-            else:
+                        silent, self.last_error = False, None
+            except (TransportError, Overloaded) as error:
+                at_least = self._failed(error, scope)
+            if not silent:
                 backoff.reset()
+            if silent or at_least:
+                await self._sleep(max(backoff.next(), at_least))
 
     def _apply(self, scope: str | None, event: WatchEvent) -> None:
-        if event.type == "DELETED":
-            self._cache.delete(event.object)
-        elif event.type != "BOOKMARK":
-            self._cache.update(event.object)
-        self._progress[scope] = resource_version_of(event.object)
+        obj, revision = event.object, resource_version_of(event.object)
+        self._progress[scope] = revision
+        if event.type == "BOOKMARK":
+            self._forget_passed()
+        elif self._ahead and revision <= self._ahead.get(key_of(obj), 0):
+            pass  # the cache shows what became of it later
+        elif event.type == "DELETED":
+            self._cache.delete(obj)
+        else:
+            self._cache.update(obj)
+
+    def _scope_of(self, key: Key) -> str | None:
+        return None if None in self._scopes else key.namespace
+
+    def _shown(self, key: Key) -> int:
+        """The revision as of which, or later, the cache shows this key."""
+        return max(self._progress.get(self._scope_of(key), 0), self._ahead.get(key, 0))
+
+    def _forget_passed(self) -> None:
+        """Drops the revisions of live reads that the streams have passed since."""
+        if self._ahead:
+            progress = self._progress
+            self._ahead = {
+                key: read_at
+                for key, read_at in self._ahead.items()
+                if read_at > progress.get(self._scope_of(key), 0)
+            }
 
     def _dispatch(self, old: Object | None, new: Object | None) -> None:
         for handler in self._handlers:
-            try:
-                handler(old, new)
-            except Exception:
-                log.exception("informer handler failed", resource=self.resource.plural)
+            self._call(handler, old, new)
 
-    def _failed(self, error: KubeError, scope: str | None) -> None:
+    def _call(self, handler: Handler, old: Object | None, new: Object | None) -> None:
+        try:
+            handler(old, new)
+        except Exception:
+            log.exception("informer handler failed", resource=self.resource.plural)
+
+    def _failed(self, error: KubeError, scope: str | None) -> float:
+        """Notes the error; returns how long the server asks to wait, in seconds."""
         self.last_error = error
         log.warning(
             "list or watch failed",
@@ -209,3 +264,4 @@ class Informer:
             status=error.status if isinstance(error, ApiError) else 0,
             message=str(error),
         )
+        return error.retry_after if isinstance(error, Overloaded) else 0.0

@@ -1,6 +1,7 @@
 """Leader election on a Lease, and the fence that keeps a former leader from writing."""
 
 import asyncio
+import math
 import os
 import time
 import uuid
@@ -19,25 +20,19 @@ log = structlog.get_logger(__name__)
 
 
 class Fence(Protocol):
-    """Asked before every write."""
+    """Is asked before every write whether this process still leads."""
 
     def check(self) -> float:
-        """Seconds until another may lead, at most. Raises LostLeadership when not leading."""
-
-
-class Unfenced:
-    """For programs of which any number may write at once."""
-
-    def check(self) -> float:
-        return float("inf")
+        """Seconds during which no other process can lead. Raises LostLeadership when this one does
+        not lead."""
 
 
 class Elector:
     """Holds a Lease while a coroutine works.
 
-    Only local monotonic time counts: a foreign Lease has expired when it has not changed for its
-    duration since it was first seen. A holder that could not renew for ``renew_deadline`` stops;
-    nobody else can take over before ``duration``, and the difference is the time to stop in.
+    Only local monotonic time counts: another's Lease has expired when this process has not seen it
+    change for its duration. A holder that could not renew for ``renew_deadline`` seconds stops;
+    nobody else can take over before ``duration``, so it has the time in between to stop.
     """
 
     def __init__(
@@ -73,7 +68,7 @@ class Elector:
         return self._clock() < self._renewed_at + self._renew_deadline
 
     def check(self) -> float:
-        """The Elector is the Fence of what it runs."""
+        """See Fence: the Elector is the fence of the work that it runs."""
         if not self.leading:
             raise LostLeadership(f"{self.identity} does not hold the Lease {self._name}")
         return self._renewed_at + self._duration - self._clock()
@@ -83,11 +78,12 @@ class Elector:
     ) -> None:
         """Acquires the Lease and runs ``lead(fence)`` while renewing it.
 
-        ``stop`` set or ``lead`` over: the work ends first, then the Lease is given back. Lease
-        lost: the fence closes, the work is cancelled, and LostLeadership is raised; call again
-        with fresh state or exit. What ``lead`` raises is raised.
+        When ``stop`` is set or ``lead`` returns, the work ends first, then the Lease is given back.
+        When the Lease is lost, the fence closes, the work is cancelled, and LostLeadership is
+        raised: call again with fresh state, or exit. What ``lead`` raises is raised.
         """
         stop = stop or asyncio.Event()
+        self._observer.leading(self._name, False)
         if not await self._acquire(stop):
             return
         log.info("leading", lease=self._name, identity=self.identity)
@@ -134,7 +130,7 @@ class Elector:
         return False
 
     async def _renew(self) -> None:
-        """Renews until that has failed for the renew deadline, or another holds the Lease."""
+        """Renews until that has failed for ``renew_deadline``, or another holds the Lease."""
         while True:
             left = self._renewed_at + self._renew_deadline - self._clock()
             if left <= 0:
@@ -164,13 +160,13 @@ class Elector:
         now = _now()
         changes = {
             "holderIdentity": self.identity,
-            "leaseDurationSeconds": max(1, round(self._duration)),
+            "leaseDurationSeconds": math.ceil(self._duration),
             "renewTime": now,
         }
         if not mine:
             changes["acquireTime"] = now
             changes["leaseTransitions"] = spec.get("leaseTransitions", 0) + 1
-        # Taken before the request: the server cannot have renewed earlier than this.
+        # The time before the request: the Lease is renewed at this moment or later.
         sent = self._clock()
         try:
             await self._patch(client, lease, changes)
@@ -190,7 +186,7 @@ class Elector:
             "metadata": {"name": self._name, "namespace": self._namespace},
             "spec": {
                 "holderIdentity": self.identity,
-                "leaseDurationSeconds": max(1, round(self._duration)),
+                "leaseDurationSeconds": math.ceil(self._duration),
                 "acquireTime": now,
                 "renewTime": now,
                 "leaseTransitions": 0,

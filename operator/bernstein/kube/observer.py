@@ -1,4 +1,4 @@
-"""Where the engine reports what it does; metrics implement it, and the default ignores it."""
+"""The interface through which the engine counts what it does; metrics implement it."""
 
 from typing import Literal, Protocol
 
@@ -6,10 +6,13 @@ ReconcileResult = Literal["success", "requeue_after", "requeue", "error"]
 
 
 class Observer(Protocol):
-    """Called synchronously on hot paths: implementations only count. Durations in seconds."""
+    """Called synchronously where the engine is busiest, so implementations must only count.
+
+    Durations are in seconds.
+    """
 
     def request(self, verb: str, resource: str, status: int, seconds: float) -> None:
-        """One HTTP request was answered; status 0 = there was no answer."""
+        """One HTTP request has ended; status 0 means that there was no answer."""
 
     def queue_added(self, queue: str) -> None: ...
 
@@ -24,7 +27,7 @@ class Observer(Protocol):
     def reconciled(self, controller: str, result: ReconcileResult, seconds: float) -> None: ...
 
     def relisted(self, resource: str, reason: str) -> None:
-        """An informer listed everything; reason is Started, CaughtUp, Expired, Failed."""
+        """An informer listed everything; ``reason`` is Started, CaughtUp, Expired or Failed."""
 
     def leading(self, lease: str, leading: bool) -> None: ...
 

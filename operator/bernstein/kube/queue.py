@@ -3,7 +3,7 @@
 import asyncio
 import heapq
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from enum import IntEnum
 from itertools import count
 from typing import Generic, TypeVar
@@ -28,10 +28,10 @@ class QueueClosed(Exception):  # noqa: N818 - a signal, not an error
 class WorkQueue(Generic[K]):
     """Hands out each key to one worker at a time.
 
-    A key that is added while it waits stays once in the queue, with the higher priority; one that
-    is added while it runs comes again after ``done``. Handing out a key drops its delayed add:
-    the run sees everything that the delay was for. ``jitter`` gives 0 to 1 and shortens back-off
-    by up to a half; the clock is monotonic, in seconds.
+    A key that is added while it waits is in the queue once, with the higher of the priorities. A
+    key that is added while it runs comes again after ``done``. When a key is handed out its delayed
+    add is dropped, because the run now sees what the delayed one would. The clock is monotonic, in
+    seconds.
     """
 
     def __init__(
@@ -41,22 +41,20 @@ class WorkQueue(Generic[K]):
         clock: Callable[[], float] = time.monotonic,
         base: float = 0.005,
         cap: float = 1000.0,
-        jitter: Callable[[], float] | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.name = name
         self._clock = clock
         self._base = base
         self._cap = cap
-        self._jitter = jitter
         self._observer: Observer = observer or NullObserver()
         self._order = count()
-        # Heaps may hold outdated entries; the dicts say which ones count.
-        self._ready_heap: list[tuple[Priority, int, K]] = []
+        # Heaps may hold outdated entries, as many as the dicts hold of those that count.
+        self._ready_heap: list[tuple[float, int, K]] = []
         self._ready: dict[K, tuple[Priority, int, float]] = {}
         self._delayed_heap: list[tuple[float, int, K]] = []
         self._delayed: dict[K, tuple[float, int, Priority]] = {}
-        self._running: dict[K, float] = {}
+        self._running: dict[K, tuple[Priority, float]] = {}
         self._again: dict[K, Priority] = {}
         self._failures: dict[K, int] = {}
         self._arrived = asyncio.Event()
@@ -80,13 +78,15 @@ class WorkQueue(Generic[K]):
         since = waiting[2] if waiting is not None else self._clock()
         self._ready[key] = (priority, order, since)
         heapq.heappush(self._ready_heap, (priority, order, key))
+        _trim(self._ready_heap, self._ready)
         if waiting is None:
             self._observer.queue_added(self.name)
             self._observer.queue_depth(self.name, len(self._ready))
         self._arrived.set()
 
     def add_after(self, key: K, delay: float, priority: Priority = Priority.NORMAL) -> None:
-        """Adds the key in ``delay`` seconds; of two delayed adds of a key the earlier counts."""
+        """Adds the key after ``delay`` seconds; of several delayed adds of a key the earliest
+        counts."""
         if delay <= 0:
             self.add(key, priority)
             return
@@ -96,28 +96,34 @@ class WorkQueue(Generic[K]):
         waiting = self._delayed.get(key)
         if waiting is not None:
             priority = min(priority, waiting[2])
-            due = min(due, waiting[0])
+            if waiting[0] <= due:
+                self._delayed[key] = (waiting[0], waiting[1], priority)
+                return
         order = next(self._order)
         self._delayed[key] = (due, order, priority)
         heapq.heappush(self._delayed_heap, (due, order, key))
+        _trim(self._delayed_heap, self._delayed)
         # Workers that wait must wake for the new earliest time.
         self._arrived.set()
 
     def retry(self, key: K, at_least: float = 0.0, priority: Priority = Priority.NORMAL) -> float:
-        """Adds the key after its next back-off (base·2ⁿ, at most ``cap``); returns the delay."""
+        """Adds the key after its next back-off (base·2ⁿ seconds, at most ``cap``, and not less than
+        ``at_least``); returns the delay."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         delay = min(self._base * 2.0 ** min(failures, 64), self._cap)
-        if self._jitter is not None:
-            delay *= 1 - self._jitter() / 2
         delay = max(delay, at_least)
         self._observer.queue_retried(self.name)
         self.add_after(key, delay, priority)
         return delay
 
     def forget(self, key: K) -> None:
-        """The key went well: its back-off starts anew."""
+        """The key's run went well, so its back-off starts anew."""
         self._failures.pop(key, None)
+
+    def priority_of(self, key: K) -> Priority:
+        """The priority at which a key that runs was handed out."""
+        return self._running[key][0]
 
     def poll(self) -> K | None:
         """The next key that may run now, which counts as running until ``done``."""
@@ -129,15 +135,17 @@ class WorkQueue(Generic[K]):
                 continue
             del self._ready[key]
             self._delayed.pop(key, None)
+            _trim(self._ready_heap, self._ready)
+            _trim(self._delayed_heap, self._delayed)
             now = self._clock()
-            self._running[key] = now
+            self._running[key] = (entry[0], now)
             self._observer.queue_depth(self.name, len(self._ready))
             self._observer.queue_started(self.name, now - entry[2])
             return key
         return None
 
     async def get(self) -> K:
-        """Waits for the next key. Raises QueueClosed."""
+        """Waits for the next key. Raises QueueClosed when no more will come."""
         while not self._closed:
             key = self.poll()
             if key is not None:
@@ -149,14 +157,14 @@ class WorkQueue(Generic[K]):
 
     def done(self, key: K) -> None:
         """The run of a key that ``get`` or ``poll`` gave has ended."""
-        started = self._running.pop(key)
+        _, started = self._running.pop(key)
         self._observer.queue_finished(self.name, self._clock() - started)
         priority = self._again.pop(key, None)
         if priority is not None:
             self.add(key, priority)
 
     def close(self) -> None:
-        """Nothing is handed out or accepted any more; runs in progress may still be ``done``."""
+        """From now on no key is handed out or accepted; those that run may still be ``done``."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -170,12 +178,22 @@ class WorkQueue(Generic[K]):
             if entry is not None and entry[1] == order:
                 del self._delayed[key]
                 self.add(key, entry[2])
+        _trim(self._delayed_heap, self._delayed)
 
     def _arm(self) -> None:
-        """Sets the event when the earliest delayed key is due."""
+        """Wakes a worker when the earliest delayed key is due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._delayed_heap:
             wait = max(0.0, self._delayed_heap[0][0] - self._clock())
             self._timer = asyncio.get_running_loop().call_later(wait, self._arrived.set)
+
+
+def _trim(heap: list[tuple[float, int, K]], counts: Mapping[K, tuple[float, int, float]]) -> None:
+    """Drops the outdated entries of a heap once they are more than those that count."""
+    if len(heap) > 2 * len(counts):
+        heap[:] = [
+            entry for entry in heap if entry[2] in counts and counts[entry[2]][1] == entry[1]
+        ]
+        heapq.heapify(heap)

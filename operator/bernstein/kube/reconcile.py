@@ -5,16 +5,16 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar, TypeVarTuple
 
 import structlog
 
-from bernstein.kube.errors import Conflict, KubeError, Requeue, TooManyRequests
+from bernstein.kube.errors import Conflict, KubeError, Overloaded, Requeue
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver, Observer, ReconcileResult
 from bernstein.kube.queue import Priority, QueueClosed, WorkQueue
-from bernstein.kube.resource import Key, Object, is_deleting, key_of
+from bernstein.kube.resource import Key, Object, Resource, is_deleting, key_of
 
 log = structlog.get_logger(__name__)
 
@@ -22,8 +22,11 @@ Mapper: TypeAlias = Callable[[Object], Collection[Key]]
 PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
 Predicate: TypeAlias = Callable[[Object | None, Object | None], bool]
 
+R = TypeVar("R")
+Args = TypeVarTuple("Args")
+
 TELL_SECONDS = 1.0
-"""A back-off as long as this means that it does not pass by itself."""
+"""A key whose back-off is as long as this keeps failing: from then on ``tell`` hears of it."""
 
 _SYSTEM = random.SystemRandom()
 
@@ -39,8 +42,8 @@ def own_key(obj: Object) -> Collection[Key]:
     return (key_of(obj),)
 
 
-def controller_key(kind: str, group: str) -> Mapper:
-    """Maps a dependant to its owner of that kind and group that has ``controller: true``."""
+def controller_key(resource: Resource) -> Mapper:
+    """Maps a dependant to its owner of that kind that has ``controller: true``."""
 
     def mapper(obj: Object) -> Collection[Key]:
         metadata = obj["metadata"]
@@ -48,8 +51,8 @@ def controller_key(kind: str, group: str) -> Mapper:
             Key(metadata.get("namespace", ""), owner["name"])
             for owner in metadata.get("ownerReferences", ())
             if owner.get("controller")
-            and owner["kind"] == kind
-            and owner["apiVersion"].rpartition("/")[0] == group
+            and owner["kind"] == resource.kind
+            and owner["apiVersion"].rpartition("/")[0] == resource.group
         ]
 
     return mapper
@@ -72,13 +75,22 @@ def deletion_first(old: Object | None, new: Object | None) -> Priority:
     return Priority.HIGH if new is None or is_deleting(new) else Priority.NORMAL
 
 
-class Controller:
-    """Reconciles the keys of one resource with ``workers`` at a time, each key alone.
+def _or(fallback: R, function: Callable[[*Args], R], *args: *Args) -> R:
+    """What the function returns, or the fallback where it fails."""
+    try:
+        return function(*args)
+    except Exception:
+        log.exception("an event cannot be judged", function=getattr(function, "__name__", ""))
+        return fallback
 
-    ``reconcile`` reads caches, writes, and returns a Result; what it raises is retried with
-    back-off, except Requeue, which says itself when to come again. All keys of ``primary`` are
-    added at the lowest priority about every ``resync`` seconds. ``tell`` hears of each error of a
-    key that keeps failing. A Controller runs once.
+
+class Controller:
+    """Reconciles the keys of one resource, ``workers`` at a time, but never one key twice at once.
+
+    ``reconcile`` reads caches, writes, and returns a Result. When it raises, the key is tried again
+    with back-off; a Requeue says itself when. About every ``resync`` seconds all keys of
+    ``primary`` are added at the lowest priority. ``tell`` is called with each error of a key that
+    keeps failing. A Controller runs only once.
     """
 
     def __init__(
@@ -107,11 +119,6 @@ class Controller:
         self.queue: WorkQueue[Key] = WorkQueue(name, observer=self._observer)
         self.watch(primary, own_key)
 
-    def enqueue(
-        self, key: Key, *, priority: Priority = Priority.NORMAL, after: float = 0.0
-    ) -> None:
-        self.queue.add_after(key, after, priority)
-
     def watch(
         self,
         informer: Informer,
@@ -120,32 +127,31 @@ class Controller:
         priority: PriorityFunction = deletion_first,
         when: Predicate | None = None,
     ) -> None:
-        """Every event of the informer adds the keys that the old and the new object map to;
-        with ``when`` only those events for which it is true."""
+        """Adds, for every event of the informer, the keys that ``mapper`` makes of the old and of
+        the new object; with ``when`` only for events for which that is true."""
 
         def handler(old: Object | None, new: Object | None) -> None:
-            if when is not None and not when(old, new):
+            # An event that cannot be judged counts, and counts as usual: else it would be lost.
+            if when is not None and not _or(True, when, old, new):
                 return
-            rank = priority(old, new)
-            keys = mapper(new) if new is not None else ()
-            for key in keys:
+            rank = _or(Priority.NORMAL, priority, old, new)
+            objects = [obj for obj in (new, old) if obj is not None]
+            nobody: Collection[Key] = ()
+            for key in dict.fromkeys(k for obj in objects for k in _or(nobody, mapper, obj)):
                 self.queue.add(key, rank)
-            for key in mapper(old) if old is not None else ():
-                if key not in keys:
-                    self.queue.add(key, rank)
 
         self._informers.append(informer)
         informer.add_handler(handler)
 
     async def run(self) -> None:
-        """Waits for the caches, then works until cancelled; then running reconciles get ``drain``
-        seconds to end by themselves."""
+        """Waits for the caches, then works until cancelled. Reconciles that run at that moment get
+        ``drain`` seconds to end by themselves."""
         for informer in self._informers:
             await informer.synced()
         workers = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         resync = asyncio.create_task(self._resync_forever())
         try:
-            # They end only by a defect of the loop itself, which must not go unseen.
+            # These tasks end only by a defect of the loop itself, which must be raised.
             ended, _ = await asyncio.wait([*workers, resync], return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 task.result()
@@ -163,7 +169,7 @@ class Controller:
                 key = await self.queue.get()
             except QueueClosed:
                 return
-            # Every worker is a task with a context of its own: nothing to unbind.
+            # Every worker is a task with a context of its own, so nothing has to be unbound.
             structlog.contextvars.bind_contextvars(
                 controller=self.name, namespace=key.namespace, name=key.name
             )
@@ -176,11 +182,17 @@ class Controller:
         started = time.monotonic()
         try:
             if self._guard is not None and (wait := await self._guard.settle(key)):
-                self.queue.add_after(key, wait)
+                self.queue.add_after(key, wait, self._rank(key))
                 return
             outcome = await self._reconcile(key)
         except Exception as error:  # noqa: BLE001 - whatever it is, the key is tried again
             result = self._failed(key, error)
+        except asyncio.CancelledError:
+            worker = asyncio.current_task()
+            if worker is not None and worker.cancelling():
+                raise
+            # It waited for something that was cancelled; the worker itself was not.
+            result = self._failed(key, RuntimeError("something that it waited for was cancelled"))
         else:
             self.queue.forget(key)
             result = "success"
@@ -189,17 +201,21 @@ class Controller:
                 self.queue.add_after(key, outcome.requeue_after)
         self._observer.reconciled(self.name, result, time.monotonic() - started)
 
+    def _rank(self, key: Key) -> Priority:
+        """With which a key that has to wait comes again: no later than usual."""
+        return min(Priority.NORMAL, self.queue.priority_of(key))
+
     def _failed(self, key: Key, error: Exception) -> ReconcileResult:
         if isinstance(error, Requeue):
-            self.queue.add_after(key, error.after)
+            self.queue.add_after(key, error.after, self._rank(key))
             return "requeue"
-        at_least = error.retry_after if isinstance(error, TooManyRequests) else 0.0
-        delay = self.queue.retry(key, at_least)
+        at_least = error.retry_after if isinstance(error, Overloaded) else 0.0
+        delay = self.queue.retry(key, at_least, self._rank(key))
         if isinstance(error, Conflict):
-            # Someone else wrote first: ordinary, and the fresh state is on its way.
+            # Somebody else wrote first, as happens often; the newer state is on its way.
             log.debug("reconcile conflict", message=str(error), retry_seconds=delay)
             return "requeue"
-        lasts = delay >= TELL_SECONDS and not isinstance(error, TooManyRequests)
+        lasts = delay >= TELL_SECONDS and not isinstance(error, Overloaded)
         if lasts and self._tell is not None:
             self._tell(key, error)
         if isinstance(error, KubeError):

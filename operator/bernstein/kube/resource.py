@@ -1,4 +1,4 @@
-"""How objects and their kinds are named: resources, keys and metadata accessors.
+"""Resources (kinds as the API names them), keys of objects, and access to their metadata.
 
 Objects are the raw JSON dicts of the API server and are treated as immutable by everyone.
 """
@@ -48,10 +48,8 @@ def _segment(name: str) -> str:
     return quote(name, safe="")
 
 
-NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
 PODS = Resource("", "v1", "pods", "Pod")
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
-SECRETS = Resource("", "v1", "secrets", "Secret")
 JOBS = Resource("batch", "v1", "jobs", "Job")
 NETWORK_POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
@@ -59,8 +57,12 @@ EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
 TOKEN_REVIEWS = Resource(
     "authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False
 )
-SUBJECT_ACCESS_REVIEWS = Resource(
-    "authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", namespaced=False
+SELF_SUBJECT_ACCESS_REVIEWS = Resource(
+    "authorization.k8s.io",
+    "v1",
+    "selfsubjectaccessreviews",
+    "SelfSubjectAccessReview",
+    namespaced=False,
 )
 
 
@@ -85,7 +87,7 @@ def uid_of(obj: Object) -> str:
 
 
 def resource_version_of(obj: Object) -> int:
-    """The object's revision; the API guarantees that those of one resource can be ordered."""
+    """The object's revision. The API guarantees that revisions of one resource can be compared."""
     return int(obj["metadata"].get("resourceVersion") or 0)
 
 
@@ -97,6 +99,6 @@ def controller_of(obj: Object) -> Object | None:
     """The owner reference that has ``controller: true``, if any."""
     for reference in obj["metadata"].get("ownerReferences", ()):
         if reference.get("controller"):
-            found: Object = reference
-            return found
+            controller: Object = reference
+            return controller
     return None

@@ -1,1 +1,1 @@
-"""What the processes tell about themselves: metrics, logs and probes."""
+"""Metrics, logs and probes of our processes."""

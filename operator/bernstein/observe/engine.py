@@ -5,11 +5,11 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry
 
 from bernstein.observe import series
-from bernstein.observe.registry import OTHER, counter, gauge, histogram, word
+from bernstein.observe.registry import counter, gauge, histogram, word
 
 
 class EngineMetrics:
-    """Has the shape of the engine's Observer; durations in seconds."""
+    """Implements the engine's Observer; durations are in seconds."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._requests = counter(series.REQUESTS, registry)
@@ -25,11 +25,9 @@ class EngineMetrics:
         self._relists = counter(series.RELISTS, registry)
 
     def request(self, verb: str, resource: str, status: int, seconds: float) -> None:
-        # Raw paths such as /version are no resource; pods/log is one.
-        target = OTHER if resource.startswith("/") else resource
         code = str(status) if status else "<error>"
-        self._requests.labels(verb, target, code).inc()
-        self._request_seconds.labels(verb, target).observe(seconds)
+        self._requests.labels(verb, resource, code).inc()
+        self._request_seconds.labels(verb, resource).observe(seconds)
 
     def queue_added(self, queue: str) -> None:
         self._adds.labels(queue).inc()

@@ -11,21 +11,21 @@ from prometheus_client import CollectorRegistry
 from bernstein.observe.registry import render
 
 Check = Callable[[], str | None]
-"""Returns what is wrong, in plain words, or None. Must not block."""
+"""Returns in plain words what is wrong, or None. Must not block."""
 
 
 class ProbeServer:
     """Serves `/metrics`, `/healthz` and `/readyz` while entered (`async with`).
 
-    A probe answers 200 `ok`, or 503 with one line for every check that fails. `host=None` listens
-    on all interfaces; `port=0` takes a free one, and `port` then says which.
+    `/healthz` answers as long as the process does, `/readyz` with 503 and a line for every check
+    that fails. With `host=None` it
+    listens on all interfaces. With `port=0` it takes a free port, which the attribute `port` names.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry,
         *,
-        live: Mapping[str, Check] | None = None,
         ready: Mapping[str, Check] | None = None,
         host: str | None = None,
         port: int = 8080,
@@ -33,7 +33,6 @@ class ProbeServer:
         self.port = port
         self._host = host
         self._registry = registry
-        self._live = dict(live or {})
         self._ready = dict(ready or {})
         self._runner: web.AppRunner | None = None
 
@@ -63,13 +62,13 @@ class ProbeServer:
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def _healthz(self, _: web.Request) -> web.Response:
-        return _answer(self._live)
+        return web.Response(text="ok")
 
     async def _readyz(self, _: web.Request) -> web.Response:
         return _answer(self._ready)
 
 
 def _answer(checks: Mapping[str, Check]) -> web.Response:
-    found = ((name, check()) for name, check in checks.items())
-    wrong = [f"{name}: {problem}" for name, problem in found if problem is not None]
+    problems = ((name, check()) for name, check in checks.items())
+    wrong = [f"{name}: {problem}" for name, problem in problems if problem is not None]
     return web.Response(text="\n".join(wrong) or "ok", status=503 if wrong else 200)

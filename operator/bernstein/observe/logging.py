@@ -15,7 +15,7 @@ from bernstein.observe.redact import HIDDEN, is_secret, without_secrets
 
 LEVELS = ("debug", "info", "warning", "error")
 DEPTH = 4
-"""Nesting below which values are shown as their type alone."""
+"""Levels of nesting that are shown; of deeper values only the type is."""
 
 _FIRST = ("time", "level", "logger", "message", "namespace", "name", "uid", "attempt")
 
@@ -33,15 +33,14 @@ def configure(
     *,
     sanitise: Callable[[str], str],
     level: str = "info",
-    console: bool | None = None,
     stream: TextIO | None = None,
 ) -> None:
-    """Sets up logging of this process; calling it again replaces the set-up.
+    """Sets up logging of this process; a second call replaces the first.
 
-    `sanitise` bounds and cleans every text; `console=None` chooses the readable form on a terminal.
+    Every text goes through `sanitise`, which bounds and cleans it. A terminal gets lines for
+    people, anything else JSON.
     """
     target = stream or sys.stderr
-    readable = target.isatty() if console is None else console
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -54,7 +53,7 @@ def configure(
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
             Cleaner(sanitise),
-            *_rendering(readable),
+            *_rendering(readable=target.isatty()),
         ],
     )
     handler = logging.StreamHandler(target)
@@ -78,12 +77,12 @@ def configure(
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
     """`logger("bernstein.server").info("session started", namespace=..., name=...)`."""
-    found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
-    return found
+    bound_logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
+    return bound_logger
 
 
 def bound(**fields: object) -> AbstractContextManager[None]:
-    """Every line written inside carries these fields (namespace, name, uid, attempt, ...)."""
+    """Adds these fields (namespace, name, uid, attempt, ...) to every line written in the block."""
     return structlog.contextvars.bound_contextvars(**fields)
 
 
@@ -99,7 +98,7 @@ def _rendering(readable: bool) -> list[Processor]:
 
 
 def _route_libraries() -> None:
-    """Libraries that bring handlers of their own write through ours instead."""
+    """Makes libraries that have handlers of their own write through ours instead."""
     for name in ("kopf", "uvicorn", "uvicorn.error", "uvicorn.access", "aiohttp"):
         library = logging.getLogger(name)
         library.handlers.clear()
@@ -109,7 +108,7 @@ def _route_libraries() -> None:
 
 
 def _reference(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """kopf names the object that a line is about in one mapping; show it like our own lines do."""
+    """Turns the mapping in which kopf names a line's object into the fields that our lines have."""
     reference = event.pop("k8s_ref", None)
     event.pop("settings", None)
     event.pop("color_message", None)
@@ -126,7 +125,7 @@ def _ordered(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 
 class Cleaner:
-    """Redacts secrets and sanitises every text, at any depth."""
+    """Redacts secrets and sanitises every text, on all levels of nesting."""
 
     def __init__(self, sanitise: Callable[[str], str]) -> None:
         self._sanitise = sanitise

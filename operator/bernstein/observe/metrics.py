@@ -1,9 +1,10 @@
-"""The metrics of the operator and of the server; each object has a registry of its own."""
+"""The metrics of the operator and of the server, each with a registry of its own."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import Literal
 
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
@@ -11,12 +12,15 @@ from bernstein.observe.engine import EngineMetrics
 from bernstein.observe.population import Objects, Population
 from bernstein.observe.registry import counter, histogram, new_registry, word
 
+Attempt = Literal["first", "later", "plan"]
+"""What a verification judged: a Task's first counted attempt, a later one, or a Plan as a whole."""
+
 
 class Metrics(EngineMetrics):
-    """The operator's. Count a fact once, after the write that records it has succeeded.
+    """The operator's metrics. Count a fact once, after the write that records it has succeeded.
 
-    Nothing here raises or blocks; amounts are increments, and those that are not positive are
-    ignored.
+    No method raises or blocks. Money and tokens are added to what was counted; amounts that are not
+    positive are ignored.
     """
 
     def __init__(self, *, process: bool = True) -> None:
@@ -35,7 +39,7 @@ class Metrics(EngineMetrics):
         self._tokens = counter(series.TOKENS, self.registry)
 
     def watch_population(self, *, tasks: Objects, sessions: Objects, plans: Objects) -> None:
-        """From now on every scrape counts these; call once."""
+        """Makes every scrape count these objects; call once."""
         register = self.registry.register
         register(Population(series.TASKS, tasks, field="state", known=TaskState))
         register(Population(series.SESSIONS, sessions, field="state", known=SessionState))
@@ -64,14 +68,12 @@ class Metrics(EngineMetrics):
     def gate_verdict(self, gate: str, verdict: str) -> None:
         self._gates.labels(word(gate), word(verdict)).inc()
 
-    def verified(self, namespace: str, *, first: bool, passed: bool) -> None:
-        """The verification of an attempt ended; `first` = the Task's first counted attempt."""
-        attempt = "first" if first else "later"
+    def verified(self, namespace: str, attempt: Attempt, *, passed: bool) -> None:
         result = "passed" if passed else "rejected"
         self._verifications.labels(namespace, attempt, result).inc()
 
-    def merge_finished(self, namespace: str, result: str) -> None:
-        self._merges.labels(namespace, word(result)).inc()
+    def merge_finished(self, namespace: str, kind: Literal["Task", "Plan"], result: str) -> None:
+        self._merges.labels(namespace, kind, word(result)).inc()
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)
@@ -100,7 +102,7 @@ class Metrics(EngineMetrics):
 
 
 class ServerMetrics(EngineMetrics):
-    """The server's."""
+    """The server's metrics."""
 
     def __init__(self, *, process: bool = True) -> None:
         self.registry = new_registry(process=process)

@@ -1,4 +1,4 @@
-"""Gauges of what exists, counted at scrape time from whoever holds the objects."""
+"""Gauges of how many objects exist, counted in the caches at every scrape."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bernstein.observe.registry import word
 from bernstein.observe.series import Series
 
 Objects = Callable[[], Iterable[Mapping[str, Any]]]
-"""Gives raw objects of one kind, as an informer's cache holds them; called at every scrape."""
+"""Returns the raw objects of one kind that an informer's cache holds; called at every scrape."""
 
 NEW = "New"
-"""An object without status: nobody has looked at it yet."""
+"""The value for an object without status, which no controller has looked at yet."""
 
 
 class Population(Collector):
     """Counts objects by namespace and by one field of their status.
 
-    `known` values are always shown for a namespace that has objects, so that a graph falls to zero
-    instead of ending.
+    A namespace with objects has a gauge for every value in `known`, also where no object has it, so
+    that a graph falls to zero instead of ending.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Takes secrets out of what is logged: by the name of their key, and by how they look."""
+"""Finds secrets in what is logged, by the name of their key and by their form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 
 def is_secret(key: str) -> bool:
-    """Whether a value under this key is never shown (`token` is; `input_tokens` is a number)."""
+    """Whether values under this key are never shown: those of `token`, but not `input_tokens`."""
     return _SECRET_KEY.search(key) is not None
 
 

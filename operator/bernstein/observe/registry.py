@@ -1,4 +1,4 @@
-"""One process's registry, metrics made from their `Series`, and the text that Prometheus reads."""
+"""The registry of one process, metrics made from their `Series`, and the text for Prometheus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
 class Registry(CollectorRegistry):
-    """Leaves out the `_created` samples, which double the number of series for nothing we use."""
+    """Leaves out the `_created` samples: they double the number of series, and we use none."""
 
     def collect(self) -> Iterable[Metric]:
         for metric in super().collect():
@@ -34,7 +34,8 @@ class Registry(CollectorRegistry):
 
 
 def new_registry(*, process: bool) -> Registry:
-    """An empty registry; with `process`, memory, CPU, open files and garbage collection in it."""
+    """A registry with the build's version; with `process`, also with the memory, CPU, open files
+    and garbage collection of this process."""
     registry = Registry()
     if process:
         ProcessCollector(registry=registry)
@@ -66,12 +67,12 @@ def histogram(series: Series, registry: CollectorRegistry) -> Histogram:
 
 
 def word(value: object) -> str:
-    """A label value that is a plain word; anything else (free text, say) counts as `other`."""
+    """`value` as the value of a label: a plain word stays, anything else becomes `other`."""
     text = str(value)
     return text if _WORD.fullmatch(text) else OTHER
 
 
 def render(registry: CollectorRegistry, accept: str = "") -> tuple[bytes, str]:
-    """The body and content type that a scraper with this Accept header gets."""
+    """(body, content type) for a scraper that sends this Accept header."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type

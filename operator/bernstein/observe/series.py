@@ -75,26 +75,30 @@ SIGNAL_VERDICTS = Series(
     "bernstein_signal_verdicts_total",
     "counter",
     ("type", "verdict"),
-    "Verdicts of completion signals, by the signal's type.",
+    "Verdicts of completion signals, by the signal's type, on the work of a Task and on a Plan's "
+    "as a whole.",
 )
 GATE_VERDICTS = Series(
     "bernstein_gate_verdicts_total",
     "counter",
     ("gate", "verdict"),
-    "Verdicts of quality gates, by the gate's name.",
+    "Verdicts of quality gates, by the gate's name, on the work of a Task and on a Plan's as a "
+    "whole.",
 )
 VERIFICATIONS = Series(
     "bernstein_verifications_total",
     "counter",
     ("namespace", "attempt", "result"),
-    "Verifications that ended: `attempt` is `first` or `later`, `result` is `passed` or "
-    "`rejected`. The first-pass rate is `first` and `passed` over `first`.",
+    "Verifications that ended: `attempt` is `first` or `later` of a Task, or `plan` for a Plan's "
+    "work as a whole; `result` is `passed` or `rejected`. The first-pass rate is `first` and "
+    "`passed` over `first`.",
 )
 MERGES = Series(
     "bernstein_merges_total",
     "counter",
-    ("namespace", "result"),
-    "Deliveries that ended, by state (`Merged`, `Conflict`, `CredentialRefused`, ...).",
+    ("namespace", "kind", "result"),
+    "Deliveries that ended, by the kind of what was delivered (`Task`, `Plan`) and by state "
+    "(`Merged`, `Conflict`, `CredentialRefused`, ...).",
 )
 COST = Series(
     "bernstein_cost_usd_total",

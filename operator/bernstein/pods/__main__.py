@@ -1,4 +1,4 @@
-"""`python3 -m bernstein.pods ROLE`: configuration from the environment, result to the kubelet."""
+"""`python3 -m bernstein.pods PROGRAM`: runs one of the programs, by the environment."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from bernstein.api import pod
-from bernstein.pods import ending, log, termination
+from bernstein.api.reasons import Reason
+from bernstein.pods import log, sigterm, termination
 from bernstein.pods.errors import PodError, Terminated
 
-ROLES = ("checkout", "recorder", "pusher", "inspect", "begin", "prepare", "land")
-"""Each is a module here with `CONFIG`, a dataclass, and `run(config)`, which returns the result."""
-LONG_LIVED = ("recorder", "pusher")
-"""They await SIGTERM, and then take the last state."""
+LONG_LIVED = (pod.RECORDER, pod.PUSHER)
+"""They run until SIGTERM, and then save the last state of the agent's work."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run one role; returns the exit code."""
-    if len(arguments) != 1 or arguments[0] not in ROLES:
-        return _failed("InvalidConfig", f"expected one role of {', '.join(ROLES)}")
-    role = arguments[0]
-    if role in LONG_LIVED:
-        ending.hold()
+    """Run one program; returns the exit code."""
+    if len(arguments) != 1 or arguments[0] not in pod.PROGRAMS:
+        return _failed("InvalidConfig", f"expected one program of {', '.join(pod.PROGRAMS)}")
+    program = arguments[0]
+    if program in LONG_LIVED:
+        sigterm.hold()
     else:
         signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it
     try:
-        result = _run(role)
+        result = _run(program)
         termination.write(result)
     except PodError as error:
-        return _failed(error.reason, error.message, role)
+        return _failed(error.reason, error.message, program)
     except Terminated:
-        return _failed("Terminated", "the pod was stopped before the work was done", role)
+        return _failed(Reason.TERMINATED, "the pod was stopped before the work was done", program)
     except Exception as error:  # noqa: BLE001 - the last resort, so that a reason always gets out
-        return _failed("InternalError", f"{type(error).__name__}: {error}", role)
-    log.event("finished", role=role)
+        return _failed("InternalError", f"{type(error).__name__}: {error}", program)
+    log.event("finished", program=program)
     return 0
 
 
-def _run(role: str) -> Any:
-    module = importlib.import_module(f"bernstein.pods.{role}")
+def _run(program: str) -> Any:
+    """Call `run` of the program's module with its configuration, of the dataclass `CONFIG`."""
+    module = importlib.import_module(f"bernstein.pods.programs.{program}")
     try:
         config = pod.load(module.CONFIG, os.environ.get(pod.CONFIG_VARIABLE, ""))
     except ValueError as error:
@@ -50,9 +50,9 @@ def _run(role: str) -> Any:
     return module.run(config)
 
 
-def _failed(reason: str, message: str, role: str = "") -> int:
+def _failed(reason: str, message: str, program: str = "") -> int:
     termination.write_failure(reason, message)
-    log.event("failed", role=role, reason=reason, message=message)
+    log.event("failed", program=program, reason=reason, message=message)
     return 1
 
 

@@ -16,4 +16,5 @@ class PodError(Exception):
 
 
 class Terminated(BaseException):
-    """The pod is being stopped; no `except Exception` on the way may take it for a failed step."""
+    """The pod is being stopped. It is no Exception, so that no `except Exception` takes it for a
+    step that failed."""

@@ -8,6 +8,6 @@ import time
 
 
 def event(name: str, **values: str | float | bool | None) -> None:
-    """Write what happened; values are sanitised by whoever took them from outside."""
+    """Write what happened. The caller sanitises values that come from outside."""
     record = {"time": round(time.time(), 3), "event": name, **values}
     print(json.dumps(record, separators=(",", ":")), file=sys.stderr, flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""The termination message: how a container of ours says what came out of it."""
+"""The termination message, by which a container of ours hands its result to the operator."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
 _MESSAGE_LIMITS = (1500, 300)
-"""Characters; one takes up to 12 bytes, so the longer limit may be too long."""
+"""Characters of a failure's message: the second is for texts that do not fit at the first. In JSON
+one character may take 12 bytes."""
 
 
 def write(result: Any) -> None:
-    """Leave `result`, one of `bernstein.api.pod`'s dataclasses.
+    """Leave `result`, one of the dataclasses of `bernstein.api.pod`.
 
-    Raises ValueError when it does not fit: the kubelet would cut it and nobody could read it.
+    Raises ValueError when it does not fit: the kubelet would cut it, and half of it is no JSON.
     """
     if not fits(result):
         raise ValueError(f"the result takes over {pod.TERMINATION_LIMIT} bytes")
-    # Not a rename: the kubelet mounts this one file.
+    # Written in place: the kubelet mounts this one file, so a rename would not reach it.
     path = Path(os.environ.get(PATH_VARIABLE, pod.TERMINATION_LOG))
     path.write_text(pod.dump(result))
 
 
 def write_failure(reason: str, message: str) -> None:
-    """Leave why the program failed; the message is sanitised and cut."""
+    """Leave why the program failed; the message is sanitised and cut to fit."""
     failures = (pod.Failure(reason, sanitise.text(message, limit)) for limit in _MESSAGE_LIMITS)
     write(next(filter(fits, failures)))
 
 
 def fits(result: Any) -> bool:
-    """Whether the result can be left as it is."""
+    """Whether the result is short enough to be left whole."""
     return len(pod.dump(result)) <= pod.TERMINATION_LIMIT

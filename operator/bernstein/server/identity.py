@@ -1,4 +1,4 @@
-"""Who calls: the pod that a callback token is bound to, as the API server confirms it."""
+"""Finds out which pod calls: the one that its token is bound to, as the API server confirms."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, Protocol
 
 import orjson
 
+from bernstein.api.pod import AUDIENCE
 from bernstein.kube.client import Client
 from bernstein.kube.errors import KubeError
 from bernstein.kube.resource import TOKEN_REVIEWS, Object
-from bernstein.server.bounded import Recent
-from bernstein.server.rate import RateLimit
-from bernstein.server.refusal import Refusal, from_kube
+from bernstein.server.http.bounded import Recent
+from bernstein.server.http.rate import RateLimit
+from bernstein.server.http.refusal import Refusal, from_kube
 
-AUDIENCE = "bernstein.dev/callback"
 MAX_TOKEN = 16 * 1024
 ACCEPTED_SECONDS = 60.0
 """How long an accepted token is believed without asking again."""
@@ -55,10 +55,11 @@ class _Believed:
 
 
 class Identities:
-    """Turns bearer tokens into Callers by TokenReview, with a short memory (tokens are hashed).
+    """Turns bearer tokens into Callers by TokenReview, and remembers the answers for a short time,
+    by the tokens' hashes.
 
-    What is plainly no token of ours is refused without asking the API server, and one address can
-    make it ask only so often.
+    A token that is plainly not for this service is refused without asking the API server, and the
+    tokens of one address are looked up only so often.
     """
 
     def __init__(
@@ -79,7 +80,10 @@ class Identities:
         self._refused: Recent[bytes, float] = Recent(CACHE_SIZE)
 
     async def caller(self, token: str, address: str) -> Caller:
-        """Raises Refusal 401 (no valid token), 429 or 503. `address` is the peer's."""
+        """The pod that the token proves. `address` is where the request came from.
+
+        Raises Refusal 401 (no valid token), 429 or 503.
+        """
         claims = _claims(token)
         if claims is None or not self._plausible(claims):
             self._count.token_reviewed("malformed")
@@ -100,9 +104,9 @@ class Identities:
         return caller
 
     def _plausible(self, claims: dict[str, Any]) -> bool:
-        """Whether asking is worth it; nothing here is believed, the signature is not checked.
+        """Whether the token may be valid, by its own claims: its signature is not checked here.
 
-        Looked at for remembered tokens too, so that none outlives its expiry.
+        This is asked about remembered tokens, too, so that none is accepted after its expiry.
         """
         audiences = claims.get("aud")
         expires = claims.get("exp")
@@ -114,6 +118,10 @@ class Identities:
         )
 
     def _remembered(self, digest: bytes) -> Caller | None:
+        """The Caller of a token that was accepted a moment ago; None for an unknown token.
+
+        Raises Refusal for one that was refused a moment ago.
+        """
         believed = self._accepted.get(digest)
         if believed is not None:
             if self._clock() < believed.until:
@@ -156,7 +164,7 @@ class Identities:
 
 
 def _claims(token: str) -> dict[str, Any] | None:
-    """The payload of a JSON Web Token, unverified; None if it has not that shape."""
+    """The payload of a JSON Web Token, unverified; None if the token is none."""
     parts = token.split(".") if len(token) <= MAX_TOKEN and token.isascii() else []
     if len(parts) != 3:
         return None

@@ -6,34 +6,27 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from bernstein.api.meta import GROUP
 from bernstein.kube.client import Client
 from bernstein.kube.errors import KubeError
-from bernstein.kube.resource import Resource
-from bernstein.server.callbacks import AGENT_SESSIONS
-from bernstein.server.refusal import from_kube
+from bernstein.kube.resource import SELF_SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS, Resource
+from bernstein.resources import SESSIONS
+from bernstein.server.http.refusal import from_kube
 
-SELF_REVIEWS = Resource(
-    "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", False
-)
 FRESH_SECONDS = 5.0
 
-_CLUSTER_WIDE = {"verb": "create", "group": "authentication.k8s.io", "resource": "tokenreviews"}
-_NAMESPACED = (
-    {"verb": "get", "group": GROUP, "resource": AGENT_SESSIONS.plural},
-    {
-        "verb": "patch",
-        "group": GROUP,
-        "resource": AGENT_SESSIONS.plural,
-        "subresource": "status",
-    },
-)
+
+def _need(verb: str, resource: Resource, **more: str) -> dict[str, str]:
+    return {"verb": verb, "group": resource.group, "resource": resource.plural, **more}
+
+
+_CLUSTER_WIDE = _need("create", TOKEN_REVIEWS)
+_NAMESPACED = (_need("get", SESSIONS), _need("patch", SESSIONS, subresource="status"))
 
 
 class Readiness:
-    """Asks at most every five seconds, however many probes come.
+    """Asks the API server at most every FRESH_SECONDS, however many probes come.
 
-    `namespaces` are those whose sessions report here; none = all.
+    `namespaces` are those whose sessions report here; none means all.
     """
 
     def __init__(
@@ -75,9 +68,9 @@ class Readiness:
 
     async def _allowed(self, need: dict[str, str]) -> bool:
         review = {
-            "apiVersion": SELF_REVIEWS.api_version,
-            "kind": SELF_REVIEWS.kind,
+            "apiVersion": SELF_SUBJECT_ACCESS_REVIEWS.api_version,
+            "kind": SELF_SUBJECT_ACCESS_REVIEWS.kind,
             "spec": {"resourceAttributes": need},
         }
-        answer = await self._client.create(SELF_REVIEWS, review)
+        answer = await self._client.create(SELF_SUBJECT_ACCESS_REVIEWS, review)
         return bool((answer.get("status") or {}).get("allowed"))

@@ -1,4 +1,4 @@
-"""What a callback makes of a session's report: pure, bounded, and never going back."""
+"""How a callback changes a session's report: pure functions, by which no time or count falls."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
-from bernstein.api.meta import UsageCounts
+from bernstein.api.meta import Sha, UsageCounts
 from bernstein.api.session import Report
 from bernstein.core.sanitise import line
-from bernstein.server.refusal import Refusal
+from bernstein.server.http.refusal import Refusal
 
 MAX_TOKENS = 10**12
-"""Of one session and kind; more is no count but a mistake or a lie."""
+"""Most tokens of one kind that a session can report; more is a mistake or a lie."""
 QUIET = timedelta(seconds=15)
-"""When nothing but the heartbeat changed it is not written more often than this."""
+"""A heartbeat that tells nothing new is not written more often than this."""
 
-Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
 Count = Annotated[StrictInt, Field(ge=0, le=MAX_TOKENS)]
 Outcome = Literal["written", "unchanged", "repeated"]
 
 
 class Body(BaseModel):
-    """Keys that a newer recorder adds are ignored."""
+    """The body of a callback; keys that a newer recorder adds are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
@@ -60,12 +59,12 @@ class Result(Body):
 
 
 def parse(kind: type[Heartbeat] | type[Result], data: dict[str, Any]) -> Any:
-    """Raises Refusal 422 that names every wrong field."""
+    """`data` as a model. Raises Refusal 422, which names the first ten wrong fields."""
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found[:10])
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in errors[:10])
         raise Refusal(
             422,
             "InvalidBody",
@@ -76,7 +75,7 @@ def parse(kind: type[Heartbeat] | type[Result], data: dict[str, Any]) -> Any:
 
 
 def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple[Outcome, Report]:
-    """The report after `beat` was heard at `now`; only `written` needs to be written."""
+    """The report after `beat` came at `now`; it has to be stored only if it is `written`."""
     if old is not None and (old.finished or beat.seq <= old.seq):
         return "repeated", old
     before = old or Report()
@@ -99,7 +98,7 @@ def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple
 
 
 def after_result(old: Report | None, result: Result, now: datetime) -> tuple[Outcome, Report]:
-    """The report after the recorder said that it is done."""
+    """The report after the recorder sent its result."""
     if old is not None and old.finished:
         return "repeated", old
     before = old or Report()

@@ -12,9 +12,10 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.observe.logging import logger
 from bernstein.observe.metrics import ServerMetrics
-from bernstein.server.app import Service, create_app
-from bernstein.server.certificate import Certificate
-from bernstein.server.connections import CONNECTIONS, bound_tls, guarded_protocol, listen
+from bernstein.server.app import create_app
+from bernstein.server.http.certificate import Certificate
+from bernstein.server.http.connections import CONNECTIONS, bound_tls, guarded_protocol, listen
+from bernstein.server.service import Service
 from bernstein.server.settings import Settings
 
 log = logger("bernstein.server")
@@ -45,7 +46,8 @@ async def serve(settings: Settings) -> None:
 
 
 def _end_on_signals(server: uvicorn.Server) -> None:
-    """uvicorn raises a signal again when it has shut down; to have ended well is no failure."""
+    """Ends the server on SIGTERM and SIGINT. uvicorn's own handlers would raise the signal again
+    after the shutdown, and a shutdown that went well would look like a failure."""
 
     def end(*_: object) -> None:
         server.should_exit = True
@@ -55,7 +57,7 @@ def _end_on_signals(server: uvicorn.Server) -> None:
 
 
 def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
-    """Loaded; its `ssl` is the context to renew certificates in."""
+    """A loaded configuration; its `ssl` is the context into which renewed certificates are put."""
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
         host=settings.host,

@@ -24,7 +24,7 @@ class Settings:
 
 
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
-    """Exits with code 2 and a usage message when they make no sense."""
+    """The settings; ends the process with code 2 and a usage message where they make no sense."""
     parser = _parser(environment)
     given = parser.parse_args(arguments)
     if bool(given.tls_cert) != bool(given.tls_key):

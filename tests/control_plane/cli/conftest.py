@@ -55,7 +55,7 @@ def bernstein(start: Start) -> Bernstein:
 
 
 async def ended(process: asyncio.subprocess.Process) -> Answer:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         out, err = await process.communicate()
     assert process.returncode is not None
     return Answer(process.returncode, out.decode(), err.decode())

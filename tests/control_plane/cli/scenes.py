@@ -25,7 +25,6 @@ stages:
 """
 SHA = "a1b2c3d4" * 5
 PODS = Resource("", "v1", "pods", "Pod")
-NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
 
 
 def write(path: str, text: str) -> None:

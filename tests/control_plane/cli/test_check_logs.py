@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
-from bernstein.controllers import reports
-from bernstein.controllers.jobs.pod import owner as owner_reference
-from bernstein.core import names
-from bernstein.core.pods import JobView
-from bernstein.core.reports import LOG_BYTES, Report, pack
+from bernstein.controllers import check_logs
+from bernstein.core import labels
+from bernstein.core.jobs import JobView
+from bernstein.core.owners import owner_reference
+from bernstein.core.verification.check_logs import LOG_BYTES, PackedLog, pack
 from bernstein.kube.client import Client
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Key, Object
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.cli.scenes import (
-    NODES,
     PODS,
     SHA,
     condition,
@@ -32,20 +31,21 @@ from tests.control_plane.cli.scenes import (
 from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.node_logs import NodeLogs
 from tests.control_plane.objects import PLANS, TASKS, job, valid
+from tests.resources import NODES
 
 PYTEST = "\x1b[31mdef test_a():\x1b[0m\n    assert 1 == 2\nE   assert @me\n"
 SHOWN = ["  def test_a():", "      assert 1 == 2", "  E   assert \uff20me"]
 
 
 async def keep(
-    operator: Client, owner: Object, name: str, check: str, report: Report, **replaced: Any
+    operator: Client, owner: Object, name: str, check: str, report: PackedLog, **replaced: Any
 ) -> None:
     """As the operator keeps it; `replaced` are fields of the ConfigMap."""
     meta = owner["metadata"]
-    view = JobView(name, "uid", datetime.now(UTC), labels={names.LABEL_CHECK: check})
+    view = JobView(name, "uid", datetime.now(UTC), labels={labels.CHECK: check})
     key = Key(meta["namespace"], meta["name"])
     whose = owner_reference(owner["kind"], meta["name"], meta["uid"])
-    made = reports.config_map(view, report, key, whose)
+    made = check_logs.config_map(view, report, key, whose)
     # The API server learns of new kinds some time after it serves them.
     await eventually(functools.partial(operator.create, CONFIG_MAPS, made | replaced), 60)
 
@@ -109,9 +109,9 @@ async def test_a_report_that_is_cut_damaged_or_too_large_does_no_harm(
 ) -> None:
     task = await a_task(admin, operator, namespace)
     bomb = gzip.compress(b"\0" * (200 * LOG_BYTES))
-    await keep(operator, task, "mine-s1-cut-0", "cut", Report(pack(b"its end\n").packed, True))
-    await keep(operator, task, "mine-s1-torn-0", "torn", Report(b"no gzip", False))
-    await keep(operator, task, "mine-s1-bomb-0", "bomb", Report(bomb, False))
+    await keep(operator, task, "mine-s1-cut-0", "cut", PackedLog(pack(b"its end\n").packed, True))
+    await keep(operator, task, "mine-s1-torn-0", "torn", PackedLog(b"no gzip", False))
+    await keep(operator, task, "mine-s1-bomb-0", "bomb", PackedLog(bomb, False))
     await keep(operator, task, "mine-s1-void-0", "void", pack(b"x"), binaryData={"report.gz": ""})
 
     answer = await bernstein("logs", "mine-s1")
@@ -125,7 +125,7 @@ async def test_a_report_that_is_cut_damaged_or_too_large_does_no_harm(
     ]
     torn = found["mine-s1-torn-0"]
     assert torn["log"] == ""
-    assert torn["note"].startswith("What was kept of it cannot be read: the report is damaged: ")
+    assert torn["note"].startswith("What was kept of it cannot be read: the check log is damaged: ")
     assert len(found["mine-s1-bomb-0"]["log"]) <= LOG_BYTES
     assert found["mine-s1-void-0"]["log"] == ""
 
@@ -139,8 +139,8 @@ async def test_what_does_not_belong_to_the_task_is_not_shown(
     whose = owner_reference("Task", "other", other["metadata"]["uid"])
     packed = base64.b64encode(pack(b"forged\n").packed).decode()
     for name, owners in (("theirs", [whose]), ("nobodys", [])):
-        labels = {names.LABEL_REPORT: f"mine-s1-{name}-0", names.LABEL_TASK: "mine"}
-        metadata = {"name": name, "namespace": namespace, "labels": labels}
+        named = {labels.CHECK_LOG: f"mine-s1-{name}-0", labels.TASK: "mine"}
+        metadata = {"name": name, "namespace": namespace, "labels": named}
         made = {"metadata": metadata | {"ownerReferences": owners}}
         await admin.create(CONFIG_MAPS, made | {"binaryData": {"report.gz": packed}})
     await keep(operator, task, "mine-s1-tests-0", "tests", pack(b"its own\n"))
@@ -168,15 +168,15 @@ async def check_pod(
     """A Job of a check, whose pod is on this node and in this state."""
     meta = task["metadata"]
     made = job(meta["namespace"], name)
-    labels = {
-        names.LABEL_MANAGED: names.MANAGER,
-        names.LABEL_OWNER: meta["uid"],
-        names.LABEL_JOB: "check",
-        names.LABEL_CHECK: "tests",
-        names.LABEL_TASK: meta["name"],
+    named = {
+        labels.MANAGED_BY: labels.MANAGER,
+        labels.OWNER_UID: meta["uid"],
+        labels.JOB: "check",
+        labels.CHECK: "tests",
+        labels.TASK: meta["name"],
     }
-    made["metadata"]["labels"] = labels
-    made["spec"]["template"]["metadata"] = {"labels": labels}
+    made["metadata"]["labels"] = named
+    made["spec"]["template"]["metadata"] = {"labels": named}
     made["spec"]["template"]["spec"]["nodeName"] = node
     await operator.create(JOBS, made)
     selector = f"batch.kubernetes.io/job-name={name}"
@@ -250,7 +250,8 @@ async def test_of_a_plan_the_checks_of_what_it_delivers_are_shown(
     ]
     assert answer.out.splitlines()[-2:] == ["  ✗ gate tests: Failed", "      1 failed"]
     assert explicit.out == answer.out
-    assert status.out.splitlines()[-1] == "  All that its checks printed: bernstein logs web"
+    more = f"  All that its checks printed: bernstein logs web -n {namespace} "
+    assert status.out.splitlines()[-1].startswith(more)
     assert (record["task"], record["plan"]["id"]) == (None, "web")
     assert record["plan"]["verification"]["checks"][0]["verdict"] == "failed"
     assert [c["job"] for c in record["checks"]] == ["web-tests-0"]

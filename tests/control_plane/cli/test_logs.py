@@ -7,12 +7,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bernstein.cli import pod_log
+from bernstein.cli.commands.logs import pod_log
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from tests.control_plane.cli.conftest import Bernstein
 from tests.control_plane.cli.scenes import (
-    NODES,
     PODS,
     make_session,
     now,
@@ -20,6 +19,7 @@ from tests.control_plane.cli.scenes import (
 )
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import AGENT_SESSIONS, TASKS, valid
+from tests.resources import NODES
 
 
 async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
@@ -87,10 +87,11 @@ async def test_logs_say_why_there_are_none(
 ) -> None:
     task = await admin.create(TASKS, valid("Task", namespace, "mine"))
     await make_pod(admin, namespace, "waiting", None)
-    await make_pod(admin, namespace, "lost", "no-such-node")
     await make_pod(admin, namespace, "unreachable", silent_node)
     for number, pod in enumerate((None, "waiting", "lost", "unreachable"), start=1):
         await make_session(operator, task, f"mine-s{number}", pod, number)
+    # The last: pods of nodes that do not exist are collected after a while.
+    await make_pod(admin, namespace, "lost", "no-such-node")
 
     answer = await bernstein("logs", "mine")
 

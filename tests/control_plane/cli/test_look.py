@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from bernstein.cli.cancel import cancel
+from bernstein.cli.commands.cancel import cancel
 from bernstein.cli.settings import Settings
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object, Resource

@@ -8,6 +8,7 @@ import signal
 
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
+from tests.cluster import Cluster
 from tests.control_plane.cli.conftest import Bernstein, Start, ended
 from tests.control_plane.cli.scenes import (
     PLAN,
@@ -207,22 +208,29 @@ async def test_without_a_project_nothing_is_made(
 
 
 async def test_ctrl_c_leaves_the_plan_running_and_says_so(
-    start: Start, admin: Client, namespace: str, project: Object, plan_file: str
+    start: Start,
+    cluster: Cluster,
+    admin: Client,
+    namespace: str,
+    project: Object,
+    plan_file: str,
 ) -> None:
     running = await start("run", plan_file)
     await plan_exists(admin, namespace)
+    where = f"-n {namespace} --kubeconfig {cluster.kubeconfig}"
     assert running.stdout is not None
     seen = b""
     while b"Pending" not in seen:
-        seen += await asyncio.wait_for(running.stdout.readline(), 30)
+        seen += (line := await asyncio.wait_for(running.stdout.readline(), 60))
+        assert line, "it ended"
     running.send_signal(signal.SIGINT)
     answer = await ended(running)
 
     assert answer.code == 130
     assert answer.err.splitlines() == [
         "Interrupted: Plan 'small-plan' goes on in the cluster.",
-        "  see it:     bernstein status small-plan",
-        "  cancel it:  bernstein cancel small-plan",
+        f"  see it:     bernstein status small-plan {where}",
+        f"  cancel it:  bernstein cancel small-plan {where}",
     ]
     assert "cancel" not in (await admin.get(PLANS, "small-plan", namespace))["spec"]
 

@@ -14,11 +14,13 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import Conflict, NotFound
-from bernstein.kube.resource import LEASES, NAMESPACES, PODS, Resource
-from tests.cluster import Cluster, audit
+from bernstein.kube.resource import LEASES, PODS, Resource
+from tests.cluster import Cluster
+from tests.cluster.control_plane import audit
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
 from tests.control_plane.controllers.kubelet import Kubelet
 from tests.control_plane.controllers.world import World
+from tests.resources import NAMESPACES
 
 RBAC = "rbac.authorization.k8s.io"
 ROLES = Resource(RBAC, "v1", "roles", "Role")

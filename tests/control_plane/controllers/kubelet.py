@@ -18,7 +18,7 @@ from typing import Any
 
 from bernstein.api import pod as programs
 from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage, dump
-from bernstein.core import names
+from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
 from bernstein.kube.errors import NotFound
@@ -61,6 +61,13 @@ def exited(code: int = 0, message: str = "", reason: str | None = None, after: f
     return {"terminated": ended}
 
 
+def _killed(state: Object) -> Object:
+    """How a running container ends that is told to."""
+    end = exited(143)
+    end["terminated"]["startedAt"] = state["running"]["startedAt"]
+    return end
+
+
 @dataclass
 class Pod:
     """One pod of ours, as the node that it is bound to sees it."""
@@ -93,7 +100,7 @@ class Pod:
     @property
     def role(self) -> str:
         """agent, check, inspect, begin, prepare or land; also the name of its main container."""
-        return self.labels[names.LABEL_JOB]
+        return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
         """What a program of ours is told: the JSON in its environment."""
@@ -315,7 +322,7 @@ class Kubelet:
             client,
             PODS,
             namespaces=[namespace],
-            label_selector=f"{names.LABEL_MANAGED}={names.MANAGER}",
+            label_selector=f"{labels.MANAGED_BY}={labels.MANAGER}",
         )
         self._informer.add_handler(self._seen)
 
@@ -372,6 +379,6 @@ class Kubelet:
         await asyncio.gather(self._playing[uid], return_exceptions=True)
         pod = self._by_uid[uid]
         if phase(obj) not in ENDED and phase(pod.obj) not in ENDED:
-            killed = {n: exited(143) for n, state in pod.states.items() if "running" in state}
+            killed = {n: _killed(state) for n, state in pod.states.items() if "running" in state}
             await pod.end("Failed", killed | pod.last_words)
         await self._client.delete(PODS, pod.name, pod.namespace, uid=uid, grace_seconds=0)

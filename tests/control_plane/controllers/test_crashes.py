@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS
+from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.mortal import Life, deaf, mortal
 from tests.control_plane.controllers.remote import MAIN
@@ -52,9 +52,8 @@ async def _tell(world: World, life: Life) -> None:
 
 
 async def _succeeded(world: World) -> None:
-    await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded", 60)
-    pod = world.kubelet.pods["shop-a-one-s1"].name
-    await world.until(PODS, pod, lambda p: not p["metadata"].get("finalizers"))
+    await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
+    await world.let_go(world.kubelet.pods["shop-a-one-s1"].name)
 
 
 async def _told_once(world: World) -> None:

@@ -10,7 +10,14 @@ import pytest
 from bernstein.api.pod import Usage
 from bernstein.kube.resource import JOBS, PODS, Object
 from tests.control_plane.controllers.kubelet import stops, works
-from tests.control_plane.controllers.world import Replica, World, queued, stage, state_of
+from tests.control_plane.controllers.world import (
+    PATIENCE,
+    Replica,
+    World,
+    queued,
+    stage,
+    state_of,
+)
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 
 PRICES = [{"model": "sonnet", "input": "1", "output": "1"}]
@@ -34,7 +41,7 @@ async def nothing_is_left(world: World, name: str, uid: str) -> None:
     async def uids() -> set[str]:
         return {s["metadata"]["uid"] for s in (await world.all(AGENT_SESSIONS)).values()}
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while uid in await uids():  # noqa: ASYNC110 - it is gone when nobody lists it
             await asyncio.sleep(0.05)
     await world.until(PLANS, name, lambda p: not p["status"]["settled"]["sessions"])
@@ -42,11 +49,10 @@ async def nothing_is_left(world: World, name: str, uid: str) -> None:
 
 async def nothing_is_written(world: World, replica: Replica) -> None:
     """Though the Plan is looked at again and again."""
-    position, seen = len(world.writes()), replica.reconciles("plan")
-    async with asyncio.timeout(30):
-        while replica.reconciles("plan") < seen + 5:  # noqa: ASYNC110 - counters tell nobody
-            await asyncio.sleep(0.1)
-    assert world.writes()[position:] == []
+    await world.at_rest()
+    position = len(await world.writes())
+    await replica.reconciled(plan=replica.reconciles("plan") + 5)
+    assert (await world.writes())[position:] == []
 
 
 def cost(replica: Replica, world: World) -> float | None:

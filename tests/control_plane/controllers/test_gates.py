@@ -66,7 +66,7 @@ async def test_a_disrupted_gate_is_run_again_at_once_and_costs_no_attempt(world:
     task = await world.task_in("one", "Closed")
     assert task["status"]["attempt"] == 1
     assert verdict(task, "lint") == ("Passed", "")
-    told = [condition({"status": p}, "Verified") for p in world.patches("one")]
+    told = [condition({"status": p}, "Verified") for p in await world.patches("one")]
     assert any("Disrupted" in c.get("message", "") for c in told)
 
 
@@ -165,7 +165,12 @@ async def test_a_gate_that_is_added_while_a_task_waits_is_asked_before_it_merges
     await world.until(JOBS, "first-s1-land-1", lambda j: j["status"].get("active"))
     await world.task("second")
     await world.until(TASKS, "second", _verified)
-    await world.project(gates={"pipeline": [LINT], "enabled": True})
+    project = await world.project(gates={"pipeline": [LINT], "enabled": True})
+    generation = project["metadata"]["generation"]
+    # The operator has seen it, which the event of a pod may overtake.
+    await world.until(
+        PROJECTS, "default", lambda p: p["status"]["observedGeneration"] == generation
+    )
     first = world.kubelet.pods["first-s1-land-1"]
     await succeed(first)
     task = await world.task_in("second", "Closed")
@@ -195,5 +200,5 @@ async def test_checks_in_turn_stop_at_the_first_that_says_no(world: World) -> No
 
     assert verdict(task, "audit") == ("Failed", "ExitCode")
     assert verdict(task, "slow") == ("Skipped", "NotReached")
-    made = [w.name for w in world.writes() if (w.resource, w.verb) == ("jobs", "create")]
+    made = [w.name for w in await world.writes() if (w.resource, w.verb) == ("jobs", "create")]
     assert made == ["one-s1", *(f"one-s1-{check}-0" for check in ("inspect", "lint", "audit"))]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS
-from tests.control_plane.controllers.kubelet import run, waits
+from bernstein.kube.resource import CONFIG_MAPS, JOBS
+from tests.control_plane.controllers.kubelet import Pod, run, waits
 from tests.control_plane.controllers.remote import MAIN
-from tests.control_plane.controllers.world import World, condition, queued, stage
+from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
 
 SIGNAL = {"type": "path_exists", "path": "new.py"}
@@ -18,7 +16,7 @@ async def test_a_task_is_closed_with_six_status_patches(world: World) -> None:
     await world.start()
     await world.task("one", completionSignals=[SIGNAL])
     task = await world.task_in("one", "Closed")
-    said = [patch.get("state", "verdicts") for patch in world.patches("one")]
+    said = [patch.get("state", "verdicts") for patch in await world.patches("one")]
     assert said == ["Open", "Claimed", "InProgress", "Done", "verdicts", "Closed"]
     status = task["status"]
     assert status["attempt"] == 1
@@ -33,24 +31,28 @@ async def test_a_task_is_closed_with_six_status_patches(world: World) -> None:
 
 
 async def test_a_session_is_written_four_times_and_lets_its_pod_go(world: World) -> None:
+    async def seen_at_work(pod: Pod) -> None:
+        await pod.start()
+        await world.until(AGENT_SESSIONS, pod.job, lambda s: state_of(s) == "Working")
+        await pod.end("Succeeded", await pod.deliver())
+
+    world.kubelet.on("agent", seen_at_work)
     await world.start()
     await world.task("one")
     await world.task_in("one", "Closed")
-    said = [patch.get("state") for patch in world.patches("one-s1", "agentsessions")]
+    said = [patch.get("state") for patch in await world.patches("one-s1", "agentsessions")]
     assert [s for s in said if s] == ["Starting", "Working", "Dead"]
     assert len(said) <= 4
-    pod = world.kubelet.pods["one-s1"]
-    await world.until(PODS, pod.name, lambda p: not p["metadata"].get("finalizers"))
+    await world.let_go(world.kubelet.pods["one-s1"].name)
 
 
 async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
     await world.start()
     await world.task("one")
     await world.task_in("one", "Closed")
-    pod = world.kubelet.pods["one-s1"]
-    await world.until(PODS, pod.name, lambda p: not p["metadata"].get("finalizers"))
-    await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
-    made = [(w.resource, w.name) for w in world.writes() if w.verb == "create"]
+    await world.at_rest()
+    writes = await world.writes()
+    made = [(w.resource, w.name) for w in writes if w.verb == "create"]
     assert sorted(made) == [
         ("agentsessions", "one-s1"),
         ("configmaps", "one-s1"),
@@ -59,7 +61,7 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
         ("networkpolicies", "bernstein-default-checks"),
         ("networkpolicies", "bernstein-default-git"),
     ]
-    others = [(w.resource, w.subresource) for w in world.writes() if w.verb != "create"]
+    others = [(w.resource, w.subresource) for w in writes if w.verb != "create"]
     assert set(others) == {
         ("tasks", "status"),
         ("agentsessions", "status"),
@@ -67,7 +69,7 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
         ("pods", ""),
     }
     assert others.count(("pods", "")) == 1
-    assert all(w.code in (200, 201, 409) for w in world.writes())
+    assert all(w.code in (200, 201, 409) for w in writes)
 
 
 async def test_a_plan_is_expanded_run_in_order_and_delivered(world: World) -> None:
@@ -100,16 +102,12 @@ async def test_a_dependant_starts_from_what_its_dependency_landed(world: World) 
 
 async def test_a_settled_cluster_is_not_written_to(world: World) -> None:
     await _one_of_every_kind_of_rest(world)
-    position = len(world.writes())
     for replica in world.replicas:
         await replica.stop()
+    position = len(await world.writes())
     replica = await world.start(resync=0.3)
-    async with asyncio.timeout(20):
-        while any(  # noqa: ASYNC110 - counters tell nobody
-            replica.reconciles(name) < count for name, count in _SEVERAL.items()
-        ):
-            await asyncio.sleep(0.1)
-    assert world.writes()[position:] == []
+    await replica.reconciled(**_SEVERAL)
+    assert (await world.writes())[position:] == []
 
 
 _SEVERAL = {"project": 5, "plan": 10, "task": 35, "agentsession": 15}
@@ -124,6 +122,7 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
     await world.start()
     await world.task("closed")
     await world.task_in("closed", "Closed")
+    await world.let_go(world.kubelet.pods["closed-s1"].name)
     await world.task("working", files=["a.py"])
     await world.until(AGENT_SESSIONS, "working-s1", lambda s: s["status"].get("state") == "Working")
     await world.task_in("working", "InProgress")
@@ -143,6 +142,7 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
     await world.gone(JOBS, "held-s1")
     await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 1)
     await world.until(PLANS, "suspended", lambda p: p["status"]["counts"]["open"] == 1)
+    await world.until(TASKS, "suspended-a-b", lambda t: queued(t) == "PlanSuspended")
 
 
 async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World) -> None:

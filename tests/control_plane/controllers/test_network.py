@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from bernstein.kube.resource import JOBS, NETWORK_POLICIES
@@ -49,14 +48,12 @@ async def test_a_settled_project_is_written_once_whatever_its_rules_say(world: W
     await ready(world, "True")
     assert (await world.all(NETWORK_POLICIES)).keys() == {GIT, CHECKS, AGENTS}
     await first.stop()
-    before = len(world.writes())
+    before = len(await world.writes())
 
     again = await world.start(resync=0.2)
-    async with asyncio.timeout(20):
-        while again.reconciles("project") < 5:  # noqa: ASYNC110 - counters tell nobody
-            await asyncio.sleep(0.1)
+    await again.reconciled(project=5)
 
-    assert world.writes()[before:] == []
+    assert (await world.writes())[before:] == []
 
 
 async def test_a_policy_is_there_before_the_first_job_that_it_is_about(world: World) -> None:
@@ -64,7 +61,7 @@ async def test_a_policy_is_there_before_the_first_job_that_it_is_about(world: Wo
     await world.plan("shop", [stage("a", "one")])
     await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
 
-    made = [w.resource for w in world.writes() if (w.verb, w.code) == ("create", 201)]
+    made = [w.resource for w in await world.writes() if (w.verb, w.code) == ("create", 201)]
     assert made.count("networkpolicies") == 2
     assert max(i for i, what in enumerate(made) if what == "networkpolicies") < made.index("jobs")
     for job in (await world.all(JOBS)).values():

@@ -50,7 +50,8 @@ async def test_the_same_plan_applied_again_changes_nothing(world: World) -> None
     await world.plan("twice", stages)
     plan = await world.until(PLANS, "twice", lambda p: p["status"].get("phase") == "Succeeded")
     before = await world.all(TASKS)
-    position = len(world.writes())
+    await world.at_rest()
+    position = len(await world.writes())
     again = await world.plan("twice", stages)
     assert again["metadata"]["resourceVersion"] == plan["metadata"]["resourceVersion"]
     for replica in world.replicas:
@@ -58,8 +59,9 @@ async def test_the_same_plan_applied_again_changes_nothing(world: World) -> None
     await world.start()
     await world.task("last")
     await world.task_in("last", "Closed")
+    await world.at_rest()
     assert await world.all(TASKS) == before | {"last": await world.get(TASKS, "last")}
-    assert {w.name for w in world.writes()[position:] if w.resource != "pods"} == {
+    assert {w.name for w in (await world.writes())[position:] if w.resource != "pods"} == {
         *("last", "last-s1", "last-s1-land-1", "default"),
     }
 
@@ -69,15 +71,14 @@ async def test_an_expansion_that_was_interrupted_is_completed(world: World) -> N
     world.kubelet.on("begin", nothing)
     first = await world.start()
     plan = await world.plan("half", [stage("a", "one", "two")])
-    await world.until(TASKS, "half-a-two", lambda t: t.get("status"))
+    await world.until(PLANS, "half", lambda p: p["status"].get("expanded"))
     await first.stop()
     kept = (await world.get(TASKS, "half-a-one"))["metadata"]["uid"]
     await world.delete(TASKS, "half-a-two")
-    await world.until(PLANS, "half", lambda p: p["status"].get("expanded"))
     status = {"status": {"expanded": False}}
     await world.as_operator.patch(PLANS, "half", world.namespace, status, subresource="status")
     await world.start()
-    made = await world.until(TASKS, "half-a-two", lambda t: t.get("status"))
+    made = await world.task_in("half-a-two", "Open")
     assert made["metadata"]["ownerReferences"][0]["uid"] == plan["metadata"]["uid"]
     assert (await world.get(TASKS, "half-a-one"))["metadata"]["uid"] == kept
 
@@ -91,7 +92,8 @@ async def test_a_deleted_task_is_not_made_again(world: World) -> None:
     await world.gone(TASKS, "short-a-two")
     for replica in world.replicas:
         await replica.stop()
-    await world.start(resync=0.3)
+    again = await world.start(resync=0.3)
+    await again.reconciled(plan=3)
     await world.until(PLANS, "short", lambda p: p["status"]["counts"]["total"] == 2)
     await world.task("last")
     await world.task_in("last", "Closed")
@@ -115,7 +117,7 @@ async def test_stages_in_any_order_raise_no_false_alarm(world: World) -> None:
     await world.plan("upside", [late, stage("early", "step", dependsOn=[])])
     await world.until(TASKS, "upside-late-step-4", lambda t: t["status"].get("sessions"))
     for name in await world.all(TASKS):
-        for patch in world.patches(name):
+        for patch in await world.patches(name):
             said = {c["reason"] for c in patch.get("conditions", ())}
             assert "DependencyFailed" not in said
 
@@ -124,7 +126,7 @@ async def test_a_plan_is_never_deleted_and_never_changed_by_the_operator(world: 
     await world.start()
     await world.plan("one", [stage("a", "one")])
     await world.until(PLANS, "one", lambda p: p["status"].get("phase") == "Succeeded")
-    touched = {(w.verb, w.subresource) for w in world.writes() if w.resource == "plans"}
+    touched = {(w.verb, w.subresource) for w in await world.writes() if w.resource == "plans"}
     assert touched == {("patch", "status")}
 
 

@@ -52,10 +52,9 @@ async def test_what_depends_on_a_failure_is_stalled_and_the_rest_goes_on(world: 
     await world.stalled(TASKS, "net-c-three", "DependencyFailed")
     plan = await world.stalled(PLANS, "net", "TaskFailed")
     assert "net-a-one" in condition(plan, "Stalled")["message"]
-    assert (
-        plan["status"]["counts"] | {"closed": 1, "failed": 1, "open": 2}
-        == (plan["status"]["counts"])
-    )
+    # It stalls with the failure, and goes on counting what the others do.
+    counts = {"closed": 1, "failed": 1, "open": 2}
+    await world.until(PLANS, "net", lambda p: counts.items() <= p["status"]["counts"].items())
 
 
 async def test_the_highest_priority_gets_the_one_agent(world: World) -> None:
@@ -78,13 +77,17 @@ async def test_the_highest_priority_gets_the_one_agent(world: World) -> None:
 async def test_never_more_agents_at_work_than_the_project_allows(world: World) -> None:
     await world.project(gates=QUIET, limits={"maxAgents": 2})
     at_work, most = 0, 0
+    together = asyncio.Event()
 
     async def counted(pod: Pod) -> None:
         nonlocal at_work, most
         at_work += 1
         most = max(most, at_work)
+        if most == 2:
+            together.set()
         await pod.start()
-        await asyncio.sleep(0.2)
+        await together.wait()
+        await asyncio.sleep(0.2)  # for a third one to come, if it may
         at_work -= 1
         await pod.end("Succeeded", await pod.deliver())
 
@@ -93,7 +96,7 @@ async def test_never_more_agents_at_work_than_the_project_allows(world: World) -
     names = [f"t{n}" for n in range(6)]
     await asyncio.gather(*(world.task(name) for name in names))
     for name in names:
-        await world.task_in(name, "Closed", 60)
+        await world.task_in(name, "Closed")
     assert most == 2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from bernstein.controllers.settings import Settings
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
-from bernstein.kube.resource import Object, Resource
+from bernstein.kube.lease import Elector
+from bernstein.kube.resource import PODS, Object, Resource
 from bernstein.observe.metrics import Metrics
-from tests.cluster import audit
-from tests.cluster.audit import Write
+from tests.background import eventually
+from tests.cluster.control_plane import audit
+from tests.cluster.control_plane.audit import Write
 from tests.control_plane.controllers.kubelet import Kubelet
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS, valid
 
@@ -28,6 +30,8 @@ OPERATOR = "system:serviceaccount:bernstein-system:bernstein-operator"
 SETTINGS = Settings(image="bernstein:dev")
 QUIET = {"enabled": False}
 """No gates: what is not about them is shorter without."""
+PATIENCE = 120.0
+"""Seconds for whatever comes within a few on an idle machine."""
 
 
 @dataclass
@@ -57,6 +61,13 @@ class Replica:
             for result in ("success", "requeue_after")
         )
         return sum(value or 0 for value in values)
+
+    async def reconciled(self, **times: float) -> None:
+        """Until each of these controllers has looked that often, such as `task=5`."""
+        await eventually(
+            lambda: all(self.reconciles(name) >= count for name, count in times.items()),
+            seconds=PATIENCE,
+        )
 
     async def kill(self) -> None:
         """It is gone from one moment to the next; its Lease stays held."""
@@ -106,9 +117,21 @@ class World:
             watch=[self.namespace],
             tuning=Tuning(workers=4, resync_seconds=resync),
         )
+        engine.elector = self._elector(made, lease, metrics)
         work = asyncio.create_task(engine.run(stopping))
         self.replicas.append(Replica(engine, metrics, work, stopping, clients))
         return self.replicas[-1]
+
+    def _elector(self, client: Client, lease: str, metrics: Metrics) -> Elector:
+        """Whoever shares a process with the test may not be run for a while, and still leads."""
+        return Elector(
+            client,
+            namespace=self.namespace,
+            name=lease,
+            observer=metrics,
+            duration=2 * PATIENCE,
+            renew_deadline=PATIENCE,
+        )
 
     async def end(self) -> None:
         for replica in self.replicas:
@@ -154,7 +177,7 @@ class World:
         resource: Resource,
         name: str,
         holds: Callable[[Object], object],
-        seconds: float = 60,
+        seconds: float = PATIENCE,
     ) -> Object:
         """The object, once the condition holds on it; fails with its status when it never does.
 
@@ -173,7 +196,7 @@ class World:
             shown = yaml.safe_dump(obj.get("status", "it does not exist"))
             pytest.fail(f"{resource.kind} {name}: not within {seconds} s:\n{shown}")
 
-    async def gone(self, resource: Resource, name: str, seconds: float = 60) -> None:
+    async def gone(self, resource: Resource, name: str, seconds: float = PATIENCE) -> None:
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -184,11 +207,15 @@ class World:
         except TimeoutError:
             pytest.fail(f"{resource.kind} {name} is still there:\n{yaml.safe_dump(obj)}")
 
-    async def task_in(self, name: str, state: str, seconds: float = 60) -> Object:
+    async def none_left(self, resource: Resource) -> None:
+        for name in await self.all(resource):
+            await self.gone(resource, name)
+
+    async def task_in(self, name: str, state: str, seconds: float = PATIENCE) -> Object:
         return await self.until(TASKS, name, lambda t: state_of(t) == state, seconds)
 
     async def stalled(
-        self, resource: Resource, name: str, reason: str, seconds: float = 60
+        self, resource: Resource, name: str, reason: str, seconds: float = PATIENCE
     ) -> Object:
         def holds(obj: Object) -> bool:
             found = condition(obj, "Stalled")
@@ -199,21 +226,42 @@ class World:
     async def sessions(self) -> list[str]:
         return sorted(await self.all(AGENT_SESSIONS))
 
-    def writes(self, since: int | None = None) -> list[Write]:
-        """The operator's writes in this namespace; neither its Lease nor its Events are work."""
-        found = audit.writes(self.log, self.started if since is None else since)
+    async def let_go(self, pod: str) -> None:
+        """Until no finalizer holds the pod: the operator's last write about an agent."""
+        await self.until(PODS, pod, lambda p: not p["metadata"].get("finalizers"))
+
+    async def at_rest(self) -> None:
+        """Until no Task is at work and no pod is held: all that comes after the last state."""
+        await self.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
+        for name, pod in (await self.all(PODS)).items():
+            if pod["metadata"].get("finalizers"):
+                await self.let_go(name)
+
+    async def writes(self) -> list[Write]:
+        """The operator's writes in this namespace; neither its Lease nor its Events are work.
+
+        Every write whose effect can be seen is among them.
+        """
+        begun = self._under_way()
+        await eventually(lambda: not begun & self._under_way())
+        return self._work(audit.writes(self.log, self.started))
+
+    def _under_way(self) -> set[str]:
+        return {write.id for write in self._work(audit.under_way(self.log, self.started))}
+
+    def _work(self, writes: Iterable[Write]) -> list[Write]:
         return [
             write
-            for write in found
+            for write in writes
             if (write.user, write.namespace) == (OPERATOR, self.namespace)
             and write.resource not in ("leases", "events")
         ]
 
-    def patches(self, name: str, resource: str = "tasks") -> list[Mapping[str, Any]]:
+    async def patches(self, name: str, resource: str = "tasks") -> list[Mapping[str, Any]]:
         """The status patches of one object that were accepted."""
         return [
             w.body["status"]
-            for w in self.writes()
+            for w in await self.writes()
             if (w.resource, w.subresource, w.name, w.code) == (resource, "status", name, 200)
         ]
 
@@ -225,7 +273,7 @@ def state_of(obj: Object) -> str | None:
 
 def queued(task: Object) -> str | None:
     """Why the Task waits."""
-    found: str | None = task.get("status", {}).get("queue", {}).get("reason")
+    found: str | None = (task.get("status", {}).get("queue") or {}).get("reason")
     return found
 
 

@@ -10,9 +10,10 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import AlreadyExists, KubeError
-from bernstein.kube.resource import NAMESPACES, Object, Resource
+from bernstein.kube.resource import Object, Resource
 from tests.cluster.interface import Cluster
 from tests.cluster.provider import select
+from tests.resources import NAMESPACES
 
 WIDGETS = Resource("engine.example.com", "v1", "widgets", "Widget")
 DEFINITIONS = Resource(
@@ -88,7 +89,7 @@ async def namespace(client: Client) -> str:
     return name
 
 
-async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 20.0) -> None:
+async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 60.0) -> None:
     """Waits until a condition that takes a request to know holds."""
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - another program does it

@@ -1,6 +1,5 @@
 """The client's assumptions about the API, on a real API server."""
 
-import json
 from contextlib import aclosing
 
 import pytest
@@ -105,7 +104,3 @@ async def test_a_callers_token_has_the_callers_rights(
     async with Client(anonymous) as server:
         with pytest.raises(Forbidden, match=user):
             await server.with_token(token).list(PODS, namespace)
-
-
-async def test_the_version_can_be_read_raw(client: Client) -> None:
-    assert json.loads(await client.get_raw("/version"))["gitVersion"].startswith("v1.")

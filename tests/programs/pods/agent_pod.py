@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import CommitText, RecorderConfig, SnapshotLimits
-from bernstein.pods.objects import Commit, Objects
-from bernstein.pods.snapshot import Snapshot, Walker
+from bernstein.api.pod import CommitText, RecorderConfig, TreeLimits
+from bernstein.pods.git.client import Git
+from bernstein.pods.worktree.objects import Commit, Objects
+from bernstein.pods.worktree.walker import Tree, Walker
 from tests.programs.pods.git_server import plain_env
 
 TEXT = CommitText("Ada", "ada@example.com", "Add a thing\n\nTask: one\n")
@@ -34,6 +35,15 @@ def write(folder: Path, files: dict[str, bytes | str]) -> None:
             path.symlink_to(content[2:])
         else:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_whole(folder: Path, files: dict[str, bytes | str]) -> None:
+    """As `write`, but every file is there at once: somebody else may look at any moment."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    write(partial, files)
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (partial / name).replace(folder / name)
 
 
 @dataclass
@@ -98,26 +108,27 @@ class Volumes:
 class Taker:
     """Walker and repository of a recorder, without the loop around them."""
 
-    def __init__(self, volumes: Volumes, limits: SnapshotLimits | None = None) -> None:
+    def __init__(self, volumes: Volumes, limits: TreeLimits | None = None) -> None:
         self.objects = Objects(volumes.recorder / "repo.git", volumes.base_git_dir)
+        self.repository = Git(volumes.recorder / "repo.git")
         self.walker = Walker(
-            str(volumes.worktree), self.objects.base_entries, limits or SnapshotLimits()
+            str(volumes.worktree), self.objects.base_entries, limits or TreeLimits()
         )
-        self.last: Snapshot
+        self.last: Tree
 
     def take(self) -> Commit:
-        self.last = self.walker.snapshot(self.objects)
+        self.last = self.walker.walk(self.objects)
         return self.objects.commit(self.last.entries, TEXT, 1_700_000_000)
 
     def files(self, commit: Commit) -> dict[str, bytes]:
         """Contents by path; a symlink's is its target after `->`, a gitlink's its id after `!`."""
-        listed = self.objects.repository.run("ls-tree", "-r", "-z", commit.sha)
+        listed = self.repository.run("ls-tree", "-r", "-z", commit.sha)
         found = {}
         for entry in filter(None, listed.split(b"\0")):
             head, path = entry.split(b"\t", 1)
             mode, kind, object_id = head.decode().split()
             data = b"!" + object_id.encode()
             if kind == "blob":
-                data = self.objects.repository.run("cat-file", "blob", object_id)
+                data = self.repository.run("cat-file", "blob", object_id)
             found[os.fsdecode(path)] = (b"->" if mode == "120000" else b"") + data
         return found

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import Remote
-from bernstein.pods import snapshot
+from bernstein.pods.worktree import walker
 from tests.programs.pods.agent_pod import Taker, Volumes
 from tests.programs.pods.git_server import GitServer, plain_env
 
@@ -150,11 +150,11 @@ def take(started: Volumes) -> Callable[[], dict[str, bytes]]:
 def files_read(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Paths that walkers read, in order."""
     read: list[bytes] = []
-    really_read = snapshot.Walker._read
+    really_read = walker.Walker._read
 
     def spy(self: Any, current: Any, file: int, path: bytes, st: os.stat_result) -> Any:
         read.append(path)
         return really_read(self, current, file, path, st)
 
-    monkeypatch.setattr(snapshot.Walker, "_read", spy)
+    monkeypatch.setattr(walker.Walker, "_read", spy)
     return read

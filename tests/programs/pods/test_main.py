@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from bernstein.api import pod
-from bernstein.pods.__main__ import ROLES
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS
@@ -23,10 +22,10 @@ CONNECTED = {"recorder"}
 """Talk to the server over TLS themselves."""
 
 
-def start(role: str, config: object | str, log: Path) -> subprocess.Popen[str]:
+def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:
     text = config if isinstance(config, str) else pod.dump(config)
     return subprocess.Popen(
-        [sys.executable, "-m", "bernstein.pods", role],
+        [sys.executable, "-m", "bernstein.pods", program],
         env=os.environ | {"BERNSTEIN_CONFIG": text, "BERNSTEIN_TERMINATION_LOG": str(log)},
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -56,7 +55,7 @@ def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("role", "config"),
+    ("program", "config"),
     [
         ("checkout", "{}"),
         ("checkout", "nonsense"),
@@ -64,8 +63,8 @@ def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) 
         ("mine-bitcoin", "{}"),
     ],
 )
-def test_a_wrong_configuration_says_so(role: str, config: str, tmp_path: Path) -> None:
-    process = start(role, config, tmp_path / "log")
+def test_a_wrong_configuration_says_so(program: str, config: str, tmp_path: Path) -> None:
+    process = start(program, config, tmp_path / "log")
     process.communicate(timeout=60)
     failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
     assert (process.returncode, failure.reason) == (1, "InvalidConfig")
@@ -89,20 +88,31 @@ def test_a_stopped_pod_says_so(origin: Origin, tmp_path: Path) -> None:
 
 def test_an_end_that_comes_while_a_program_starts_is_heard_by_it() -> None:
     code = (
-        "import os, signal; from bernstein.pods import ending; ending.hold();"
-        "os.kill(os.getpid(), signal.SIGTERM); print(ending.awaited().wait(10))"
+        "import os, signal; from bernstein.pods import sigterm; sigterm.hold();"
+        "os.kill(os.getpid(), signal.SIGTERM); print(sigterm.awaited().wait(60))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_a_role_imports_only_what_it_needs(role: str) -> None:
+def test_an_end_that_comes_while_its_event_is_locked_is_heard() -> None:
+    """As it is for a moment of every wait, and the signal is handled in the thread that waits."""
+    code = (
+        "import os, signal; from bernstein.pods import sigterm; ended = sigterm.awaited();"
+        "ended._cond.acquire(); os.kill(os.getpid(), signal.SIGTERM); ended._cond.release();"
+        "print(ended.wait(60))"
+    )
+    told = subprocess.check_output([sys.executable, "-c", code], text=True, timeout=120)
+    assert told == "True\n"
+
+
+@pytest.mark.parametrize("program", pod.PROGRAMS)
+def test_a_program_imports_only_what_it_needs(program: str) -> None:
     code = (
         "import importlib, sys; import bernstein.pods.__main__;"
-        f"importlib.import_module('bernstein.pods.{role}'); print(*sys.modules)"
+        f"importlib.import_module('bernstein.pods.programs.{program}'); print(*sys.modules)"
     )
     listed = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     top = {name.split(".")[0] for name in listed}
-    allowed = {"ssl", "asyncio"} if role in CONNECTED else set()
+    allowed = {"ssl", "asyncio"} if program in CONNECTED else set()
     assert top & HEAVY <= allowed
     assert len(listed) < 250

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.agents import StreamParser, adapters
+from bernstein.agents import ADAPTERS, StreamParser, names
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.agents.records import COUNT_LIMIT, LINE_LIMIT, TOTAL_LIMIT
 
@@ -28,7 +28,7 @@ OUTCOMES = {
 }
 RECORDED = [
     line
-    for path in sorted((Path(__file__).parent / "recordings").glob("*/*.out"))
+    for path in sorted(Path(__file__).parent.glob("*/recordings/*.out"))
     for line in path.read_bytes().splitlines()
 ]
 
@@ -55,7 +55,7 @@ typed = st.builds(lambda kind, rest: json.dumps({**rest, "type": kind}).encode()
                   st.dictionaries(words, values, max_size=8))  # fmt: skip
 lines = st.binary(max_size=200) | records | typed | st.sampled_from(RECORDED)
 
-every_adapter = pytest.mark.parametrize("make", [a.parser for a in adapters.values()], ids=adapters)
+every_adapter = pytest.mark.parametrize("make", [a.parser for a in ADAPTERS], ids=names())
 
 
 @every_adapter

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bernstein.api.project import Gate
+from bernstein.api.project import GateSettings
 
 
 def test_names_of_gates_stay_apart_as_names_of_jobs() -> None:
     # '_' becomes '-' there; a name that had a '-' of its own could meet another one.
-    assert Gate(name="my_gate").name == "my_gate"
+    assert GateSettings(name="my_gate").name == "my_gate"
     with pytest.raises(ValidationError, match="pattern"):
-        Gate(name="my-gate")
+        GateSettings(name="my-gate")

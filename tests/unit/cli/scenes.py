@@ -11,10 +11,11 @@ from bernstein.api import plan as plans
 from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
+from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.settings import Settings
-from bernstein.cli.terminal import Terminal
-from bernstein.core import expansion, plan_file
-from tests.unit.core.plans import RATE_LIMIT
+from bernstein.core.plans import expansion
+from bernstein.core.plans import file as plan_file
+from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 SHA = "a1b2c3d4" * 5
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe @everyone"
@@ -143,9 +144,11 @@ def running_tasks() -> list[Task]:
     ]
 
 
-def terminal(width: int = 80, *, tty: bool = False) -> tuple[Terminal, Console]:
+def terminal(
+    width: int = 80, *, tty: bool = False, settings: Settings | None = None
+) -> tuple[Terminal, Console]:
     """A terminal whose output is recorded."""
-    found = Terminal(Settings())
+    found = Terminal(settings or Settings())
     console = Console(
         width=width, record=True, highlight=False, markup=False, emoji=False, force_terminal=tty
     )

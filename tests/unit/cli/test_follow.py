@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from bernstein.cli.follow import is_over, succeeded
-from tests.unit.cli.scenes import condition, plan
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.follow import follow, is_over, succeeded
+from bernstein.cli.output.views import LineView
+from bernstein.kube.client import Client
+from tests.unit.cli.scenes import condition, plan, terminal
 
 STALLED = condition("Stalled", "True", "BudgetExceeded")
 RESTING = {"total": 7, "closed": 2, "open": 5}
@@ -21,7 +24,7 @@ RESTING = {"total": 7, "closed": 2, "open": 5}
         ({"conditions": [condition("Succeeded", "False", "Cancelled")]}, True),
         ({"conditions": [STALLED], "counts": RESTING}, True),
         ({"conditions": [STALLED], "counts": RESTING | {"running": 1}}, False),
-        ({"conditions": [STALLED], "counts": RESTING | {"verifying": 1}}, False),
+        ({"conditions": [STALLED], "counts": RESTING | {"verifying": 1}}, True),
         ({"conditions": [STALLED], "counts": RESTING, "observedGeneration": 0}, False),
         ({"conditions": [condition("Suspended", "True", "BySpec")], "counts": RESTING}, False),
     ],
@@ -36,3 +39,23 @@ def test_only_the_succeeded_condition_is_success() -> None:
     assert succeeded(plan(conditions=[condition("Succeeded", "True", "Delivered")]))
     assert not succeeded(plan(conditions=[condition("Succeeded", "False", "Cancelled")]))
     assert not succeeded(plan(conditions=[STALLED]))
+
+
+@pytest.mark.parametrize("seconds", [0.0, None])
+async def test_a_plan_that_is_over_is_shown_without_any_time_to_wait(
+    client: Client, seconds: float | None
+) -> None:
+    shown, console = terminal()
+    ended = plan(phase="Succeeded", conditions=[condition("Succeeded", "True", "Delivered")])
+
+    scene = await follow(Cluster(client, "team"), ended, LineView(shown), seconds)
+
+    assert scene.plan == ended
+    assert "Succeeded" in console.export_text()
+
+
+async def test_a_plan_that_is_not_over_in_time_is_left(client: Client) -> None:
+    shown, _ = terminal()
+
+    with pytest.raises(TimeoutError):
+        await follow(Cluster(client, "team"), plan(), LineView(shown), 0)

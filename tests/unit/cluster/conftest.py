@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import go, packages
-from tests.cluster.binaries import Binaries
+from tests.cluster.binaries import go
+from tests.cluster.binaries.build import Binaries
 from tests.cluster.layout import CONTROL_PLANE_PORTS, NODE_PORTS, Layout
+from tests.cluster.machine import packages
 
 
 @pytest.fixture(autouse=True)

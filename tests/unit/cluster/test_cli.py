@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.__main__ import main
-from tests.cluster.record import Record, save
+from tests.cluster.processes.record import Record, save
 
 
 def planned(cache: Path, name: str, provider: str) -> Path:

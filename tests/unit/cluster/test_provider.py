@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.cluster import control_plane, kind
+from tests.cluster import kind
+from tests.cluster.control_plane import cluster as control_plane
 from tests.cluster.errors import ClusterError
 from tests.cluster.layout import SOCKET_PATH_LIMIT
 from tests.cluster.provider import select

@@ -10,9 +10,9 @@ import pytest
 from tests import setup
 from tests.cluster import kind
 from tests.cluster.__main__ import main
-from tests.cluster.binaries import build_folder
-from tests.cluster.packages import CONTROL_PLANE, IMAGES, NODE
-from tests.cluster.paths import REPOSITORY
+from tests.cluster.binaries.build import build_folder
+from tests.cluster.machine.packages import CONTROL_PLANE, IMAGES, NODE
+from tests.cluster.machine.paths import REPOSITORY
 from tests.unit.cluster.conftest import install
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from bernstein.api.pod import Check
 from bernstein.api.project import Project
-from bernstein.controllers import runs
-from bernstein.controllers.jobs import agent, pod
+from bernstein.checks.spec import CheckSpec
+from bernstein.controllers import job_actions
+from bernstein.controllers.jobs import agent
 from bernstein.controllers.settings import Settings
-from bernstein.core.checks import CheckSpec
-from bernstein.core.intents import RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
+from bernstein.core import owners
+from bernstein.core.actions import RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 
@@ -59,8 +60,8 @@ FULL = objects.project(
 
 REF = "refs/bernstein/11112222/work/s1"
 INTEGRATION = "refs/bernstein/11112222/integration"
-TASK = pod.owner("Task", "work", "uid-work")
-PLAN = pod.owner("Plan", "web", PLAN_UID)
+TASK = owners.owner_reference("Task", "work", "uid-work")
+PLAN = owners.owner_reference("Plan", "web", PLAN_UID)
 LINT = CheckSpec(
     "lint",
     "gate",
@@ -85,11 +86,13 @@ def agent_job(project: Project, settings: Settings) -> Object:
     return agent.agent_job(session, project, found, "Do work\n\nBernstein-Task: t\n", settings)
 
 
-def follow_up(wanted: runs.Run, owner: Object, project: Project, settings: Settings) -> Object:
-    return runs.build(wanted, project, NAMESPACE, owner, settings)
+def follow_up(
+    wanted: job_actions.Run, owner: Object, project: Project, settings: Settings
+) -> Object:
+    return job_actions.build(wanted, project, NAMESPACE, owner, settings)
 
 
-WANTED: dict[str, tuple[runs.Run, Object]] = {
+WANTED: dict[str, tuple[job_actions.Run, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
@@ -114,3 +117,7 @@ def jobs() -> dict[str, Object]:
         found[name] = follow_up(wanted, owner, PLAIN, PLAIN_SETTINGS)
         found[f"{name}-full"] = follow_up(wanted, owner, FULL, FULL_SETTINGS)
     return found
+
+
+def environment(container: Object) -> dict[str, str]:
+    return {e["name"]: e["value"] for e in container["env"]}

@@ -1,13 +1,43 @@
-"""What the engine says where a reconcile keeps failing."""
+"""What the engine puts together, and what it says where a reconcile keeps failing."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bernstein.controllers.engine import tell_failure
+from bernstein import controllers
+from bernstein.controllers.engine import CONTROLLERS, Engine, tell_failure
+from bernstein.controllers.settings import Settings
+from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
+from bernstein.observe.metrics import Metrics
+from tests.background import Background
+
+
+def test_every_controller_that_has_a_folder_is_in_the_list() -> None:
+    folder = Path(str(controllers.__file__)).parent
+    modules = {
+        f"{controllers.__name__}.{path.parent.name}.controller"
+        for path in folder.glob("*/controller.py")
+    }
+
+    assert {kind.__module__ for kind in CONTROLLERS} == modules
+    assert len({kind.NAME for kind in CONTROLLERS}) == len(CONTROLLERS)
+
+
+async def test_every_list_of_an_informer_is_counted(client: Client, background: Background) -> None:
+    metrics = Metrics(process=False)
+    engine = Engine(client, namespace="b", settings=Settings(image="b:1"), metrics=metrics)
+
+    for informer in engine.caches.informers:
+        background.start(informer.run())
+        await informer.synced()
+
+        counted = {"resource": informer.resource.plural, "reason": "Started"}
+        value = metrics.registry.get_sample_value("bernstein_informer_relists_total", counted)
+        assert value == 1
 
 
 class Recorder:

@@ -26,7 +26,7 @@ from bernstein.api.pod import (
 )
 from bernstein.controllers.jobs import agent
 from tests.unit.controllers import built
-from tests.unit.controllers.built import Object
+from tests.unit.controllers.built import Object, environment
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, TREE
 
@@ -73,10 +73,6 @@ def mounts(name: str) -> Iterator[tuple[Object, Object, Object]]:
     for container in containers(name):
         for mount in container["volumeMounts"]:
             yield container, mount, volumes[mount["name"]]
-
-
-def environment(container: Object) -> dict[str, str]:
-    return {e["name"]: e["value"] for e in container["env"]}
 
 
 @EVERY

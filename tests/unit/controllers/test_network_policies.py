@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.controllers.network_policies import build
-from bernstein.core import names
+from bernstein.core import labels
 from tests.unit.controllers.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
 from tests.unit.core import objects
 
@@ -53,13 +53,13 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
         for job in spec["podSelector"]["matchExpressions"][0]["values"]
     }
 
-    labels = [job["spec"]["template"]["metadata"]["labels"] for job in jobs().values()]
-    made = {label[names.LABEL_JOB]: label[names.LABEL_PROJECT] for label in labels}
+    found_labels = [job["spec"]["template"]["metadata"]["labels"] for job in jobs().values()]
+    made = {label[labels.JOB]: label[labels.PROJECT] for label in found_labels}
     assert made == dict.fromkeys(meant, "default")
     assert {job for job, pods in meant.items() if pods != "git"} == {"check", "agent"}
     assert (meant["check"], meant["agent"]) == ("checks", "agents")
     for spec in found.values():
-        assert spec["podSelector"]["matchLabels"] == {names.LABEL_PROJECT: "default"}
+        assert spec["podSelector"]["matchLabels"] == {labels.PROJECT: "default"}
 
 
 def test_the_port_of_the_repositorys_address_is_the_git_servers() -> None:

@@ -8,11 +8,13 @@ import pytest
 
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.writer import Writer
+from bernstein.core import labels
 from bernstein.kube.client import Client
 from bernstein.kube.errors import SpecMutated
 from bernstein.kube.events import EventRecorder
-from bernstein.kube.lease import Unfenced
 from bernstein.kube.resource import NETWORK_POLICIES, Key, Object
+from tests.background import Background, eventually
+from tests.fence import Unfenced
 from tests.unit.kube.apiserver import ApiServer
 
 OWNER = Key("default", "project")
@@ -58,3 +60,30 @@ async def test_a_spec_that_something_in_the_cluster_changes_is_written_once(
     monkeypatch.undo()
     await writer.set_spec(OWNER, NETWORK_POLICIES, WANTED, changed(api, egress=[{"ports": []}]))
     assert api.get(NETWORK_POLICIES, "p")["spec"] == WANTED["spec"]
+
+
+async def test_nothing_is_kept_of_mutated_objects_that_are_gone(
+    api: ApiServer, client: Client, background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches = Caches(client)
+    background.start(caches.network_policies.run())
+    await caches.network_policies.synced()
+    events = EventRecorder(client, component="test", instance="test", sanitise=str)
+    writer = Writer(client, caches, Unfenced(), events)
+    commit = api._commit
+
+    def mutate(plural: str, old: Object | None, new: Object) -> Object:
+        return commit(plural, old, {**new, "spec": {**new["spec"], "egress": [{}]}})
+
+    monkeypatch.setattr(api, "_commit", mutate)
+    ours = {"labels": {labels.MANAGED_BY: labels.MANAGER}}
+    for number in range(5):
+        name = f"p{number}"
+        spec = {**WANTED["spec"], "egress": [{}]}
+        live = api.put(NETWORK_POLICIES, name, metadata=ours, spec=spec)
+        await eventually(lambda n=name: caches.network_policies.get(Key("default", n)))  # type: ignore[misc]
+        with pytest.raises(SpecMutated):
+            await writer.set_spec(OWNER, NETWORK_POLICIES, WANTED, live)
+        api.remove(NETWORK_POLICIES, name)
+        await eventually(lambda: len(caches.network_policies) == 0)
+    assert len(writer._mutated) == 1

@@ -6,16 +6,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bernstein.api import pod as protocol
+from bernstein.api.delivery import Delivery
 from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import Integration, Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession, AgentSessionStatus, Outcome, Work
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.task import Delivery, Task, TaskStatus, Verification
-from bernstein.core import conditions, names
-from bernstein.core.checks import Subject, plan_checks
-from bernstein.core.intents import PlanSnapshot, TaskSnapshot
-from bernstein.core.pods import JobView
+from bernstein.api.task import Task, TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.checks.gates import GATES
+from bernstein.checks.spec import Subject
+from bernstein.core import conditions, labels, names, pods
+from bernstein.core.jobs import JobView
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.verification.required import plan_checks
 
 Object = dict[str, Any]
 
@@ -45,6 +49,18 @@ def metadata(name: str, uid: str, **more: Any) -> Object:
     return fields | {"name": name, "uid": uid} | more
 
 
+BY_DEFAULT = ("lint", "pii_scan")
+"""The gates that run in tests where their Project says nothing of them."""
+
+
+def only_known(gates: Object) -> Object:
+    """The settings without any other gate that is on by default: which ones run, tests decide."""
+    pipeline = gates.get("pipeline", [])
+    said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
+    off = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
+    return gates | {"pipeline": [*pipeline, *({"name": name, "enabled": False} for name in off)]}
+
+
 def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:
     account = {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")}
     fields: Object = {
@@ -56,10 +72,11 @@ def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Proje
         "gates": {"pipeline": [{"name": "pii_scan", "enabled": False}]},
         "merge": {"strategy": "direct"},
     }
+    fields |= spec
     return Project.model_validate(
         {
             "metadata": metadata(name, f"uid-{name}", generation=generation),
-            "spec": fields | spec,
+            "spec": fields | {"gates": only_known(fields["gates"])},
         }
     )
 
@@ -73,12 +90,12 @@ def task(
     **spec: Any,
 ) -> Task:
     """A Task of the Plan `web`, or of none."""
-    labels = {} if plan is None else {names.LABEL_PLAN: plan}
+    named = {} if plan is None else {labels.PLAN: plan}
     fields: Object = {"title": f"Do {name}", "projectRef": "default", "stage": "build"}
     return Task.model_validate(
         {
             "metadata": metadata(
-                name, f"uid-{name}", labels=labels, creationTimestamp=created or at(-60)
+                name, f"uid-{name}", labels=named, creationTimestamp=created or at(-60)
             ),
             "spec": fields | spec,
             "status": (status or TaskStatus()).model_dump(),
@@ -266,7 +283,7 @@ def snapshot(
     """What a decision about `subject` looks at; its session is the one that its status names."""
     by_name = {s.metadata.name: s for s in sessions}
     fields: Object = {"project": project(), "plan": plan()}
-    if names.LABEL_PLAN not in subject.metadata.labels:
+    if labels.PLAN not in subject.metadata.labels:
         fields["plan"] = None
     return TaskSnapshot(
         task=subject,
@@ -336,12 +353,12 @@ def pod(
     reason: str = "",
     message: str = "",
     disrupted: bool = False,
-    deleting: bool = False,
+    deleting: bool | float = False,
     unschedulable: str | None = None,
     node: str | None = "node-1",
     age: float = 5,
 ) -> Object:
-    """A pod as the kubelet tells of it, so many seconds old."""
+    """A pod as the kubelet tells of it, so many seconds old; `deleting`: its grace ends then."""
     found: list[Object] = []
     if disrupted:
         found.append({"type": "DisruptionTarget", "status": "True", "reason": "Preempted"})
@@ -349,8 +366,8 @@ def pod(
         waits = {"status": "False", "reason": "Unschedulable", "message": unschedulable}
         found.append({"type": "PodScheduled"} | waits)
     meta: Object = {"name": "pod", "uid": "uid-pod", "creationTimestamp": at(-age).isoformat()}
-    if deleting:
-        meta["deletionTimestamp"] = NOW.isoformat()
+    if deleting is not False:
+        meta["deletionTimestamp"] = at(0 if deleting is True else deleting).isoformat()
     return {
         "metadata": meta,
         "spec": {"nodeName": node} if node else {},
@@ -409,7 +426,12 @@ def agent_pod(
 
 
 def job(name: str, pod: Object | None = None, *, age: float = 5, **more: Any) -> JobView:
+    """A Job of ours; its main container is the last one of its pod."""
     fields: Object = {"uid": f"uid-{name}", "created": at(-age), "pod": pod}
+    mains = pod["status"]["containerStatuses"] if pod is not None else ()
+    own = {labels.JOB: mains[-1]["name"]} if mains else {}
+    fields["labels"] = own | more.pop("labels", {})
+    fields["running_since"] = pods.running_since(pod or {}, own.get(labels.JOB, ""))
     return JobView(name=name, **(fields | more))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.core import conditions, progress
+from bernstein.core import conditions
+from bernstein.core import conditions as progress
 from tests.unit.core.objects import NOW, at, status, told
 
 

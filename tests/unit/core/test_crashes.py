@@ -13,11 +13,12 @@ from itertools import count
 import pytest
 
 from bernstein.api.states import TaskState
-from bernstein.api.task import Cancel
+from bernstein.api.waiting import Cancel
 from bernstein.core.conditions import is_true
 from tests.unit.core import objects
-from tests.unit.core.state import COST, EXAMPLES, TARGET, TOKENS
-from tests.unit.core.world import Crash, World, doomed
+from tests.unit.core.simulation.apiserver import Crash
+from tests.unit.core.simulation.state import COST, EXAMPLES, TARGET, TOKENS
+from tests.unit.core.simulation.world import World, doomed
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
 GATE = {"name": "extra", "command": "true", "image": "extra:1"}

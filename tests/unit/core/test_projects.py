@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.core import projects
-from bernstein.core.pods import Diagnosis
+from bernstein.core.diagnosis import Diagnosis
 from tests.unit.core.objects import NOW, at, project, told
 
 ONE, TWO, DEFAULT = project("one"), project("two"), project("default")

@@ -9,20 +9,16 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from bernstein.api.states import TaskState
-from bernstein.api.task import Cancel, Task
+from bernstein.api.task import Task
+from bernstein.api.waiting import Cancel
 from bernstein.core.conditions import is_true
 from tests.unit.core import objects
-from tests.unit.core.state import EXAMPLES, TARGET
-from tests.unit.core.world import Crash, Refused, World, doomed
+from tests.unit.core.simulation.apiserver import Crash, Refused
+from tests.unit.core.simulation.state import EXAMPLES, TARGET
+from tests.unit.core.simulation.world import World, doomed
 
 SETTINGS = settings(
     max_examples=EXAMPLES or 20,

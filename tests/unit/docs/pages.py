@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from bernstein import agents
+from bernstein.checks import signals
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "docs" / "reference"
@@ -17,6 +21,7 @@ _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\S*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_CELLS = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
@@ -34,7 +39,7 @@ class Block:
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(language: str) -> Iterator[Block]:
@@ -71,7 +76,7 @@ def rows(page: Path) -> Iterator[list[str]]:
     """Cells of every row of a table that begins with something in backticks."""
     for line in page.read_text().splitlines():
         if line.startswith("| `"):
-            yield [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            yield [cell.strip().replace("\\|", "|") for cell in _CELLS.split(line)[1:-1]]
 
 
 def fields(schema: Schema, path: str = "", *, required: bool = False) -> Iterator[list[str]]:
@@ -85,8 +90,30 @@ def fields(schema: Schema, path: str = "", *, required: bool = False) -> Iterato
             yield from fields(child, below, required=name in parent.get("required", ()))
 
 
+def section(page: Path, heading: str) -> str:
+    """What stands between a heading and the next one."""
+    _, _, below = page.read_text().partition(f"\n## {heading}\n")
+    return below.partition("\n## ")[0]
+
+
+def table(page: Path, heading: str) -> Iterator[list[str]]:
+    """Cells of every row of the first table below a heading, without its head."""
+    below = section(page, heading)
+    lines = itertools.dropwhile(lambda line: not line.startswith("|"), below.splitlines())
+    for line in itertools.islice(itertools.takewhile(lambda x: x.startswith("|"), lines), 2, None):
+        yield [cell.strip() for cell in _CELLS.split(line)[1:-1]]
+
+
+def without_links(text: str) -> str:
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+
+
 def _type(schema: Schema) -> str:
-    if "enum" in schema:
+    words = tuple(schema.get("enum", ()))
+    if words in (signals.types(), agents.names()):
+        # What there is stands in one table, with all that holds for it.
+        return "a signal" if words == signals.types() else "an adapter"
+    if words:
         return ", ".join(f"`{word}`" for word in schema["enum"])
     match schema["type"]:
         case "array":

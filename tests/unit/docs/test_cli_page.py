@@ -8,21 +8,19 @@ import pytest
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from bernstein.cli.commands import COMMANDS
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID
-from bernstein.cli.main import app
+from bernstein.cli.main import app, imported
 from tests.unit.docs.pages import REFERENCE
 
 PAGE = REFERENCE / "cli.md"
 ROOT = typer.main.get_command(app)
 HELP = {"-h", "--help"}
 COMMON = "Options of every command"
-EXCEPT = {"validate": {"--namespace", "-n", "--context", "--kubeconfig"}}
+CALLED = {command.name: imported(command) for command in COMMANDS}
+WHICH_CLUSTER = {"--namespace", "-n", "--context", "--kubeconfig"}
+EXCEPT = {command.name: WHICH_CLUSTER for command in COMMANDS if not command.cluster}
 """Common options that a command does not have."""
-
-
-def commands() -> dict[str, TyperCommand]:
-    assert isinstance(ROOT, TyperGroup)
-    return {n: c for n, c in ROOT.commands.items() if isinstance(c, TyperCommand)}
 
 
 def options(command: TyperCommand | TyperGroup) -> set[str]:
@@ -47,17 +45,22 @@ def mentioned(title: str) -> set[str]:
 
 def test_every_command_has_a_section_and_no_other_has() -> None:
     titles = re.findall(r"^## (\S.*)$", PAGE.read_text(), re.MULTILINE)
-    assert [t for t in titles if t in commands()] == list(commands())
+    assert [t for t in titles if t in CALLED] == list(CALLED)
     assert {t for t in titles if t.startswith("`")} == set()
 
 
-@pytest.mark.parametrize("name", commands())
+def test_every_command_has_a_row_with_its_summary() -> None:
+    listed = re.findall(r"^\| \[`(.*)`\]\(#(.*)\) \| (.*) \|$", section("Commands"), re.MULTILINE)
+    assert listed == [(c.name, c.name, c.summary.removesuffix(".")) for c in COMMANDS]
+
+
+@pytest.mark.parametrize("name", CALLED)
 def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
     common = mentioned(COMMON)
-    own = options(commands()[name]) - common
+    own = options(CALLED[name]) - common
     assert mentioned(name) == own
-    assert common - EXCEPT.get(name, set()) - {"--version"} <= options(commands()[name])
-    assert not EXCEPT.get(name, set()) & options(commands()[name])
+    assert common - EXCEPT.get(name, set()) - {"--version"} <= options(CALLED[name])
+    assert not EXCEPT.get(name, set()) & options(CALLED[name])
 
 
 def test_the_common_options_are_those_of_the_program() -> None:
@@ -66,11 +69,11 @@ def test_the_common_options_are_those_of_the_program() -> None:
     assert mentioned(COMMON) == options(ROOT)
 
 
-@pytest.mark.parametrize("name", commands())
+@pytest.mark.parametrize("name", CALLED)
 def test_every_argument_is_in_the_synopsis(name: str) -> None:
-    arguments = [p for p in commands()[name].params if isinstance(p, TyperArgument)]
+    arguments = [p for p in CALLED[name].params if isinstance(p, TyperArgument)]
     for argument in arguments:
-        metavar = (argument.metavar or argument.name or "").strip("[]")
+        metavar = (argument.metavar or (argument.name or "").upper()).strip("[]")
         assert re.search(
             rf"^ *bernstein {name} .*{re.escape(metavar)}", section(name), re.MULTILINE
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.core.errors import (
+from bernstein.core.reasons import (
     MAX_GATE_ERRORS,
     MAX_INFRASTRUCTURE_FAILURES,
     POLICIES,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,13 +53,21 @@ def test_every_make_target_that_is_named_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_file_of_the_repository_that_is_named_exists(name: str) -> None:
-    folders = "charts|crds|docs|images|operator"
-    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", prose(ROOT / name))
+    folders = "charts|crds|docs|images|operator|tests"
+    # Of a path such as `docs/<name>.md`, what stands before the name that one has to choose.
+    named = re.findall(rf"`((?:{folders})/(?:[\w.-]+/)*(?:[\w.-]+(?=`))?)", prose(ROOT / name))
     built = re.findall(r" -f ([\w./-]+Dockerfile) ", (ROOT / name).read_text())
     assert [path for path in (*named, *built) if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=_short)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_test_that_is_to_be_run_exists(name: str) -> None:
+    for path, words in re.findall(r"pytest (tests/\S+)(?: -k (\w+))?", (ROOT / name).read_text()):
+        assert (ROOT / path).exists()
+        assert re.search(rf"def test_\w*{words}", (ROOT / path).read_text()), (path, words)
+
+
+@pytest.mark.parametrize("page", [p for p in pages() if p.parent != ROOT], ids=_short)
 def test_every_page_can_be_reached_from_the_readme(page: Path) -> None:
     seen: set[Path] = set()
     waiting = [ROOT / "README.md"]
@@ -68,6 +78,13 @@ def test_every_page_can_be_reached_from_the_readme(page: Path) -> None:
             found = [(here.parent / t.partition("#")[0]).resolve() for t in links(here)]
             waiting += [f for f in found if f.suffix == ".md" and f.exists()]
     assert page in seen
+
+
+@pytest.mark.parametrize("block", list(blocks("python")), ids=str)
+def test_every_script_on_a_page_runs(block: Block) -> None:
+    quick = block.text.replace("20_000", "20").replace("sleep(3)", "sleep(0)")
+    ended = subprocess.run([sys.executable, "-c", quick], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
 
 
 @pytest.mark.parametrize("block", PLAN_FILES, ids=str)

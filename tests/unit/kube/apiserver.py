@@ -27,7 +27,7 @@ PATH = re.compile(
     r"(?:/(?P<name>[^/]+))?(?:/(?P<subresource>[^/]+))?$"
 )
 
-Fault = Literal["drop-before", "drop-after", "hang"] | int
+Fault = Literal["drop-before", "drop-after", "fail-after", "hang"] | int
 
 
 class Change(NamedTuple):
@@ -65,6 +65,9 @@ class ApiServer:
         self.url = ""
         self.calls: list[Call] = []
         self.fault: Callable[[Call], Fault | None] = lambda _: None
+        self.connections: Callable[[], int] = lambda: 0
+        self.instead: Callable[[Call], bytes | None] = lambda _: None
+        """What is answered with status 200 in place of the truth."""
         self.bookmark_every = 0.05
         self.silent_watches = False
         self._objects: dict[tuple[str, str, str], Object] = {}
@@ -86,6 +89,7 @@ class ApiServer:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
+        server.connections = lambda: len(runner.server.connections) if runner.server else 0
         server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         try:
             yield server
@@ -174,6 +178,8 @@ class ApiServer:
                 status=fault,
                 headers={"Retry-After": "3"},
             )
+        if (other := self.instead(call)) is not None:
+            return web.Response(body=other, content_type="application/json")
         try:
             if "watch" in call.query:
                 with suppress(ConnectionResetError):
@@ -184,6 +190,8 @@ class ApiServer:
             return web.json_response(refusal.body, status=refusal.status)
         if fault == "drop-after":
             return _abort(request)
+        if fault == "fail-after":
+            return web.json_response(RefusalError(504, "Timeout").body, status=504)
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
     def _answer(self, call: Call, match: re.Match[str], content_type: str) -> object:

@@ -138,3 +138,11 @@ def test_managed_fields_are_not_kept() -> None:
     cache = Cache({}, unheard)
     cache.update(obj("p"))
     assert "managedFields" not in cache.objects()[0]["metadata"]
+
+
+def test_an_event_of_a_former_object_leaves_its_successor() -> None:
+    cache = Cache({}, unheard)
+    successor = obj("p", uid="v", revision=5)
+    cache.update(successor)
+    cache.update(obj("p", uid="u", revision=4))
+    assert cache.get(Key("a", "p")) is successor

@@ -7,7 +7,9 @@ import orjson
 import pytest
 from aiohttp import test_utils, web
 
-from bernstein.kube.client import Client, WatchEvent
+from bernstein.kube import client as client_module
+from bernstein.kube.answers import WatchEvent
+from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, FileToken
 from bernstein.kube.errors import (
     AlreadyExists,
@@ -19,12 +21,16 @@ from bernstein.kube.errors import (
     Invalid,
     KubeError,
     NotFound,
+    Overloaded,
     TooManyRequests,
     TransportError,
     Unauthorized,
+    Unavailable,
+    api_error,
 )
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import JOBS, PODS
+from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
 
 
@@ -65,6 +71,7 @@ def test_a_namespaced_object_without_namespace_is_refused() -> None:
         (422, Invalid),
         (429, TooManyRequests),
         (500, ApiError),
+        (503, Unavailable),
     ],
 )
 async def test_refusals_become_typed_errors(
@@ -77,11 +84,33 @@ async def test_refusals_become_typed_errors(
     assert raised.value.reason
 
 
-async def test_too_many_requests_says_how_long_to_wait(api: ApiServer, client: Client) -> None:
-    api.fault = lambda _: 429
-    with pytest.raises(TooManyRequests) as raised:
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_server_that_sheds_load_says_how_long_to_wait(
+    api: ApiServer, client: Client, status: int
+) -> None:
+    api.fault = lambda _: status
+    with pytest.raises(Overloaded) as raised:
         await client.get(WIDGETS, "w", "default")
     assert raised.value.retry_after == 3.0
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "details", "seconds"),
+    [
+        (429, None, {}, 1.0),
+        (503, None, {}, 0.0),
+        (503, None, {"retryAfterSeconds": 7}, 7.0),
+        (503, "5", {"retryAfterSeconds": 7}, 5.0),
+        (503, "Wed, 21 Oct 2025 07:28:00 GMT", {}, 0.0),
+        (429, "86400", {}, 60.0),
+    ],
+)
+def test_how_long_is_bounded_and_has_a_default(
+    status: int, header: str | None, details: dict[str, int], seconds: float
+) -> None:
+    error = api_error(status, {"details": details}, retry_after=header)
+    assert isinstance(error, Overloaded)
+    assert error.retry_after == seconds
 
 
 async def test_a_second_create_is_already_exists_and_no_conflict(client: Client) -> None:
@@ -152,7 +181,7 @@ async def test_a_dropped_connection_is_a_transport_error(api: ApiServer, client:
 async def test_nobody_listening_is_a_transport_error() -> None:
     async with Client(ConnectionInfo(server="http://127.0.0.1:1")) as client:
         with pytest.raises(TransportError):
-            await client.get_raw("/version")
+            await client.get(WIDGETS, "w", "default")
 
 
 async def test_every_request_is_observed(api: ApiServer) -> None:
@@ -241,8 +270,15 @@ async def test_watch_from_a_forgotten_revision_is_gone(api: ApiServer, client: C
     assert isinstance(await watch_error(client), Gone)
 
 
-async def test_a_broken_watch_is_a_transport_error(api: ApiServer, client: Client) -> None:
-    asyncio.get_running_loop().call_later(0.05, api.break_watches)
+async def test_a_broken_watch_is_a_transport_error(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    async def break_it() -> None:
+        while True:  # it may not have begun yet
+            api.break_watches()
+            await asyncio.sleep(0.01)
+
+    background.start(break_it())
     assert isinstance(await watch_error(client), TransportError)
 
 
@@ -251,9 +287,51 @@ async def test_a_silent_watch_is_a_transport_error(api: ApiServer, client: Clien
     assert isinstance(await watch_error(client, inactivity=0.1), TransportError)
 
 
+async def watching(client: Client) -> None:
+    async with aclosing(client.watch(WIDGETS, resource_version="100")) as stream:
+        await drained(stream)
+
+
+async def test_requests_go_through_while_more_watches_are_open_than_connections_for_requests(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    """As in an operator of 30 namespaces, which watches 7 kinds in each."""
+    api.put(WIDGETS, "w")
+    for _ in range(30 * 7):
+        background.start(watching(client))
+    await eventually(lambda: api.watches("widgets") == 30 * 7)
+    assert await client.get(WIDGETS, "w", "default")
+
+
+async def test_of_requests_only_so_many_are_sent_at_once(
+    api: ApiServer, client: Client, background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def get() -> None:
+        await client.get(WIDGETS, "w", "default")
+
+    api.fault = lambda _: "hang"
+    for _ in range(client_module.REQUESTS + 50):
+        background.start(get())
+    await eventually(lambda: len(api.calls) >= client_module.REQUESTS)
+    await asyncio.sleep(0.1)
+    assert len(api.calls) == client_module.REQUESTS
+
+
+async def test_closing_closes_the_connections_of_requests_and_of_watches(
+    api: ApiServer, background: Background
+) -> None:
+    async with api.client() as client:
+        api.put(WIDGETS, "w")
+        background.start(watching(client))
+        await eventually(lambda: api.watches("widgets") == 1)
+        await client.get(WIDGETS, "w", "default")
+        assert api.connections() == 2
+    await eventually(lambda: api.connections() == 0)
+
+
 async def test_a_closed_client_says_how_to_open_it() -> None:
     with pytest.raises(RuntimeError, match="async with"):
-        await Client(ConnectionInfo(server="http://host")).get_raw("/version")
+        await Client(ConnectionInfo(server="http://host")).get(WIDGETS, "w", "default")
 
 
 class Kubelet:

@@ -79,6 +79,92 @@ def test_an_unusable_kubeconfig_says_what_to_check(tmp_path: Path, context: str 
         ConnectionInfo.from_kubeconfig(path, context)
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"machine\n", "it has not the form of a kubeconfig"),
+        (b"- a\n- b\n", "it has not the form of a kubeconfig"),
+        (b"{{{{", "it is no YAML: line 1: "),
+        (b"\x7fELF\x02\x01\xff\xfe", "it is no YAML"),
+        (b"[" * 5000, "it has not the form of a kubeconfig"),
+        (b"clusters: 5\ncontexts: {a: b}\n", "it has not the form of a kubeconfig"),
+        (b"", "Invalid kube-config"),
+    ],
+)
+def test_a_file_that_is_no_kubeconfig_says_so(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match=f"{words}.*; check --kubeconfig"):
+        ConnectionInfo.from_kubeconfig(str(file))
+
+
+def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Is a directory; check --kubeconfig"):
+        ConnectionInfo.from_kubeconfig(str(tmp_path))
+
+
+def test_a_certificate_that_is_no_base64_says_so(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path, {"client-certificate-data": "!!!notb64"})
+    with pytest.raises(ConfigError, match="'-data' is no base64; check --kubeconfig"):
+        ConnectionInfo.from_kubeconfig(path)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "words"),
+    [
+        ({"server": "foo bar"}, "'server' is no URL: 'foo bar'; write https://"),
+        ({"server": "ftp://host"}, "'server' is no URL"),
+        ({"server": "https://host:99999"}, "form of a kubeconfig; check"),
+        ({"server": 5}, "form of a kubeconfig; check"),
+        ({"proxy-url": "host"}, "'proxy-url' is no URL"),
+        ({"tls-server-name": 5}, "'tls-server-name' is no text; write it in quotes"),
+    ],
+)
+def test_an_address_that_cannot_be_one_says_so(
+    tmp_path: Path, cluster: dict[str, object], words: str
+) -> None:
+    file = tmp_path / "kubeconfig"
+    content = yaml.safe_load(Path(kubeconfig(tmp_path, {})).read_text())
+    content["clusters"][0]["cluster"] |= cluster
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(ConfigError, match=words):
+        ConnectionInfo.from_kubeconfig(str(file))
+
+
+def exec_user(command: str) -> dict[str, object]:
+    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": command}}
+
+
+def script(file: Path, content: str) -> str:
+    file.write_text(f"#!/bin/sh\n{content}\n")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    return str(file)
+
+
+def test_a_credential_plugin_that_is_not_installed_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = kubeconfig(tmp_path, exec_user("no-such-auth-plugin"))
+    with pytest.raises(ConfigError, match=r"'no-such-auth-plugin' .* is not installed; install it"):
+        ConnectionInfo.from_kubeconfig(path)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_credential_plugin_that_fails_says_why(tmp_path: Path) -> None:
+    plugin = script(tmp_path / "plugin", "echo 'session; expired' >&2; exit 7")
+    with pytest.raises(ConfigError, match=r"has failed: .* 7. session; expired; log in again"):
+        ConnectionInfo.from_kubeconfig(kubeconfig(tmp_path, exec_user(plugin)))
+
+
+async def test_a_plugin_that_is_gone_when_the_token_is_refused_is_named(tmp_path: Path) -> None:
+    answer = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "", "status": {"token": 1}}'
+    plugin = script(tmp_path / "plugin", f"echo '{answer}'")
+    connection = ConnectionInfo.from_kubeconfig(kubeconfig(tmp_path, exec_user(plugin)))
+    (tmp_path / "plugin").unlink()
+    with pytest.raises(ConfigError, match="is not installed"):
+        await token_of(connection, renew=True)
+
+
 def mounted(folder: Path) -> Path:
     (folder / "namespace").write_text("bernstein\n")
     (folder / "token").write_text("first\n")

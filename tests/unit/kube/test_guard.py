@@ -6,7 +6,7 @@ from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, Key
 from tests.background import Background, eventually
-from tests.unit.kube.apiserver import WIDGETS, ApiServer
+from tests.unit.kube.apiserver import WIDGETS, ApiServer, Call
 
 OWNER = Key("default", "owner")
 
@@ -86,3 +86,71 @@ async def test_writes_to_what_nobody_caches_are_not_waited_for(
     guard = Guard([informer])
     guard.wrote(OWNER, JOBS, api.put(JOBS, "j"))
     assert guard.caught_up(OWNER)
+
+
+async def test_what_may_have_been_written_is_read_live_at_once(
+    api: ApiServer, informer: Informer
+) -> None:
+    guard = Guard([informer])
+    api.stall()
+    api.put(WIDGETS, "w", spec={"a": 1})
+    guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+    assert not guard.caught_up(OWNER)
+    assert await guard.settle(OWNER) == 0
+    cached = informer.get(Key("default", "w"))
+    assert cached is not None
+    assert cached["spec"] == {"a": 1}
+    assert guard.caught_up(OWNER)
+
+
+async def test_an_event_is_no_proof_of_what_became_of_an_uncertain_write(
+    api: ApiServer, informer: Informer
+) -> None:
+    guard = Guard([informer])
+    guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+    revision = int(api.put(WIDGETS, "w", spec={"a": 1})["metadata"]["resourceVersion"])
+    await eventually(lambda: informer.has_seen(Key("default", "w"), revision))
+    assert not guard.caught_up(OWNER)
+
+
+async def test_an_uncertain_write_stays_so_until_the_read_succeeds(
+    api: ApiServer, informer: Informer
+) -> None:
+    guard = Guard([informer])
+    guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+    guard.uncertain(OWNER, WIDGETS, Key("default", "new"))
+    api.fault = lambda _: 503
+    for _ in range(2):
+        with pytest.raises(ApiError):
+            await guard.settle(OWNER)
+    api.fault = lambda _: None
+    assert await guard.settle(OWNER) == 0
+
+
+async def test_reading_an_uncertain_write_does_not_excuse_the_others(
+    api: ApiServer, informer: Informer
+) -> None:
+    guard = Guard([informer])
+    api.stall()
+    guard.wrote(OWNER, WIDGETS, api.put(WIDGETS, "w", spec={"a": 1}))
+    guard.uncertain(OWNER, WIDGETS, Key("default", "new"))
+    assert await guard.settle(OWNER) > 0
+    api.flow()
+    await eventually(lambda: guard.caught_up(OWNER))
+
+
+async def test_what_is_written_while_another_is_read_is_not_forgotten(
+    api: ApiServer, informer: Informer
+) -> None:
+    guard = Guard([informer])
+    api.stall()
+    guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+
+    def write_once(call: Call) -> None:
+        api.fault = lambda _: None
+        guard.wrote(OWNER, WIDGETS, api.put(WIDGETS, "new"))
+        guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+
+    api.fault = write_once
+    await guard.settle(OWNER)
+    assert not guard.caught_up(OWNER)

@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from bernstein.kube.cache import by_label
@@ -150,15 +152,112 @@ async def test_it_keeps_trying_while_the_server_refuses_and_says_why(
     api: ApiServer, client: Client, background: Background
 ) -> None:
     api.put(WIDGETS, "w")
-    api.fault = lambda _: 403 if len(api.calls) < 3 else None
+    api.fault = lambda _: 403
     informer = Informer(client, WIDGETS)
     background.start(informer.run())
     await eventually(lambda: informer.last_error)
     assert informer.last_error is not None
     assert informer.last_error.reason == "Forbidden"
     assert not informer.has_synced
+    api.fault = lambda _: None
     await eventually(lambda: informer.has_synced)
     assert informer.last_error is None
+
+
+@pytest.mark.parametrize("refused", ["list", "watch"])
+async def test_it_waits_as_long_as_the_server_asks(
+    api: ApiServer,
+    client: Client,
+    background: Background,
+    refused: str,
+) -> None:
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        api.fault = lambda _: None
+        await asyncio.sleep(0)
+
+    api.fault = lambda call: 503 if ("watch" in call.query) == (refused == "watch") else None
+    relists = Relists()
+    informer = Informer(client, WIDGETS, observer=relists, sleep=pause)
+    background.start(informer.run())
+    await eventually(lambda: pauses)
+    await informer.synced()
+    assert pauses[0] == 3.0
+    assert len(relists.reasons) == 1, "a watch that is put off needs no new list"
+
+
+async def test_the_longer_lists_fail_the_longer_it_waits_and_never_in_step_with_others(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    api.fault = lambda _: 500
+    background.start(Informer(client, WIDGETS, sleep=pause).run())
+    await eventually(lambda: len(pauses) > 30)
+    assert all(0.1 * 2**n <= pauses[n] <= 0.2 * 2**n for n in range(7))
+    assert all(15 <= seconds <= 30 for seconds in pauses[8:30])
+    assert len(set(pauses[8:30])) > 15
+
+
+async def test_a_watch_that_goes_on_is_no_trouble_any_more(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await eventually(lambda: api.watches("widgets") == 1)
+    api.break_watches()
+    await eventually(lambda: informer.last_error)
+    await eventually(lambda: informer.last_error is None)
+    assert api.count("GET", "widgets") == 1
+
+
+async def test_a_namespace_that_is_named_twice_is_followed_once(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    informer = Informer(client, WIDGETS, namespaces=["a", "b", "a"])
+    background.start(informer.run())
+    async with asyncio.timeout(60):
+        await informer.synced()
+    await eventually(lambda: api.watches("widgets") == 2)
+    assert api.count("GET", "widgets") == 2
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"[]", b"null", b'{"metadata": {}}', b"<html>"])
+async def test_an_answer_that_is_no_list_is_tried_again(
+    api: ApiServer, client: Client, background: Background, answer: bytes
+) -> None:
+    """As a proxy in front of the API server may give it, with status 200."""
+    api.put(WIDGETS, "w")
+    api.instead = lambda call: answer if "watch" not in call.query else None
+    informer = Informer(client, WIDGETS)
+    running = background.start(informer.run())
+    await eventually(lambda: informer.last_error)
+    api.instead = lambda _: None
+    await eventually(lambda: informer.has_synced)
+    assert not running.done()
+
+
+@pytest.mark.parametrize(
+    "line", [b"{}", b"[]", b'{"type": "ADDED"}', b'{"type": "ADDED", "object": {}}', b"<html>"]
+)
+async def test_a_line_that_is_no_event_breaks_only_its_watch(
+    api: ApiServer, client: Client, background: Background, line: bytes
+) -> None:
+    api.put(WIDGETS, "w")
+    api.instead = lambda call: line + b"\n" if "watch" in call.query else None
+    informer = Informer(client, WIDGETS)
+    running = background.start(informer.run())
+    await eventually(lambda: informer.last_error)
+    api.instead = lambda _: None
+    api.put(WIDGETS, "new")
+    await eventually(lambda: len(informer) == 2)
+    assert not running.done()
 
 
 async def test_selectors_and_namespaces_limit_what_is_kept(
@@ -210,6 +309,42 @@ async def test_a_failing_handler_hides_nothing_from_the_others(
     api.put(WIDGETS, "w1")
     api.put(WIDGETS, "w2")
     await eventually(lambda: seen.changes == [("added", "w1"), ("added", "w2")])
+
+
+async def test_a_late_handler_that_fails_for_one_object_hears_of_the_others(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    for name in ("a", "broken", "c"):
+        api.put(WIDGETS, name)
+    informer, heard = Informer(client, WIDGETS), []
+    background.start(informer.run())
+    await informer.synced()
+
+    def handler(old: Object | None, new: Object | None) -> None:
+        assert new is not None
+        if new["metadata"]["name"] == "broken":
+            raise RuntimeError("defect")
+        heard.append(new["metadata"]["name"])
+
+    informer.add_handler(handler)
+    api.put(WIDGETS, "later")
+    await eventually(lambda: heard == ["a", "c", "later"])
+
+
+async def test_an_object_that_an_index_cannot_read_is_in_no_entry_of_it(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    informer = Informer(client, WIDGETS, indexes={"size": lambda obj: [obj["spec"]["size"]]})
+    background.start(informer.run())
+    await informer.synced()
+    api.put(WIDGETS, "broken")
+    api.put(WIDGETS, "good", spec={"size": "xl"})
+    await eventually(lambda: len(informer) == 2)
+    assert [o["metadata"]["name"] for o in informer.by_index("size", "xl")] == ["good"]
+    api.put(WIDGETS, "broken", spec={"size": "xl"})
+    await eventually(lambda: len(informer.by_index("size", "xl")) == 2)
+    api.put(WIDGETS, "good", spec={})
+    await eventually(lambda: len(informer.by_index("size", "xl")) == 1)
 
 
 async def test_refresh_reads_past_a_stalled_watch(

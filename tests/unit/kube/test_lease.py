@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import pytest
 
 from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import LostLeadership
 from bernstein.kube.lease import Elector, Fence
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import LEASES
 from tests.background import Background, eventually
-from tests.unit.kube.apiserver import ApiServer, Call
+from tests.unit.kube.apiserver import ApiServer
 
 Lead = Callable[[Fence], Awaitable[None]]
 
@@ -61,7 +62,9 @@ def nobody_works() -> None:
 
 
 def elector(client: Client, **options: object) -> Elector:
-    settings = {"duration": 1.0, "renew_deadline": 0.6, "retry_period": 0.05} | options
+    """No Lease expires unless the test brings a clock and moves it, however busy the machine."""
+    settings = {"duration": 1.0, "renew_deadline": 0.6, "retry_period": 0.05, "clock": Clock()}
+    settings |= options
     return Elector(client, namespace="default", name="operator", **settings)  # type: ignore[arg-type]
 
 
@@ -85,12 +88,23 @@ async def test_one_leads_and_the_other_takes_over_at_once_after_a_release(
     assert not second.leading
     assert holder(api) == first.identity
     stop.set()
-    async with asyncio.timeout(0.9):
-        await run
-        assert one.ended.is_set()
-        await eventually(lambda: two.fence)
+    await run
+    assert one.ended.is_set()
+    await eventually(lambda: two.fence)
     assert holder(api) == second.identity
     assert api.get(LEASES, "operator")["spec"]["leaseTransitions"] == 1
+
+
+@pytest.mark.parametrize("duration", [0.7, 1.0, 1.4, 15.0])
+async def test_others_wait_at_least_as_long_as_the_leader_counts_on(
+    api: ApiServer, client: Client, background: Background, duration: float
+) -> None:
+    """The Lease has whole seconds only."""
+    one = Leading()
+    background.start(elector(client, duration=duration).run(one))
+    await eventually(lambda: one.fence)
+    assert one.fence is not None
+    assert api.get(LEASES, "operator")["spec"]["leaseDurationSeconds"] >= one.fence.check()
 
 
 async def test_the_lease_is_kept_until_the_work_has_ended(
@@ -129,28 +143,31 @@ async def test_the_lease_is_kept_until_the_work_has_ended(
 async def test_a_leader_that_cannot_renew_stops_before_another_may_start(
     api: ApiServer, client: Client, background: Background
 ) -> None:
-    observer = Leads()
-    async with api.client(timeout=5.0) as cut_off:
-        first, second = elector(cut_off, observer=observer), elector(client)
+    observer, clock = Leads(), Clock()
+    connection = ConnectionInfo(server=api.url, token=StaticToken("first"))
+    async with Client(connection, timeout=5.0) as cut_off:
+        first = elector(cut_off, observer=observer, clock=clock)
         one, two = Leading(), Leading()
         run = background.start(first.run(one))
         await eventually(lambda: one.fence)
-        background.start(second.run(two))
-        api.fault = lambda call: "hang" if call_of(call, first) else None
+        background.start(elector(client, clock=clock).run(two))
+        api.fault = lambda call: "hang" if call.authorization == "Bearer first" else None
+        looked = len(api.calls)
+        await eventually(lambda: len(api.calls) > looked + 3)
+        assert first.leading
+        clock.seconds += 0.6
         with pytest.raises(LostLeadership):
             await run
         assert one.ended.is_set()
-        assert two.fence is None
         assert one.fence is not None
         with pytest.raises(LostLeadership):
             one.fence.check()
+        looked = len(api.calls)
+        await eventually(lambda: len(api.calls) > looked + 2)
+        assert two.fence is None
+        clock.seconds += 0.4
         await eventually(lambda: two.fence)
-    assert observer.changes == [("operator", True), ("operator", False)]
-
-
-def call_of(call: Call, elector: Elector) -> bool:
-    """Only writes name their sender."""
-    return bool(call.body) and call.body["spec"].get("holderIdentity") == elector.identity
+    assert observer.changes == [("operator", led) for led in (False, True, False)]
 
 
 async def test_a_leader_whose_lease_was_given_to_another_stops(
@@ -160,8 +177,8 @@ async def test_a_leader_whose_lease_was_given_to_another_stops(
     run = background.start(leader.run(work))
     await eventually(lambda: work.fence)
     api.put(LEASES, "operator", spec={"holderIdentity": "another", "leaseDurationSeconds": 1})
-    # Sooner than the renew deadline would end it.
-    async with asyncio.timeout(0.4):
+    # Its renew deadline would never come.
+    async with asyncio.timeout(60):
         with pytest.raises(LostLeadership):
             await run
     assert work.ended.is_set()
@@ -231,11 +248,12 @@ async def test_stopping_while_waiting_ends_without_leading(
     api: ApiServer, client: Client, background: Background
 ) -> None:
     api.put(LEASES, "operator", spec={"holderIdentity": "alive", "leaseDurationSeconds": 60})
-    stop, work = asyncio.Event(), Leading()
-    run = background.start(elector(client).run(work, stop=stop))
+    stop, work, observer = asyncio.Event(), Leading(), Leads()
+    run = background.start(elector(client, observer=observer).run(work, stop=stop))
     await eventually(lambda: api.calls)
+    assert observer.changes == [("operator", False)], "one that never led is counted, too"
     stop.set()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(60):
         await run
     assert work.fence is None
     assert holder(api) == "alive"

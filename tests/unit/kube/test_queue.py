@@ -91,6 +91,11 @@ class QueueMachine(RuleBasedStateMachine):
     def as_many_are_ready(self) -> None:
         assert len(self.queue) == len(self.ready)
 
+    @invariant()
+    def heaps_hold_little_more_than_what_counts(self) -> None:
+        assert len(self.queue._ready_heap) <= 2 * len(self.ready)
+        assert len(self.queue._delayed_heap) <= 2 * len(self.queue._delayed)
+
     def teardown(self) -> None:
         """Everything that was added runs in the end."""
         for key in sorted(self.running):
@@ -115,6 +120,31 @@ def test_keys_of_one_priority_come_in_the_order_in_which_they_were_added() -> No
     assert [queue.poll() for _ in range(4)] == ["c", "a", "b", None]
 
 
+def test_however_often_a_key_is_put_off_it_is_held_once() -> None:
+    now = 0.0
+    queue: WorkQueue[str] = WorkQueue(clock=lambda: now)
+    for _ in range(1000):
+        now += 0.001
+        queue.add_after("k", 300.0)
+    assert len(queue._delayed_heap) == 1
+    now = 300.0
+    assert queue.poll() is None, "of several the earliest counts"
+    now = 300.001
+    assert queue.poll() == "k"
+
+
+def test_keys_that_events_bring_before_their_time_leave_nothing_behind() -> None:
+    queue: WorkQueue[int] = WorkQueue(clock=lambda: 0.0)
+    for key in range(1000):
+        queue.add_after(key, 300.0)
+        queue.add(key, Priority.LOW)
+        queue.add(key, Priority.HIGH)
+        assert queue.poll() == key
+        queue.done(key)
+    assert queue._delayed_heap == []
+    assert queue._ready_heap == []
+
+
 def test_back_off_doubles_up_to_the_cap_and_starts_anew_when_forgotten() -> None:
     queue: WorkQueue[str] = WorkQueue()
     delays = [queue.retry("k") for _ in range(2000)]
@@ -124,9 +154,8 @@ def test_back_off_doubles_up_to_the_cap_and_starts_anew_when_forgotten() -> None
     assert queue.retry("k") == 0.005
 
 
-def test_jitter_shortens_and_a_server_s_wish_lengthens_back_off() -> None:
-    queue: WorkQueue[str] = WorkQueue(jitter=lambda: 1.0)
-    assert queue.retry("k") == 0.0025
+def test_a_server_s_wish_lengthens_back_off() -> None:
+    queue: WorkQueue[str] = WorkQueue()
     assert queue.retry("k", at_least=7.0) == 7.0
 
 
@@ -139,7 +168,7 @@ async def test_waiting_workers_get_what_is_added_and_what_becomes_due(
     for delay in delays:
         await asyncio.sleep(0)
         queue.add_after(delay, delay)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(60):
         assert sorted(await asyncio.gather(*waiting)) == sorted(delays)[:2]
     queue.close()
 
@@ -150,7 +179,7 @@ async def test_a_cancelled_worker_takes_no_key_with_it() -> None:
     await asyncio.sleep(0)
     queue.add("k")
     first.cancel()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(60):
         assert await second == "k"
     await asyncio.gather(first, return_exceptions=True)
 

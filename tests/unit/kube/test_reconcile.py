@@ -1,11 +1,14 @@
 import asyncio
+import time
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from bernstein.kube import reconcile as reconcile_module
 from bernstein.kube.client import Client
-from bernstein.kube.errors import Conflict, Requeue, TooManyRequests
+from bernstein.kube.errors import Conflict, Overloaded, Requeue, TooManyRequests, Unavailable
+from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver, ReconcileResult
 from bernstein.kube.queue import Priority
@@ -75,7 +78,7 @@ async def test_events_of_dependants_wake_their_owner(
 
     jobs = Informer(client, JOBS)
     controller = Controller("widgets", reconcile, primary=widgets)
-    controller.watch(jobs, controller_key("Widget", "example.com"))
+    controller.watch(jobs, controller_key(WIDGETS))
     controller.watch(jobs, label_key("widget"))
     background.start(jobs.run())
     background.start(controller.run())
@@ -102,7 +105,7 @@ async def test_events_of_dependants_wake_their_owner(
     ],
 )
 def test_only_a_controlling_owner_of_that_kind_is_mapped(owner: Object) -> None:
-    mapper = controller_key("Widget", "example.com")
+    mapper = controller_key(WIDGETS)
     assert list(mapper({"metadata": {"name": "j", "ownerReferences": [owner]}})) == []
 
 
@@ -167,6 +170,119 @@ async def test_a_key_that_keeps_failing_is_told_of_and_one_that_recovers_is_not(
     background.start(controller.run())
     await eventually(lambda: done == {"passing", "lasting"})
     assert set(told) == {("lasting", "defect")}
+
+
+@pytest.mark.parametrize("broken", ["when", "priority", "mapper"])
+async def test_an_event_counts_even_where_it_cannot_be_judged(
+    api: ApiServer, client: Client, widgets: Informer, background: Background, broken: str
+) -> None:
+    """Whatever cannot say that an event is of no concern, or of little."""
+
+    def fail(*_: Object | None) -> Any:
+        raise RuntimeError("defect")
+
+    def unless_new(obj: Object) -> list[Key]:
+        return fail() if obj.get("spec") else [key("owner")]
+
+    runs: Counter[Key] = Counter()
+
+    async def reconcile(key: Key) -> Result:
+        runs[key] += 1
+        return Result()
+
+    jobs = Informer(client, JOBS)
+    controller = Controller("widgets", reconcile, primary=widgets)
+    mapper = unless_new if broken == "mapper" else lambda _: [key("owner")]
+    controller.watch(
+        jobs,
+        mapper,
+        when=fail if broken == "when" else None,
+        priority=fail if broken == "priority" else deletion_first,
+    )
+    background.start(jobs.run())
+    background.start(controller.run())
+    await jobs.synced()
+    api.put(JOBS, "j")
+    await eventually(lambda: runs[key("owner")] == 1)
+    api.put(JOBS, "j", spec={"a": 1})
+    await eventually(lambda: runs[key("owner")] == 2)
+
+
+async def test_a_reconcile_that_was_cancelled_by_nobody_is_a_failure_and_ends_no_worker(
+    api: ApiServer, widgets: Informer, background: Background
+) -> None:
+    """As when it waits for a task of its own that has been cancelled."""
+    api.put(WIDGETS, "w")
+    runs: Counter[Key] = Counter()
+
+    async def reconcile(key: Key) -> Result:
+        runs[key] += 1
+        if runs[key] < 4:
+            raise asyncio.CancelledError
+        return Result()
+
+    results = Results()
+    controller = Controller("widgets", reconcile, primary=widgets, observer=results)
+    running = background.start(controller.run())
+    await eventually(lambda: results.counts["success"] == 1)
+    assert results.counts["error"] == 3
+    assert not running.done()
+
+
+@pytest.mark.parametrize("why", ["its own write", "a failure", "another's deletion"])
+async def test_a_deletion_that_has_to_wait_still_comes_first(
+    api: ApiServer, widgets: Informer, why: str
+) -> None:
+    await widgets.synced()
+    failures: dict[str, list[Exception]] = {
+        "a failure": [RuntimeError("defect")],
+        "another's deletion": [Requeue(0.01, "being deleted")],
+    }
+    coming = failures.get(why, [])
+
+    async def reconcile(key: Key) -> Result:
+        if coming:
+            raise coming.pop()
+        return Result()
+
+    guard = Guard([widgets], recheck=0.01)
+    controller = Controller("widgets", reconcile, primary=widgets, guard=guard)
+    if why == "its own write":
+        api.stall()
+        guard.wrote(key("w"), WIDGETS, api.put(WIDGETS, "w"))
+    controller.queue.add(key("w"), Priority.HIGH)
+    assert controller.queue.poll() == key("w")
+    await controller._process(key("w"))
+    controller.queue.done(key("w"))
+    controller.queue.add(key("other"))
+    await asyncio.sleep(0.05)
+    assert controller.queue.poll() == key("w")
+
+
+@pytest.mark.parametrize("kind", [TooManyRequests, Unavailable])
+async def test_a_key_that_the_server_asks_to_wait_waits_and_is_not_told_of(
+    api: ApiServer, widgets: Informer, background: Background, kind: type[Overloaded]
+) -> None:
+    api.put(WIDGETS, "w")
+    told: list[Key] = []
+    overloaded = kind(503, "Overloaded", "come back later")
+    overloaded.retry_after = 300.0
+
+    async def reconcile(key: Key) -> Result:
+        raise overloaded
+
+    results = Results()
+    controller = Controller(
+        "widgets",
+        reconcile,
+        primary=widgets,
+        observer=results,
+        tell=lambda key, error: told.append(key),  # noqa: ARG005
+    )
+    background.start(controller.run())
+    await eventually(lambda: results.counts["error"])
+    assert controller.queue._delayed[key("w")][0] > time.monotonic() + 250
+    assert told == []
 
 
 async def test_a_result_brings_the_key_back_after_its_time(

@@ -11,19 +11,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from bernstein.kube.actions import (
-    AddFinalizer,
-    Create,
-    Delete,
-    Executor,
-    Ownership,
-    RemoveFinalizer,
-    StatusPatch,
-)
 from bernstein.kube.cache import by_owner_uid
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
-from bernstein.kube.lease import Unfenced
 from bernstein.kube.reconcile import Controller, Result, controller_key
 from bernstein.kube.resource import (
     JOBS,
@@ -34,14 +24,23 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
+from bernstein.kube.writes import (
+    Create,
+    Delete,
+    Executor,
+    Ownership,
+    RemoveFinalizer,
+    StatusPatch,
+)
 from tests.background import eventually
+from tests.fence import Unfenced
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, Call, Fault
 
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
 FINALIZER = "example.com/cleanup"
 JOBS_WANTED = 3
-# The finalizer, then a Job and the status that counts it for each, and the last status.
-WRITES = 2 + 2 * JOBS_WANTED
+# A Job and the status that counts it for each, and the last status.
+WRITES = 1 + 2 * JOBS_WANTED
 
 
 class Process:
@@ -56,7 +55,7 @@ class Process:
 
     async def run(self) -> None:
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(self._api.client(timeout=1.0))
+            client = await stack.enter_async_context(self._api.client(timeout=30.0))
             self.widgets = Informer(client, WIDGETS)
             self.jobs = Informer(client, JOBS, indexes={"owner": by_owner_uid})
             guard = Guard([self.widgets, self.jobs] if self._guarded else [])
@@ -64,7 +63,7 @@ class Process:
             self.controller = controller = Controller(
                 "widgets", self.reconcile, primary=self.widgets, guard=guard, resync=0.2
             )
-            controller.watch(self.jobs, controller_key("Widget", "example.com"))
+            controller.watch(self.jobs, controller_key(WIDGETS))
             async with asyncio.TaskGroup() as tasks:
                 for runner in (self.widgets, self.jobs, controller):
                     tasks.create_task(runner.run())
@@ -78,9 +77,6 @@ class Process:
         jobs = self.jobs.by_index("owner", uid_of(widget))
         if is_deleting(widget):
             return await self.clean_up(key, widget, jobs)
-        if FINALIZER not in widget["metadata"].get("finalizers", []):
-            await self.executor.execute(key, AddFinalizer(WIDGETS, widget, FINALIZER))
-            return Result()
         done = [job for job in jobs if job.get("status", {}).get("done")]
         # A Job that was made before a crash counts although the status does not know it.
         started = max(widget.get("status", {}).get("started", 0), len(jobs))
@@ -161,13 +157,13 @@ async def kill(process: asyncio.Task[None]) -> None:
 async def test_a_crash_at_any_write_leaves_a_story_that_the_next_process_ends(
     api: ApiServer, number: int, fault: Fault
 ) -> None:
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     deadly = DeadlyWrite(number, fault)
     api.fault = deadly
     others = asyncio.create_task(job_controller(api))
     first = asyncio.create_task(Process(api).run())
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await deadly.fatal.wait()
         await kill(first)
         api.fault = lambda _: None
@@ -184,7 +180,7 @@ async def test_a_crash_at_any_write_leaves_a_story_that_the_next_process_ends(
 async def test_without_faults_every_write_is_made_once_and_a_settled_state_writes_nothing(
     api: ApiServer,
 ) -> None:
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     others = asyncio.create_task(job_controller(api))
     process = Process(api)
     running = asyncio.create_task(process.run())
@@ -202,7 +198,7 @@ async def test_without_faults_every_write_is_made_once_and_a_settled_state_write
 
 
 async def test_missed_events_are_made_up_for(api: ApiServer) -> None:
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     running = asyncio.create_task(Process(api).run())
     try:
         for number in range(1, JOBS_WANTED + 1):
@@ -219,7 +215,7 @@ async def test_missed_events_are_made_up_for(api: ApiServer) -> None:
 
 
 async def test_a_deletion_in_a_gap_is_made_up_for(api: ApiServer) -> None:
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     others = asyncio.create_task(job_controller(api))
     running = asyncio.create_task(Process(api).run())
     try:
@@ -240,18 +236,18 @@ async def test_a_deletion_in_a_gap_is_made_up_for(api: ApiServer) -> None:
 async def test_a_key_is_never_reconciled_on_a_cache_without_its_own_writes(
     api: ApiServer,
 ) -> None:
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     others = asyncio.create_task(job_controller(api))
     process = Process(api)
     running = asyncio.create_task(process.run())
     try:
         await eventually(lambda: "w-1" in api.names(JOBS))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not finished(api):
                 api.stall()
                 for _ in range(10):
                     await asyncio.sleep(0.003)
-                    process.controller.enqueue(Key("default", "w"))
+                    process.controller.queue.add(Key("default", "w"))
                 api.flow()
                 await asyncio.sleep(0.003)
     finally:
@@ -267,10 +263,10 @@ async def test_without_the_guard_such_reads_do_happen(api: ApiServer) -> None:
             api.stall()
 
     def outdated() -> int:
-        process.controller.enqueue(Key("default", "w"))
+        process.controller.queue.add(Key("default", "w"))
         return process.stale_reads
 
-    api.put(WIDGETS, "w")
+    api.put(WIDGETS, "w", metadata={"finalizers": [FINALIZER]})
     api.fault = hold_back_events_of_the_status
     process = Process(api, guarded=False)
     running = asyncio.create_task(process.run())

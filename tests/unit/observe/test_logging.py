@@ -13,6 +13,11 @@ from bernstein.observe.logging import bound, configure, logger
 WEB_TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOlsieCJdfQ.c2lnbmF0dXJl"
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 class Log:
     def __init__(self) -> None:
         self.stream = io.StringIO()
@@ -178,7 +183,8 @@ def test_deep_and_strange_values_do_not_break_a_line(log: Log) -> None:
 
 
 def test_a_terminal_gets_readable_lines(log: Log) -> None:
-    log.start(console=True)
+    log.stream = Terminal()
+    log.start()
     logger("x").info("session started", name="a", token="hunter2")
     try:
         fail("boom")

@@ -8,8 +8,11 @@ import httpx
 import pytest
 
 from bernstein.observe.metrics import ServerMetrics
-from bernstein.server.app import Service, create_app
+from bernstein.server.app import create_app
+from bernstein.server.service import Service
 from tests.unit.server.session_api import NOW, SessionApi, token
+
+HEARTBEAT = "/v1/sessions/team/fix-s1/heartbeat"
 
 
 @dataclass
@@ -41,6 +44,14 @@ class Callback:
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
+
+
+def problem(response: httpx.Response) -> tuple[int, str]:
+    """Status and reason of an answer that is an error, which has the one shape of all errors."""
+    body = response.json()
+    assert set(body) == {"reason", "message", "remedy"}
+    assert all(body.values())
+    return response.status_code, body["reason"]
 
 
 def beat(**changes: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
+from bernstein.api.pod import AUDIENCE
 from bernstein.kube.resource import Object
-from bernstein.server.callbacks import AGENT_SESSIONS
-from bernstein.server.identity import AUDIENCE
+from bernstein.resources import SESSIONS
 from tests.unit.kube.apiserver import ApiServer, Call
 
 NOW = 1_750_000_000.0
@@ -57,9 +57,9 @@ class SessionApi(ApiServer):
     def session(self, name: str = "fix-s1", **status: Any) -> None:
         """Makes or replaces a running session of pod-1."""
         pod = {"name": "pod-1", "uid": "uid-1"}
-        known = self._objects.get((AGENT_SESSIONS.plural, "team", name), {})
+        known = self._objects.get((SESSIONS.plural, "team", name), {})
         self.put(
-            AGENT_SESSIONS,
+            SESSIONS,
             name,
             "team",
             spec=copy.deepcopy(known.get("spec") or SPEC),
@@ -67,11 +67,11 @@ class SessionApi(ApiServer):
         )
 
     def stop(self, reason: str, name: str = "fix-s1") -> None:
-        spec = {**self.get(AGENT_SESSIONS, name, "team")["spec"], "stop": {"reason": reason}}
-        self.put(AGENT_SESSIONS, name, "team", spec=spec)
+        spec = {**self.get(SESSIONS, name, "team")["spec"], "stop": {"reason": reason}}
+        self.put(SESSIONS, name, "team", spec=spec)
 
     def report(self, name: str = "fix-s1") -> Any:
-        return self.get(AGENT_SESSIONS, name, "team")["status"].get("report")
+        return self.get(SESSIONS, name, "team")["status"].get("report")
 
     @property
     def applied(self) -> list[Call]:

@@ -6,8 +6,8 @@ import pytest
 
 from bernstein.kube.resource import Object
 from bernstein.observe.metrics import ServerMetrics
+from bernstein.server.http.refusal import Refusal
 from bernstein.server.identity import Caller, Identities
-from bernstein.server.refusal import Refusal
 from tests.unit.server.conftest import Clock
 from tests.unit.server.session_api import NOW, SessionApi, proof, token
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.session import Report
-from bernstein.server.refusal import Refusal
+from bernstein.server.http.refusal import Refusal
 from bernstein.server.report import (
     MAX_TOKENS,
     Heartbeat,

@@ -5,6 +5,11 @@ from __future__ import annotations
 from bernstein import agents
 from bernstein.agents.adapter import Run
 from bernstein.api.pod import (
+    AGENT,
+    AUDIENCE,
+    CHECKOUT,
+    PUSHER,
+    RECORDER,
     Callback,
     CheckoutConfig,
     CommitText,
@@ -16,11 +21,16 @@ from bernstein.api.session import AgentSession
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import Settings
-from bernstein.core import names
+from bernstein.core import labels, owners
+from bernstein.resources import SESSIONS
 
 LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
-AUDIENCE = "bernstein.dev/callback"
+PROMPT = "/session/prompt.md"
+STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
+EXIT_RECORD = "/stream/exit.json"
+START_FILE, STOP_FILE = "/control/start", "/control/stop"
+"""Files by which launcher and recorder work together."""
 AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
 
@@ -40,8 +50,8 @@ def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) ->
         "metadata": {
             "name": meta.name,
             "namespace": meta.namespace,
-            "labels": {names.LABEL_MANAGED: names.MANAGER, names.LABEL_SESSION: meta.name},
-            "ownerReferences": [pod.owner("AgentSession", meta.name, meta.uid)],
+            "labels": {labels.MANAGED_BY: labels.MANAGER, labels.SESSION: meta.name},
+            "ownerReferences": [owners.owner_reference(SESSIONS.kind, meta.name, meta.uid)],
         },
         "immutable": True,
         "data": data,
@@ -51,7 +61,10 @@ def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) ->
 def agent_job(
     session: AgentSession, project: Project, agent: Agent, commit: str, settings: Settings
 ) -> Object:
-    """checkout, then pusher and recorder beside the agent."""
+    """The Job: first `checkout`, then `pusher` and `recorder` as sidecars, then the agent.
+
+    `commit` is the whole message of the work's commit.
+    """
     repository = project.spec.repository
     meta = session.metadata
     spec = pod.pod(
@@ -73,14 +86,14 @@ def agent_job(
         project,
         name=meta.name,
         namespace=meta.namespace,
-        owner=pod.owner("AgentSession", meta.name, meta.uid),
-        labels={
-            names.LABEL_JOB: "agent",
-            names.LABEL_SESSION: meta.name,
-            names.LABEL_TASK: session.spec.task_ref.name,
+        owner=owners.owner_reference(SESSIONS.kind, meta.name, meta.uid),
+        more_labels={
+            labels.JOB: AGENT,
+            labels.SESSION: meta.name,
+            labels.TASK: session.spec.task_ref.name,
         },
         pod=spec,
-        finalizers=[names.RESULT_FINALIZER],
+        finalizers=[labels.FINALIZER],
     )
 
 
@@ -97,7 +110,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
-        *(scratch(f"tmp-{role}", "64Mi") for role in ("checkout", "recorder", "pusher")),
+        *(scratch(f"tmp-{program}", "64Mi") for program in (CHECKOUT, RECORDER, PUSHER)),
         pod.config_map("session", session.metadata.name),
         {
             "name": "token",
@@ -165,11 +178,11 @@ def _recorder(session: AgentSession, project: Project, commit: str, settings: Se
         worktree=pod.WORKSPACE,
         base_git_dir=pod.BASE_GIT,
         git_dir="/recorder/repo.git",
-        stdout="/stream/stdout.log",
-        stderr="/stream/stderr.log",
-        exit_record="/stream/exit.json",
-        start_file="/control/start",
-        stop_file="/control/stop",
+        stdout=STDOUT,
+        stderr=STDERR,
+        exit_record=EXIT_RECORD,
+        start_file=START_FILE,
+        stop_file=STOP_FILE,
         packs="/packs",
         commit=CommitText(author=AUTHOR, email=EMAIL, message=commit),
         callback=callback,
@@ -177,7 +190,7 @@ def _recorder(session: AgentSession, project: Project, commit: str, settings: Se
         stall_seconds=project.spec.limits.stall_seconds,
     )
     return pod.ours(
-        "recorder",
+        RECORDER,
         config,
         settings,
         memory="512Mi",
@@ -204,7 +217,7 @@ def _pusher(session: AgentSession, project: Project, settings: Settings) -> Obje
         packs="/packs",
     )
     return pod.ours(
-        "pusher",
+        PUSHER,
         config,
         settings,
         memory="512Mi",
@@ -219,10 +232,11 @@ def _pusher(session: AgentSession, project: Project, settings: Settings) -> Obje
 
 
 def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
+    """The agent's container: the launcher starts the CLI in it."""
     key = f"{pod.SECRETS}/model/{agent.api_key.key}" if agent.api_key is not None else None
     invocation = agents.get(agent.adapter).invocation(
         Run(
-            prompt_file="/session/prompt.md",
+            prompt_file=PROMPT,
             model=session.spec.model,
             effort=session.spec.effort,
             config_dir="/etc/agent" if agent.config_map is not None else None,
@@ -234,36 +248,11 @@ def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
             home="/home/agent",
         )
     )
-    mounts = [
-        mount("workspace", pod.WORKSPACE),
-        mount("stream", "/stream"),
-        mount("control", "/control", read_only=True),
-        mount("launcher", "/launcher", read_only=True),
-        mount("home", "/home/agent"),
-        mount("tmp", "/tmp"),  # noqa: S108
-        {**mount("session", "/session/prompt.md", read_only=True), "subPath": "prompt.md"},
-    ]
-    if agent.config_map is not None:
-        mounts.append(mount("agent-config", "/etc/agent", read_only=True))
-    if agent.api_key is not None:
-        mounts.append(mount("model-key", f"{pod.SECRETS}/model", read_only=True))
     return pod.container(
-        "agent",
+        AGENT,
         agent.image,
-        [
-            "/launcher/launcher",
-            *("--stdin", "/session/prompt.md"),
-            *("--stdout", "/stream/stdout.log"),
-            *("--stderr", "/stream/stderr.log"),
-            *("--exit-record", "/stream/exit.json"),
-            *("--start-file", "/control/start"),
-            *("--stop-file", "/control/stop"),
-            *("--int-seconds", "10"),
-            *("--term-seconds", "10"),
-            "--",
-            *invocation.argv,
-        ],
-        mounts=mounts,
+        [*_LAUNCHER, *invocation.argv],
+        mounts=_agent_mounts(agent),
         resources=pod.their_resources(agent.resources),
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
@@ -274,3 +263,35 @@ def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
         pull=settings.image_pull_policy,
         workdir=pod.WORKSPACE,
     )
+
+
+_LAUNCHER = (
+    "/launcher/launcher",
+    *("--stdin", PROMPT),
+    *("--stdout", STDOUT),
+    *("--stderr", STDERR),
+    *("--exit-record", EXIT_RECORD),
+    *("--start-file", START_FILE),
+    *("--stop-file", STOP_FILE),
+    *("--int-seconds", "10"),
+    *("--term-seconds", "10"),
+    "--",
+)
+"""The launcher's command line, which the CLI's own follows."""
+
+
+def _agent_mounts(agent: Agent) -> list[Object]:
+    mounts = [
+        mount("workspace", pod.WORKSPACE),
+        mount("stream", "/stream"),
+        mount("control", "/control", read_only=True),
+        mount("launcher", "/launcher", read_only=True),
+        mount("home", "/home/agent"),
+        mount("tmp", "/tmp"),  # noqa: S108
+        {**mount("session", PROMPT, read_only=True), "subPath": "prompt.md"},
+    ]
+    if agent.config_map is not None:
+        mounts.append(mount("agent-config", "/etc/agent", read_only=True))
+    if agent.api_key is not None:
+        mounts.append(mount("model-key", f"{pod.SECRETS}/model", read_only=True))
+    return mounts

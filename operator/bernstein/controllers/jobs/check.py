@@ -1,40 +1,67 @@
-"""The Jobs of the janitor and the gates."""
+"""The Jobs of completion signals and gates."""
 
 from __future__ import annotations
 
-from bernstein.api.pod import CheckoutConfig, InspectConfig
-from bernstein.api.project import Project
+from bernstein.api.pod import CHECK, INSPECT, CheckoutConfig, InspectConfig
+from bernstein.api.project import Project, Toolchain
+from bernstein.checks.scans import reads_of
+from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import Settings
-from bernstein.core import names
-from bernstein.core.intents import RunCheck, RunInspect
+from bernstein.core import labels
+from bernstein.core.actions import RunCheck, RunInspect
 
 START_SECONDS = 300
-"""What the pod may take beyond the check's own time, for images, the checkout and its start."""
+"""Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
 
 def check_job(
-    wanted: RunCheck, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunCheck, project: Project, namespace: str, owner: Object, settings: Settings
 ) -> Object:
-    """One command on the exact tree, without any credential in its container."""
-    toolchain = project.spec.toolchain
-    check = wanted.check
-    assert check.command is not None
-    assert check.image is not None
-    repository = project.spec.repository
+    """The Job of one check that executes a command, on the exact tree and without a credential."""
+    check, repository = action.check, project.spec.repository
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
-        ref=wanted.ref,
-        sha=wanted.sha,
+        ref=action.ref,
+        sha=action.sha,
         git_dir=pod.BASE_GIT,
         worktree=pod.WORKSPACE,
         worktree_git=True,
-        pinned_sha=wanted.pinned_sha if check.pinned else None,
+        pinned_sha=action.pinned_sha if check.pinned else None,
         pinned_names=check.pinned,
     )
-    runs = pod.container(
-        "check",
+    checkout = pod.checkout(
+        config,
+        repository,
+        settings,
+        mounts=[mount("base", pod.BASE), mount("workspace", pod.WORKSPACE)],
+    )
+    limit = project.spec.toolchain.resources.ephemeral_storage
+    spec = pod.pod(
+        project,
+        init=[checkout],
+        containers=[_command(check, project.spec.toolchain, settings)],
+        volumes=[
+            scratch("workspace", limit),
+            scratch("base"),
+            scratch("home", limit),
+            scratch("tmp", limit),
+            scratch("tmp-checkout", "64Mi"),
+            *pod.repository_volumes(repository, "read"),
+        ],
+        deadline=check.timeout + START_SECONDS,
+        grace=5,
+    )
+    return _job(action, CHECK, check.name, project, namespace, owner, spec)
+
+
+def _command(check: CheckSpec, toolchain: Toolchain, settings: Settings) -> Object:
+    """The container that runs the check's command."""
+    assert check.command is not None
+    assert check.image is not None
+    return pod.container(
+        CHECK,
         check.image,
         ["sh", "-c", check.command],
         mounts=[
@@ -53,75 +80,36 @@ def check_job(
         read_only=toolchain.read_only_root_filesystem,
         workdir=pod.WORKSPACE,
     )
-    first = pod.checkout(
-        config,
-        repository,
-        settings,
-        mounts=[mount("base", pod.BASE), mount("workspace", pod.WORKSPACE)],
-    )
-    limit = toolchain.resources.ephemeral_storage
-    spec = pod.pod(
-        project,
-        init=[first],
-        containers=[runs],
-        volumes=[
-            scratch("workspace", limit),
-            scratch("base"),
-            scratch("home", limit),
-            scratch("tmp", limit),
-            scratch("tmp-checkout", "64Mi"),
-            *pod.repository_volumes(repository, "read"),
-        ],
-        deadline=check.timeout + START_SECONDS,
-        grace=5,
-    )
-    return pod.job(
-        project,
-        name=wanted.job,
-        namespace=namespace,
-        owner=owner,
-        labels=_labels(owner, "check", check.name, wanted.asked),
-        pod=spec,
-    )
-
-
-def _labels(owner: Object, job: str, check: str, asked: str) -> dict[str, str]:
-    label = names.LABEL_TASK if owner["kind"] == "Task" else names.LABEL_PLAN
-    return {
-        names.LABEL_JOB: job,
-        names.LABEL_CHECK: check,
-        names.LABEL_ASKED: asked,
-        label: names.bounded(owner["name"]),
-    }
 
 
 def inspect_job(
-    wanted: RunInspect, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunInspect, project: Project, namespace: str, owner: Object, settings: Settings
 ) -> Object:
-    """Every check that only reads, on blobs; no credential beside them."""
+    """The Job of all checks that only read; they get objects of git, no tree and no credential."""
     repository = project.spec.repository
-    merges = any(c.reads is not None and c.reads.type == "merge_conflict" for c in wanted.checks)
+    reads = tuple(check.reads for check in action.checks if check.reads is not None)
+    merges = any(reads_of(check.type).merges for check in reads)
     fetch = CheckoutConfig(
         remote=pod.remote(repository, "read"),
-        ref=wanted.ref,
-        sha=wanted.sha,
+        ref=action.ref,
+        sha=action.sha,
         git_dir=pod.BASE_GIT,
         history=merges,
-        also=(wanted.base, wanted.onto) if merges else (wanted.base,),
+        also=(action.base, action.onto) if merges else (action.base,),
     )
     config = InspectConfig(
         git_dir=pod.BASE_GIT,
-        sha=wanted.sha,
-        base=wanted.base,
-        checks=tuple(c.reads for c in wanted.checks if c.reads is not None),
-        onto_ref=wanted.onto if merges else None,
+        sha=action.sha,
+        base=action.base,
+        checks=reads,
+        onto_ref=action.onto if merges else None,
         scan_seconds=project.spec.gates.timeout_seconds,
     )
     spec = pod.pod(
         project,
         init=[pod.checkout(fetch, repository, settings, mounts=[mount("base", pod.BASE)])],
         containers=[
-            pod.ours("inspect", config, settings, mounts=[mount("base", pod.BASE)], memory="512Mi")
+            pod.ours(INSPECT, config, settings, mounts=[mount("base", pod.BASE)], memory="512Mi")
         ],
         volumes=[
             scratch("base"),
@@ -132,11 +120,29 @@ def inspect_job(
         deadline=project.spec.gates.timeout_seconds + START_SECONDS,
         grace=5,
     )
+    return _job(action, INSPECT, INSPECT, project, namespace, owner, spec)
+
+
+def _job(
+    action: RunCheck | RunInspect,
+    main: str,
+    check: str,
+    project: Project,
+    namespace: str,
+    owner: Object,
+    spec: Object,
+) -> Object:
+    """The Job whose main container is `main`, with the check's name and digest as labels."""
     return pod.job(
         project,
-        name=wanted.job,
+        name=action.job,
         namespace=namespace,
         owner=owner,
-        labels=_labels(owner, "inspect", "inspect", wanted.asked),
+        more_labels={
+            labels.JOB: main,
+            labels.CHECK: check,
+            labels.ASKED: action.asked,
+            **pod.owner_label(owner),
+        },
         pod=spec,
     )

@@ -2,66 +2,73 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import BeginConfig, CommitText, LandConfig, PrepareConfig
+from bernstein.api.pod import (
+    BEGIN,
+    LAND,
+    PREPARE,
+    BeginConfig,
+    CommitText,
+    LandConfig,
+    PrepareConfig,
+)
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.agent import AUTHOR, EMAIL
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import Settings
-from bernstein.core import names
-from bernstein.core.intents import RunBegin, RunLand, RunPrepare
+from bernstein.core import labels
+from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 
 DEADLINE_SECONDS = 1800
-"""Merges need the whole history, which may take a while; git itself ends a fetch that stands still.
-"""
+"""Long, because merges need the whole history. A fetch that stands still is ended by git itself."""
 _GIT = "/git/repo.git"
 
 
 def begin_job(
-    wanted: RunBegin, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunBegin, project: Project, namespace: str, owner: Object, settings: Settings
 ) -> Object:
     config = BeginConfig(
         remote=pod.remote(project.spec.repository, "work"),
-        target=wanted.target,
-        integration=wanted.integration,
+        target=action.target,
+        integration=action.integration,
         git_dir=_GIT,
     )
-    return _job("begin", "work", wanted.job, config, project, namespace, owner, settings)
+    return _job(BEGIN, "work", action.job, config, project, namespace, owner, settings)
 
 
 def prepare_job(
-    wanted: RunPrepare, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunPrepare, project: Project, namespace: str, owner: Object, settings: Settings
 ) -> Object:
     config = PrepareConfig(
         remote=pod.remote(project.spec.repository, "work"),
-        ref=wanted.ref,
-        sha=wanted.sha,
-        onto=wanted.onto,
-        candidate=wanted.candidate,
+        ref=action.ref,
+        sha=action.sha,
+        onto=action.onto,
+        candidate=action.candidate,
         git_dir=_GIT,
-        commit=CommitText(author=AUTHOR, email=EMAIL, message=wanted.message),
-        merge=wanted.merge,
+        commit=CommitText(author=AUTHOR, email=EMAIL, message=action.message),
+        merge=action.merge,
     )
-    return _job("prepare", "work", wanted.job, config, project, namespace, owner, settings)
+    return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
 
 
 def land_job(
-    wanted: RunLand, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunLand, project: Project, namespace: str, owner: Object, settings: Settings
 ) -> Object:
     config = LandConfig(
         remote=pod.remote(project.spec.repository, "deliver"),
-        ref=wanted.ref,
-        sha=wanted.sha,
-        tree=wanted.tree,
-        onto=wanted.onto,
-        expect=wanted.expect,
+        ref=action.ref,
+        sha=action.sha,
+        tree=action.tree,
+        onto=action.onto,
+        expect=action.expect,
         git_dir=_GIT,
     )
-    return _job("land", "deliver", wanted.job, config, project, namespace, owner, settings)
+    return _job(LAND, "deliver", action.job, config, project, namespace, owner, settings)
 
 
 def _job(
-    role: str,
+    program: str,
     account: str,
     name: str,
     config: object,
@@ -72,7 +79,7 @@ def _job(
 ) -> Object:
     repository = project.spec.repository
     runs = pod.ours(
-        role,
+        program,
         config,
         settings,
         memory="512Mi",
@@ -84,18 +91,17 @@ def _job(
         containers=[runs],
         volumes=[
             scratch("git"),
-            scratch(f"tmp-{role}", "64Mi"),
+            scratch(f"tmp-{program}", "64Mi"),
             *pod.repository_volumes(repository, account),
         ],
         deadline=DEADLINE_SECONDS,
         grace=10,
     )
-    label = names.LABEL_TASK if owner["kind"] == "Task" else names.LABEL_PLAN
     return pod.job(
         project,
         name=name,
         namespace=namespace,
         owner=owner,
-        labels={names.LABEL_JOB: role, label: names.bounded(owner["name"])},
+        more_labels={labels.JOB: program, **pod.owner_label(owner)},
         pod=spec,
     )

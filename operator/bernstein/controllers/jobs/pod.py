@@ -1,26 +1,29 @@
-"""What all our Jobs and pods have in common: restricted, bounded, no service account token."""
+"""What all our Jobs and pods have in common: they are restricted, bounded, and without a service
+account's token."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bernstein.api.meta import API_VERSION
-from bernstein.api.pod import CONFIG_VARIABLE, CheckoutConfig, Remote, dump
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote, dump
 from bernstein.api.project import Project, Repository, Resources
 from bernstein.controllers.settings import Settings
-from bernstein.core import names
+from bernstein.core import labels, names
+from bernstein.resources import TASKS
 
 Object = dict[str, Any]
 
 UID = 1000
-"""Agent, checkout and recorder: the same, or files of mode 0600 would be lost."""
+"""The user of agent, checkout and recorder: one for all, or the recorder could not read the agent's
+files of mode 0600."""
 PUSHER_UID = 1001
 GRACE_SECONDS = 120
 KEEP_SECONDS = 3600
-"""A finished Job stays this long, for people who read logs; no verdict needs it."""
+"""How long a finished Job stays for people who read logs; no verdict needs it."""
 BACKSTOP_SECONDS = 600
-"""The Job's own deadline is this much later than the pod's: it deletes the pod with its results."""
+"""How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
 BASE = "/base"
 BASE_GIT = "/base/repo.git"
@@ -32,18 +35,27 @@ GIT_TRUSTS_WORKSPACE = {
     "GIT_CONFIG_KEY_0": "safe.directory",
     "GIT_CONFIG_VALUE_0": WORKSPACE,
 }
-"""A volume's folder is root's, and git refuses to work in a folder of another user."""
+"""git refuses to work in a folder of another user, and the folder of a volume belongs to root."""
+
+_EXPANDED = re.compile(r"\$\$+|\$(?=\()")
+"""What the kubelet would not leave alone in a command or a variable: `$$` would become `$`, and
+`$(NAME)` the value of that variable."""
+
+_FAIL_WHEN_DISRUPTED = {
+    "rules": [
+        {
+            "action": "FailJob",
+            "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+        }
+    ]
+}
+"""Without it the Job would replace a disrupted pod, and an agent would run once more, uncounted."""
 
 
-def owner(kind: str, name: str, uid: str) -> Object:
-    return {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "name": name,
-        "uid": uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+def owner_label(owner: Object) -> dict[str, str]:
+    """The label that names the Task or the Plan that an object is made for."""
+    label = labels.TASK if owner["kind"] == TASKS.kind else labels.PLAN
+    return {label: names.bounded(owner["name"])}
 
 
 def job(
@@ -52,17 +64,20 @@ def job(
     name: str,
     namespace: str,
     owner: Object,
-    labels: dict[str, str],
+    more_labels: Mapping[str, str],
     pod: Object,
     finalizers: Iterable[str] = (),
 ) -> Object:
-    """A Job that runs this pod once. `pod` is a pod's spec with `activeDeadlineSeconds`."""
+    """A Job that runs one pod, once. `pod` is the pod's spec, with `activeDeadlineSeconds`.
+
+    The labels are on the Job and on its pod, the finalizers on the pod.
+    """
     ours = {
-        names.LABEL_MANAGED: names.MANAGER,
-        names.LABEL_OWNER: owner["uid"],
-        names.LABEL_PROJECT: project.metadata.name,
+        labels.MANAGED_BY: labels.MANAGER,
+        labels.OWNER_UID: owner["uid"],
+        labels.PROJECT: project.metadata.name,
     }
-    everywhere = ours | labels
+    everywhere = ours | dict(more_labels)
     template: Object = {"metadata": {"labels": everywhere}, "spec": pod}
     if finalizers:
         template["metadata"]["finalizers"] = list(finalizers)
@@ -72,23 +87,23 @@ def job(
         "parallelism": 1,
         "activeDeadlineSeconds": pod["activeDeadlineSeconds"] + BACKSTOP_SECONDS,
         "ttlSecondsAfterFinished": KEEP_SECONDS,
-        "podFailurePolicy": {
-            "rules": [
-                {
-                    "action": "FailJob",
-                    "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
-                }
-            ]
-        },
+        "podFailurePolicy": _FAIL_WHEN_DISRUPTED,
         "template": template,
     }
+    return job_object(name, namespace, owner, everywhere, spec)
+
+
+def job_object(
+    name: str, namespace: str, owner: Object, own_labels: Mapping[str, str], spec: Object
+) -> Object:
+    """A Job as the API server takes it."""
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": everywhere,
+            "labels": own_labels,
             "ownerReferences": [owner],
         },
         "spec": spec,
@@ -104,7 +119,7 @@ def pod(
     deadline: int,
     grace: int = 30,
 ) -> Object:
-    """A pod's spec under the restricted Pod Security Standard."""
+    """A pod's spec under the restricted Pod Security Standard; times are in seconds."""
     settings = project.spec.pods
     spec: Object = {
         "restartPolicy": "Never",
@@ -146,13 +161,14 @@ def container(
     read_only: bool = True,
     workdir: str | None = None,
 ) -> Object:
-    """One container with nothing that it does not need."""
+    """A container with no more rights than it needs. `pull` is the image pull policy, `read_only`
+    is about its root file system. Command and variables reach the container as they are here."""
     spec: Object = {
         "name": name,
         "image": image,
         "imagePullPolicy": pull,
-        "command": list(command),
-        "env": [{"name": k, "value": v} for k, v in sorted((env or {}).items())],
+        "command": [_verbatim(word) for word in command],
+        "env": [{"name": k, "value": _verbatim(v)} for k, v in sorted((env or {}).items())],
         "resources": resources,
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -171,8 +187,13 @@ def container(
     return spec
 
 
+def _verbatim(text: str) -> str:
+    """What the kubelet turns into `text`."""
+    return _EXPANDED.sub(lambda dollars: dollars[0] * 2, text)
+
+
 def ours(
-    role: str,
+    program: str,
     config: object,
     settings: Settings,
     *,
@@ -181,12 +202,12 @@ def ours(
     uid: int = UID,
 ) -> Object:
     """A container that runs one of our own programs."""
-    scratch = f"tmp-{role}"
+    tmp = f"tmp-{program}"
     return container(
-        role,
+        program,
         settings.image,
-        ["python3", "-m", "bernstein.pods", role],
-        mounts=[*mounts, mount(scratch, "/tmp")],  # noqa: S108 - an emptyDir of its own
+        ["python3", "-m", "bernstein.pods", program],
+        mounts=[*mounts, mount(tmp, "/tmp")],  # noqa: S108 - an emptyDir of its own
         resources=our_resources(memory),
         env={CONFIG_VARIABLE: dump(config), "HOME": "/tmp"},  # noqa: S108
         pull=settings.image_pull_policy,
@@ -201,15 +222,15 @@ def our_resources(memory: str) -> Object:
     }
 
 
-def their_resources(wanted: Resources) -> Object:
-    """What the Project grants: memory is reserved, CPU is shared with whoever else waits."""
+def their_resources(resources: Resources) -> Object:
+    """Requests and limits that the Project grants: all memory is reserved, CPU mostly shared."""
     limits = {
-        "cpu": wanted.cpu,
-        "memory": wanted.memory,
-        "ephemeral-storage": wanted.ephemeral_storage,
+        "cpu": resources.cpu,
+        "memory": resources.memory,
+        "ephemeral-storage": resources.ephemeral_storage,
     }
     return {
-        "requests": {"cpu": "50m", "memory": wanted.memory, "ephemeral-storage": "64Mi"},
+        "requests": {"cpu": "50m", "memory": resources.memory, "ephemeral-storage": "64Mi"},
         "limits": limits,
     }
 
@@ -222,7 +243,7 @@ def mount(name: str, path: str, *, read_only: bool = False) -> Object:
 
 
 def scratch(name: str, size: str | None = None) -> Object:
-    """An emptyDir."""
+    """An emptyDir volume, with a size limit if there is a `size`."""
     return {"name": name, "emptyDir": {"sizeLimit": size} if size else {}}
 
 
@@ -231,7 +252,8 @@ def secret(name: str, secret_name: str) -> Object:
 
 
 def _account(name: str, secret_name: str) -> Object:
-    """Both keys by name: without one of them the pod does not start, and says which."""
+    """A volume of an account's Secret. It names both keys, so that a pod whose Secret lacks one
+    does not start, and its events tell which."""
     volume = secret(name, secret_name)
     volume["secret"]["items"] = [{"key": k, "path": k} for k in ("username", "password")]
     return volume
@@ -262,7 +284,7 @@ def repository_mounts(repository: Repository, account: str) -> list[Object]:
 
 
 def remote(repository: Repository, account: str) -> Remote:
-    """The repository as a container with this account's Secret reaches it."""
+    """How a container that mounts this account's Secret reaches the repository."""
     return Remote(
         url=repository.url,
         credential_dir=f"{SECRETS}/{account}",
@@ -277,9 +299,9 @@ def checkout(
     *,
     mounts: Iterable[Object],
 ) -> Object:
-    """The init container that fetches, with the read credential."""
+    """The init container that fetches, with the read account's Secret."""
     return ours(
-        "checkout",
+        CHECKOUT,
         config,
         settings,
         mounts=[*mounts, *repository_mounts(repository, "read")],

@@ -1,0 +1,40 @@
+"""How far verified work is on its way to where it belongs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import (
+    Model,
+    Sha,
+)
+from bernstein.api.waiting import Abandoned
+
+
+class Delivery(Model):
+    state: Literal[
+        "None",
+        "Pending",
+        "Merged",
+        "PullRequestOpen",
+        "NoChange",
+        "Conflict",
+        "Rejected",
+        "CredentialRefused",
+        "Unknown",
+    ] = "None"
+    step: Literal["Queued", "Preparing", "Landing"] | None = None
+    onto: Annotated[str, Field(max_length=300)] | None = None
+    tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
+    sha: Sha | None = Field(default=None, description="Commit that landed.")
+    tree: Annotated[str, Field(max_length=64)] | None = None
+    round: int = 0
+    reason: Annotated[str, Field(max_length=64)] | None = None
+    message: Annotated[str, Field(max_length=2048)] | None = None
+    abandoned: Abandoned | None = Field(
+        default=None, description="Why the pod of its Job is being ended."
+    )
+    landed_at: datetime | None = None

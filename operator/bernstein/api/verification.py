@@ -1,0 +1,71 @@
+"""What is judged and how it was judged, of a Task and of a Plan alike."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import (
+    Model,
+    Sha,
+    list_map,
+)
+from bernstein.api.waiting import Abandoned
+
+Verdict = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
+
+
+class CheckResult(Model):
+    """The verdict of one completion signal or gate."""
+
+    name: Annotated[str, Field(max_length=63)]
+    kind: Literal["signal", "gate"]
+    title: Annotated[str, Field(max_length=300)] = ""
+    required: bool = True
+    asked: Annotated[str, Field(max_length=32)] = Field(
+        default="", description="Names the check as it was when it was judged."
+    )
+    verdict: Verdict
+    reason: Annotated[str, Field(max_length=64)] = ""
+    excerpt: Annotated[str, Field(max_length=2048)] = ""
+    seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
+
+
+class AbandonedCheck(Abandoned):
+    """A check whose pod is being ended."""
+
+    check: Annotated[str, Field(max_length=63)]
+
+
+class Verification(Model):
+    """What is judged, and how it was judged."""
+
+    round: int = Field(default=0, description="Numbers the Jobs' names.")
+    base: Sha
+    sha: Sha
+    tree: Annotated[str, Field(max_length=64)]
+    ref: Annotated[str, Field(max_length=300)]
+    candidate: bool = Field(
+        default=False, description="Made on a newer tip than the agent worked on."
+    )
+    python_changed: bool = False
+    tests_changed: bool = False
+    deps_changed: bool = False
+    files_changed: int = 0
+    out_of_memory: bool = Field(
+        default=False, description="A check ran out of memory, and all were run once more."
+    )
+    abandoned: (
+        Annotated[
+            tuple[AbandonedCheck, ...], Field(max_length=64, json_schema_extra=list_map("check"))
+        ]
+        | None
+    ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
+    passed: bool | None = None
+    digest: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="SHA-256 of what was judged and every verdict."
+    )
+    checks: Annotated[
+        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
+    ] = ()

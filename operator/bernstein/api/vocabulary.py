@@ -1,0 +1,38 @@
+"""The words that plans may use (roles, scopes, efforts) and Projects (conditions of gates)."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+ROLES = (
+    "analyst",
+    "architect",
+    "backend",
+    "ci-fixer",
+    "data",
+    "devops",
+    "docs",
+    "frontend",
+    "manager",
+    "ml-engineer",
+    "prompt-engineer",
+    "qa",
+    "resolver",
+    "retrieval",
+    "reviewer",
+    "security",
+    "visionary",
+    "vp",
+)
+
+
+Scope = Literal["small", "medium", "large"]
+SCOPES: tuple[str, ...] = get_args(Scope)
+
+Complexity = Literal["low", "medium", "high"]
+COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
+
+Effort = Literal["low", "normal", "high", "max"]
+EFFORTS: tuple[str, ...] = get_args(Effort)
+
+GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]

@@ -1,0 +1,34 @@
+"""The record that declares one built-in gate, and from which all else about it is derived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.vocabulary import GateCondition
+from bernstein.checks.reading import Reads
+
+
+@dataclass(frozen=True)
+class Command:
+    """The gate is a shell command that runs in a Job of its own; it passes with exit code 0.
+
+    A Project may name another command, and another image than that of its toolchain.
+    """
+
+    command: str
+    pinned: tuple[str, ...] = ()
+    """Base names of files that are taken from the pinned commit instead of the agent's."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One built-in gate, with its defaults for what the Project's settings do not say."""
+
+    name: str
+    condition: GateCondition
+    """The changes that it runs for; for others it is Skipped."""
+    default_on: bool
+    """Whether it runs when the Project does not list it."""
+    runs: Command | Reads
+    required: bool = True
+    """Whether the work is blocked when it does not pass."""

@@ -1,0 +1,48 @@
+"""Whether a regular expression is one, found out in time linear in its length."""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Iterator
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+_LOOK_BEHIND = "look-behind requires fixed-width pattern"
+
+
+@functools.lru_cache(maxsize=4096)
+def problem(pattern: str) -> str | None:
+    """What is wrong with the pattern; None: nothing.
+
+    It is parsed and not compiled: the compiler may take a second for a thousand characters, such as
+    many `[\\0-\\U0010ffff]` behind `(?i)`. What only the compiler refuses, a look-behind without a
+    fixed width, is asked of the parsed pattern.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = _parser.parse(pattern)
+        if any(low != high for low, high in _look_behind_widths(parsed)):
+            return _LOOK_BEHIND
+    except (re.error, OverflowError) as error:
+        return str(error)
+    except RecursionError:
+        return "its groups are nested too deep"
+    return None
+
+
+def _look_behind_widths(parsed: Any) -> Iterator[tuple[int, int]]:
+    """The least and the greatest number of characters of every look-behind."""
+    pending: list[Any] = [parsed]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple) and part[:1] in ((_parser.ASSERT,), (_parser.ASSERT_NOT,)):
+            direction, inner = part[1]
+            if direction < 0:
+                yield inner.getwidth()
+        if isinstance(part, tuple | list):
+            pending += part
+        elif isinstance(part, _parser.SubPattern):
+            pending += part.data

@@ -1,0 +1,14 @@
+"""Finds the scan of a check that only reads, whether it is a signal or a gate."""
+
+from __future__ import annotations
+
+from bernstein.checks import gates, signals
+from bernstein.checks.reading import UNKNOWN, Reads
+
+
+def reads_of(type_: str) -> Reads:
+    """The Reads of the type of signal, else of the gate, of that name; UNKNOWN if there is none."""
+    for answer in (signals.of(type_).answer, gates.of(type_).runs):
+        if isinstance(answer, Reads) and answer is not UNKNOWN:
+            return answer
+    return UNKNOWN

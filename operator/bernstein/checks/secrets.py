@@ -1,0 +1,320 @@
+"""Secrets and personal data in the lines that a change adds.
+
+An added line is one whose content the file did not hold before. So a moved line is not an added
+one, and no diff is needed, which attributes in the tree could turn off. A finding tells file, line
+and kind, but never what was found.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from bernstein.checks.identifiers import bank_accounts, card_numbers, social_security_numbers
+from bernstein.checks.reading import ChangedFile
+from bernstein.checks.verdict import Verdict, failed, passed
+
+ALLOWED_PREFIXES = ("FAKE", "TEST", "EXAMPLE", "DUMMY", "PLACEHOLDER")
+"""A value that begins with one of these is made up. They are in upper case, so that nobody writes
+them by accident."""
+
+ADDED_BYTES = 32_000_000
+"""More added text than this is not scanned: the gate fails rather than let it through."""
+
+COMPARED_LINES = 500_000
+"""The most old lines of a file that are held in memory, without the unchanged ones at its two ends.
+Where there are more, all new lines between the ends count as added."""
+
+_WINDOW, _OVERLAP = 4000, 400
+_STEP = 65_536
+_SHOWN = 20
+_WORD_BEFORE = re.compile(r"[\w-]*\Z")
+
+Finder = Callable[[str], Iterable[re.Match[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of secret or personal data; `blocks` when it is of high severity."""
+
+    kind: str
+    blocks: bool
+    find: Finder
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where something was found, and of which kind; `line` counts from 1, 0 is the file's name."""
+
+    path: str
+    line: int
+    kind: str
+    blocks: bool
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else f"{self.path} (its name)"
+        return f"{place} {self.kind}" + ("" if self.blocks else " (does not block)")
+
+
+class TooMuchText(Exception):  # noqa: N818 - a verdict on the change, no fault
+    """The change adds over ADDED_BYTES bytes."""
+
+
+@dataclass
+class _Findings:
+    """Counts findings, and holds the first of them to be shown."""
+
+    shown: list[Finding] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, finding: Finding) -> None:
+        self.count += 1
+        if self.count <= _SHOWN:
+            self.shown.append(finding)
+
+    def __str__(self) -> str:
+        more = self.count - len(self.shown)
+        lines = [*map(str, self.shown), *([f"and {more} more"] if more else [])]
+        return "\n".join(lines)
+
+
+def scan(files: Iterable[ChangedFile]) -> Verdict:
+    """Failed if an added line holds something that blocks; otherwise Passed.
+
+    Besides the contents themselves, only a few lines are in memory at a time.
+    """
+    blocking, every = _Findings(), _Findings()
+    try:
+        for finding in _findings(files):
+            every.add(finding)
+            if finding.blocks:
+                blocking.add(finding)
+    except TooMuchText:
+        return failed("TooLarge", f"the change adds over {ADDED_BYTES} bytes of text")
+    if not blocking.count:
+        return passed(str(every))
+    hint = f"a made-up value begins with one of {', '.join(ALLOWED_PREFIXES)}"
+    return failed("SecretFound", f"{blocking}\n{hint}")
+
+
+def _findings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+    budget = _Budget(ADDED_BYTES)
+    for file in files:
+        added = budget.texts(added_lines(file.before, file.after))
+        yield from scan_lines(file.path, itertools.chain([(0, file.path)], added))
+
+
+@dataclass
+class _Budget:
+    """`left` is how many bytes of added lines may still be looked at."""
+
+    left: int
+
+    def texts(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
+        """The lines, decoded. Raises TooMuchText when they are over the budget."""
+        for number, line in lines:
+            self.left -= len(line)
+            if self.left < 0:
+                raise TooMuchText
+            # NUL bytes between characters hide text from patterns, not from readers.
+            yield number, line.replace(b"\0", b"").decode("utf-8", "replace")
+
+
+def added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, content) of the lines that `after` holds more often than `before`."""
+    encoding = _wide_encoding(after)
+    if encoding:
+        before, after = (_narrow(data, encoding) for data in (before, after))
+    head = _same_head(before, after)
+    tail = _same_tail(before, after, head)
+    had = _lines_between(before, head, len(before) - tail)
+    number = after.count(b"\n", 0, head)
+    new = io.BytesIO(after)
+    new.seek(head)
+    while new.tell() < len(after) - tail:
+        number += 1
+        line = new.readline().removesuffix(b"\n")
+        if had[line] > 0:
+            had[line] -= 1
+        elif line:
+            yield number, line
+
+
+def _same_head(before: bytes, after: bytes) -> int:
+    """Bytes of whole lines that both begin with; up to _STEP bytes of them may be missed."""
+    same = 0
+    while same < min(len(before), len(after)):
+        step = slice(same, same + _STEP)
+        if before[step] != after[step]:
+            break
+        same += _STEP
+    return after.rfind(b"\n", 0, min(same, len(before), len(after))) + 1
+
+
+def _same_tail(before: bytes, after: bytes, head: int) -> int:
+    """Bytes of whole lines behind `head` that both end with; up to _STEP of them may be missed."""
+    same, most = 0, min(len(before), len(after)) - head
+    while same + _STEP <= most:
+        old, new = (len(data) - same - _STEP for data in (before, after))
+        if before[old : old + _STEP] != after[new : new + _STEP]:
+            break
+        same += _STEP
+    start = len(after) - same
+    first = after.find(b"\n", start) + 1
+    return len(after) - first if first else 0
+
+
+def _lines_between(data: bytes, start: int, end: int) -> Counter[bytes]:
+    """How often each line stands between these offsets; empty for over COMPARED_LINES lines."""
+    if data.count(b"\n", start, end) > COMPARED_LINES:
+        return Counter()
+    return Counter(line.removesuffix(b"\n") for line in io.BytesIO(data[start:end]))
+
+
+def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]:
+    """Findings in numbered lines of one file, at most one per line and kind."""
+    shown = mask(path)
+    here, kinds = -1, set[str]()
+    for block in _blocks(lines):
+        # Most blocks hold nothing: one search of a block is many times faster than one per line.
+        text = "\n".join(part for _, part in block)
+        suspected = [rule for rule in rules() if any(True for _ in rule.find(text))]
+        for number, part in block if suspected else ():
+            if number != here:
+                here, kinds = number, set()
+            for rule in suspected:
+                if rule.kind in kinds:
+                    continue
+                if any(not _is_made_up(part, match) for match in rule.find(part)):
+                    kinds.add(rule.kind)
+                    yield Finding(shown, number, rule.kind, rule.blocks)
+
+
+def mask(text: str) -> str:
+    """`text` with `***` in place of every match that blocks."""
+    for rule in rules():
+        if rule.blocks:
+            for match in list(rule.find(text)):
+                text = text.replace(match[0], "***")
+    return text
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The rules of all kinds. The first call imports the detectors of detect-secrets."""
+    return (
+        Rule("payment card number", True, card_numbers),
+        Rule("social security number", True, social_security_numbers),
+        Rule("bank account number", True, bank_accounts),
+        Rule("private key", True, _PRIVATE_KEY.finditer),
+        *_library_rules(),
+    )
+
+
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|PuTTY-User-Key-File-\d")
+
+
+_PASSWORD = re.compile(
+    r"(?:passw(?:or)?d|pwd|secret|api_?key|auth_?key|access_?token|auth_?token)[\"']?"
+    r"\s{0,3}(?::=|=>|={1,3}|:)\s{0,3}[\"']([^\"'\s]{6,200})[\"']",
+    re.IGNORECASE,
+)
+
+
+def _library_rules() -> Iterator[Rule]:
+    from detect_secrets.plugins import (
+        aws,
+        azure_storage_key,
+        basic_auth,
+        discord,
+        github_token,
+        gitlab_token,
+        jwt,
+        mailchimp,
+        npm,
+        openai,
+        pypi_token,
+        sendgrid,
+        slack,
+        square_oauth,
+        stripe,
+        telegram_token,
+        twilio,
+    )
+
+    exact = (
+        aws.AWSKeyDetector,
+        azure_storage_key.AzureStorageKeyDetector,
+        discord.DiscordBotTokenDetector,
+        github_token.GitHubTokenDetector,
+        gitlab_token.GitLabTokenDetector,
+        mailchimp.MailchimpDetector,
+        npm.NpmDetector,
+        openai.OpenAIDetector,
+        pypi_token.PypiTokenDetector,
+        sendgrid.SendGridDetector,
+        slack.SlackDetector,
+        square_oauth.SquareOAuthDetector,
+        stripe.StripeDetector,
+        telegram_token.TelegramBotTokenDetector,
+        twilio.TwilioKeyDetector,
+    )
+    for detector in exact:
+        yield Rule(detector.secret_type, True, _finder(detector.denylist))
+    # These are often an example or the address of a development database, so they do not block.
+    for loose in (basic_auth.BasicAuthDetector, jwt.JwtTokenDetector):
+        yield Rule(loose.secret_type, False, _finder(loose.denylist))
+    # Not the library's detector for these: it backtracks for minutes on `passwordpassword...`.
+    yield Rule("password in quotes", False, _PASSWORD.finditer)
+
+
+def _finder(patterns: Iterable[re.Pattern[str]]) -> Finder:
+    compiled = tuple(patterns)
+
+    def find(line: str) -> Iterator[re.Match[str]]:
+        return (match for pattern in compiled for match in pattern.finditer(line))
+
+    return find
+
+
+def _is_made_up(line: str, match: re.Match[str]) -> bool:
+    """Whether the value, or the word that it is part of, begins with an allowed prefix."""
+    start = match.start()
+    before = _WORD_BEFORE.search(line, max(start - 64, 0), start)
+    word = (before[0] if before else "") + match[0]
+    values = (word, *filter(None, match.groups()))
+    return any(value.lstrip("-").startswith(ALLOWED_PREFIXES) for value in values)
+
+
+def _blocks(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """Lines in groups of at most _WINDOW characters, so that no pattern gets a text that is long
+    enough to make it slow. A longer line is cut into pieces that overlap."""
+    block: list[tuple[int, str]] = []
+    size = 0
+    for number, line in lines:
+        for start in range(0, max(len(line), 1), _WINDOW - _OVERLAP):
+            part = line[start : start + _WINDOW]
+            if block and size + len(part) > _WINDOW:
+                yield block
+                block, size = [], 0
+            block.append((number, part))
+            size += len(part)
+    if block:
+        yield block
+
+
+def _wide_encoding(data: bytes) -> str | None:
+    """UTF-16 or UTF-32, where the byte order mark says so."""
+    for mark, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32")):
+        if data.startswith(mark):
+            return encoding
+    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else None
+
+
+def _narrow(data: bytes, encoding: str) -> bytes:
+    return data.decode(encoding, "replace").encode("utf-8", "replace")

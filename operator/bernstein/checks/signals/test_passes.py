@@ -1,0 +1,14 @@
+"""Signal `test_passes`: a shell command ends with 0."""
+
+from __future__ import annotations
+
+from bernstein.checks.signal import Executes, SignalKind
+
+SIGNAL = SignalKind(
+    type="test_passes",
+    needs=("command",),
+    takes=("timeout_seconds",),
+    detail=lambda signal: signal.command or "",
+    sentence=lambda signal: f"the command `{signal.command}` succeeds",
+    answer=Executes(lambda signal: signal.command),
+)

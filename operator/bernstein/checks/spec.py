@@ -1,0 +1,62 @@
+"""One check of a tree: a signal or gate with all its settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from bernstein.api.pod import Check
+from bernstein.api.vocabulary import GateCondition
+
+SIGNAL_TIMEOUT = 120
+"""Seconds that a signal's command may take where the signal does not say."""
+DIGEST = 32
+"""Characters of a check's digest."""
+SIGNAL = "signal-"
+"""The beginning of a signal's name; its index among the Task's signals follows."""
+
+
+@dataclass(frozen=True)
+class CheckSpec:
+    """One signal or gate with all its settings: what to run, or why it is skipped."""
+
+    name: str
+    kind: Literal["signal", "gate"]
+    title: str
+    required: bool
+    command: str | None = None
+    """What a check executes, in a Job of its own; None for one that only reads."""
+    image: str | None = None
+    """Where the command runs."""
+    timeout: int = SIGNAL_TIMEOUT
+    """Seconds that the command may take."""
+    pinned: tuple[str, ...] = ()
+    """Base names of files that are taken from the pinned commit instead of the agent's."""
+    reads: Check | None = None
+    """What a check that only reads asks of the inspect Job; None for one that executes."""
+    condition: GateCondition = "always"
+    skipped: str | None = None
+    """Why it is not run; None: it is run."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies what is checked; a verdict with another digest does not count for it."""
+        asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
+        reads = None if self.reads is None else asdict(self.reads)
+        text = json.dumps([*asked, reads], separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Facts about the change, which the conditions of gates name."""
+
+    any_changed: bool
+    python_changed: bool
+    tests_changed: bool
+    deps_changed: bool
+
+    def meets(self, condition: GateCondition) -> bool:
+        return condition == "always" or bool(getattr(self, condition))

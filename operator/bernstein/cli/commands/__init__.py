@@ -1,0 +1,50 @@
+"""The commands, in the order of the help.
+
+A new one is a line below, a module here (a folder, where it takes more than one), a test module,
+and a row and a section in `docs/reference/cli.md`. The module of `list-tasks` is `list_tasks`, with
+a function of that name: its first parameter is the Settings, the others are the command's own
+options, and its docstring is the help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command, whose module is imported when it is called."""
+
+    name: str
+    summary: str
+    """First line of its help, repeated here so that the list of commands imports none of them."""
+    cluster: bool = True
+    """Whether it uses a cluster, and so takes the options that name one."""
+
+    @property
+    def module(self) -> str:
+        return f"{__name__}.{self._word}"
+
+    @property
+    def function(self) -> Callable[..., None]:
+        """The command's function; imports its module."""
+        function: Callable[..., None] = getattr(import_module(self.module), self._word)
+        return function
+
+    @property
+    def _word(self) -> str:
+        return self.name.replace("-", "_")
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("run", "Runs a plan file in the cluster and shows its progress."),
+    Command("validate", "Checks a plan file, without a cluster.", cluster=False),
+    Command("status", "Shows all Plans, or one with its steps."),
+    Command("list-tasks", "Lists tasks."),
+    Command(
+        "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
+    ),
+    Command("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
+)

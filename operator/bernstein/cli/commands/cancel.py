@@ -1,0 +1,139 @@
+"""`bernstein cancel`"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.api.waiting import BY_USER, LONGEST_REASON
+from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.follow import is_over
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import Settings
+from bernstein.core.fsm import is_final
+from bernstein.core.serializers import Record, plan_record, task_record, task_status
+from bernstein.kube.errors import Invalid
+from bernstein.kube.resource import Resource
+from bernstein.resources import PLANS, TASKS
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A Task or a Plan, and whether there is still something to cancel."""
+
+    resource: Resource
+    name: str
+    cancelled: bool
+    ended: bool
+    state: str
+    record: Record
+
+
+def cancel(
+    settings: Settings,
+    name: Annotated[
+        str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", "-r", help="Recorded with it.")] = BY_USER,
+) -> None:
+    """Cancels a task or a whole Plan; agents get time to save their work."""
+    terminal = Terminal(settings)
+    run_command(terminal, _cancel(terminal, settings, name, reason))
+
+
+async def _cancel(terminal: Terminal, settings: Settings, name: str, reason: str) -> None:
+    if not 1 <= len(reason.strip()) <= LONGEST_REASON:
+        message = f"a reason has 1 to {LONGEST_REASON} characters"
+        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    async with connected(settings) as cluster:
+        subject = await _find(cluster, name)
+        asked = False
+        if not subject.cancelled and not subject.ended:
+            asked = await _ask(cluster, subject, reason)
+            subject = await _find(cluster, f"{subject.resource.kind.lower()}/{subject.name}")
+        if terminal.json:
+            terminal.answer(subject.record)
+            return
+        what = f"{subject.resource.kind} '{subject.name}'"
+        if asked:
+            terminal.say(f"{what} is being cancelled: its agents get time to save their work")
+        elif subject.ended:
+            terminal.say(f"{what} has ended already ({subject.state}): nothing changed")
+        else:
+            terminal.say(f"{what} is being cancelled already ({subject.state}): nothing changed")
+
+
+async def _ask(cluster: Cluster, subject: _Subject, reason: str) -> bool:
+    """Cancels it; False when somebody else has done so first."""
+    body = {"spec": {"cancel": {"reason": reason.strip()}}}
+    try:
+        await cluster.client.patch(subject.resource, subject.name, cluster.namespace, body)
+    except Invalid as error:
+        if _is_cancelled(error):
+            return False
+        raise
+    return True
+
+
+def _is_cancelled(refusal: Invalid) -> bool:
+    """Whether the patch was refused because the object has a `spec.cancel`, which may not
+    change."""
+    return any(
+        (cause.get("field"), cause.get("reason")) == ("spec.cancel", "FieldValueForbidden")
+        for cause in refusal.details.get("causes") or ()
+    )
+
+
+async def _find(cluster: Cluster, name: str) -> _Subject:
+    """What `task/NAME`, `plan/NAME`, or a NAME alone stands for.
+
+    Raises CliError where there is nothing of that name, or both a Plan and a Task.
+    """
+    kind, slash, rest = name.partition("/")
+    bare = rest if slash else name
+    if slash and kind not in ("task", "plan"):
+        raise CliError(
+            "InvalidName", f"'{name}' is no name", "write task/NAME or plan/NAME", INVALID
+        )
+    plan = await cluster.find_plan(bare) if not slash or kind == "plan" else None
+    task = await cluster.find_task(bare) if not slash or kind == "task" else None
+    if plan is not None and task is not None:
+        raise CliError(
+            "Ambiguous",
+            f"there are a Plan and a Task '{bare}'",
+            f"write plan/{bare} or task/{bare}",
+            INVALID,
+        )
+    if plan is not None:
+        return _subject_plan(plan)
+    if task is not None:
+        return _subject_task(task)
+    kinds = {"plan": (PLANS,), "task": (TASKS,)}.get(kind if slash else "", (TASKS, PLANS))
+    raise await cluster.not_found(bare, *kinds)
+
+
+def _subject_plan(plan: Plan) -> _Subject:
+    return _Subject(
+        PLANS,
+        plan.metadata.name,
+        cancelled=plan.spec.cancel is not None,
+        ended=is_over(plan) and plan.status.ended_at is not None,
+        state=plan.status.phase or "Pending",
+        record=plan_record(plan),
+    )
+
+
+def _subject_task(task: Task) -> _Subject:
+    return _Subject(
+        TASKS,
+        task.metadata.name,
+        cancelled=task.spec.cancel is not None,
+        ended=is_final(task.status, task.spec.max_retries),
+        state=task_status(task),
+        record=task_record(task),
+    )

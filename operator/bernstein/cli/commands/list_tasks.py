@@ -1,0 +1,83 @@
+"""`bernstein list-tasks`"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from bernstein.api.task import Task
+from bernstein.api.vocabulary import ROLES
+from bernstein.cli.cluster import Cluster, check_name, connected
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.output import tables
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import Settings
+from bernstein.core.serializers import STATUSES, task_record, task_status
+from bernstein.resources import PLANS
+
+
+def list_tasks(
+    settings: Settings,
+    status_filter: Annotated[
+        str | None,
+        typer.Option("--status-filter", metavar="STATUS", help="Only open, in_progress, ..."),
+    ] = None,
+    role: Annotated[str | None, typer.Option("--role", help="Only tasks of this role.")] = None,
+    plan: Annotated[str | None, typer.Option("--plan", help="Only tasks of this Plan.")] = None,
+) -> None:
+    """Lists tasks."""
+    terminal = Terminal(settings)
+    run_command(terminal, _list(terminal, settings, status_filter, role, plan))
+
+
+async def _list(
+    terminal: Terminal, settings: Settings, status: str | None, role: str | None, plan: str | None
+) -> None:
+    if status is not None and status not in STATUSES:
+        message = f"'{status}' is no status of a task"
+        raise CliError("InvalidStatus", message, _hint(status, STATUSES), INVALID)
+    if plan is not None:
+        check_name(plan, "Plan")
+    async with connected(settings) as cluster:
+        candidates = await _tasks(cluster, plan)
+        if role is not None:
+            await _check_role(cluster, role, candidates)
+        tasks = [
+            task
+            for task in candidates
+            if status in (None, task_status(task)) and role in (None, task.spec.role)
+        ]
+        if terminal.json:
+            terminal.answer([task_record(task) for task in tasks])
+        elif tasks:
+            terminal.show(tables.task_table(tasks, terminal.people))
+        else:
+            chosen = " that match" if status or role or plan else ""
+            terminal.say(f"No tasks{chosen} in namespace '{cluster.namespace}'.")
+
+
+async def _tasks(cluster: Cluster, plan: str | None) -> list[Task]:
+    """All Tasks, or those of a Plan. Raises CliError where there is no such Plan."""
+    tasks = await cluster.tasks(plan)
+    if plan is not None and not tasks and await cluster.find_plan(plan) is None:
+        raise await cluster.not_found(plan, PLANS)
+    return tasks
+
+
+async def _check_role(cluster: Cluster, role: str, tasks: Sequence[Task]) -> None:
+    """Raises CliError where `role` is neither a built-in one nor that of any Task, `tasks` or
+    others of the namespace: a Task that no Plan made may have any."""
+    if role in ROLES or any(task.spec.role == role for task in tasks):
+        return
+    known = sorted({*ROLES, *(task.spec.role for task in await cluster.tasks())})
+    if role not in known:
+        message = f"'{role}' is no role of a task"
+        raise CliError("InvalidRole", message, _hint(role, known), INVALID)
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"use one of: {', '.join(known)}"

@@ -1,0 +1,66 @@
+"""The answer of `logs --json`: what sessions logged, how they ended, and what checks printed."""
+
+from __future__ import annotations
+
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.logs import check_log, pod_log
+from bernstein.cli.commands.logs.check_log import CheckLog
+from bernstein.cli.commands.logs.pod_log import LONGEST_LOG
+from bernstein.cli.commands.logs.subject import Subject
+from bernstein.core.sanitise import line, text
+from bernstein.core.serializers import Record, plan_record, task_record
+
+
+async def record(cluster: Cluster, subject: Subject) -> Record:
+    """The whole answer about one Task, session or Plan."""
+    checks = await check_log.read(cluster, subject.whose)
+    return {
+        "task": task_record(subject.task) if subject.task else None,
+        "plan": plan_record(subject.plan) if subject.plan else None,
+        "sessions": [await _session_record(cluster, session) for session in subject.sessions],
+        "checks": [_check_record(log) for log in checks.logs],
+        "checks_missing": checks.missing or None,
+    }
+
+
+def _check_record(log: CheckLog) -> Record:
+    return {
+        "check": log.check,
+        "job": log.job,
+        "log": text(log.text, LONGEST_LOG),
+        "note": log.note or None,
+    }
+
+
+async def _session_record(cluster: Cluster, session: AgentSession) -> Record:
+    log, pod = await pod_log.read(cluster, session), session.status.pod
+    # What an agent that has ended did last would look like what it does now.
+    runs = session.status.state is not SessionState.DEAD
+    report = session.status.report if runs else None
+    return {
+        "session": session.metadata.name,
+        "attempt": session.spec.attempt,
+        "agent": session.spec.agent,
+        "model": session.spec.model,
+        "state": (session.status.state or SessionState.STARTING).lower(),
+        "pod": pod.name if pod else None,
+        "progress": line(report.progress, 200) if report and report.progress else None,
+        "outcome": _outcome(session),
+        "logs": {name: text(words, LONGEST_LOG) for name, words in log.texts.items()},
+        "logs_missing": log.missing or None,
+    }
+
+
+def _outcome(session: AgentSession) -> Record | None:
+    outcome = session.status.outcome
+    if outcome is None:
+        return None
+    return {
+        "reason": outcome.reason,
+        "message": text(outcome.message, 2048),
+        "remedy": text(outcome.remedy, 1024),
+        "exit_code": outcome.exit_code,
+        "text": text(outcome.text, 2048),
+    }

@@ -1,0 +1,69 @@
+"""The Task, session or Plan that a call of `bernstein logs` names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.plan import Plan
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
+from bernstein.api.task import Task
+from bernstein.api.verification import CheckResult
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.logs import check_log
+from bernstein.cli.commands.logs.check_log import Whose
+from bernstein.cli.follow import is_over
+from bernstein.core.fsm import is_final
+from bernstein.resources import PLANS, SESSIONS, TASKS
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A Task with all its sessions, one session, or a Plan."""
+
+    task: Task | None
+    sessions: tuple[AgentSession, ...]
+    plan: Plan | None = None
+
+    @property
+    def whose(self) -> Whose:
+        """Whose checks are shown."""
+        if self.plan is not None:
+            return check_log.of_plan(self.plan)
+        if self.task is not None:
+            return check_log.of_task(self.task)
+        return check_log.of_session(self.sessions[0])
+
+    @property
+    def verdicts(self) -> tuple[CheckResult, ...]:
+        """The newest verdicts on a Task or a Plan; none for a session."""
+        subject = self.task or self.plan
+        judged = subject.status.verification if subject is not None else None
+        return judged.checks if judged is not None else ()
+
+    @property
+    def ended(self) -> bool:
+        if self.plan is not None:
+            return is_over(self.plan)
+        if self.task is not None:
+            return is_final(self.task.status, self.task.spec.max_retries)
+        return all(s.status.state is SessionState.DEAD for s in self.sessions)
+
+
+async def find(cluster: Cluster, name: str) -> Subject:
+    """The Task of that name, else the session, else the Plan; `plan/NAME` is a Plan.
+
+    Raises CliError where there is none.
+    """
+    bare = name.removeprefix("plan/")
+    if bare == name:
+        task = await cluster.find_task(name)
+        if task is not None:
+            return Subject(task, tuple(await cluster.sessions(name)))
+        session = await cluster.find_session(name)
+        if session is not None:
+            return Subject(None, (session,))
+    plan = await cluster.find_plan(bare)
+    if plan is None:
+        raise await cluster.not_found(bare, *((TASKS, SESSIONS) if bare == name else ()), PLANS)
+    return Subject(None, (), plan)

@@ -1,0 +1,260 @@
+"""`bernstein run`"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from bernstein.api.plan import Plan, PlanSpec
+from bernstein.api.plan import parse as parse_plan
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.api.vocabulary import ROLES
+from bernstein.cli import plan_source
+from bernstein.cli.cluster import Cluster, check_name, connected, no_name
+from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
+from bernstein.cli.follow import Scene, follow, is_over, succeeded
+from bernstein.cli.output import details, plan_files, tables
+from bernstein.cli.output.terminal import Terminal, run_async
+from bernstein.cli.output.views import view
+from bernstein.cli.plan_source import PLAN_FILE, PlanFile
+from bernstein.cli.settings import Settings
+from bernstein.core import labels, projects
+from bernstein.core.names import NAME_LIMIT
+from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.estimate import estimate
+from bernstein.core.plans.validation import validate_plan
+from bernstein.core.serializers import plan_record
+from bernstein.kube.errors import AlreadyExists, Forbidden
+from bernstein.kube.resource import Object
+from bernstein.resources import PLANS
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+_DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def run(
+    settings: Settings,
+    path: Annotated[str | None, PLAN_FILE] = None,
+    from_plan: Annotated[
+        str | None, typer.Option("--from-plan", metavar="PLAN.yaml", help="The same.")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the Plan object.")] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", help="Project of the namespace to use.")
+    ] = None,
+    max_agents: Annotated[
+        int | None, typer.Option("--max-agents", min=1, max=1000, help="Agents at the same time.")
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
+    ] = True,
+    timeout: Annotated[
+        str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Wait no longer.")
+    ] = None,
+) -> None:
+    """Runs a plan file in the cluster and shows its progress.
+
+    Ends with 0 when the Plan succeeded, 1 when not, 2 when the plan file or the call is wrong.
+    The same file again changes nothing and shows the Plan that exists.
+    """
+    if (path is None) == (from_plan is None):
+        raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
+    options = _Options(
+        path=path or from_plan or "",
+        name=name,
+        project=project,
+        max_agents=max_agents,
+        wait=wait,
+        timeout=timeout,
+    )
+    terminal = Terminal(settings)
+    this_run = _Run(terminal, settings, options)
+    try:
+        code = run_async(terminal, this_run.run())
+    except KeyboardInterrupt:
+        this_run.interrupted()
+        code = INTERRUPTED
+    raise typer.Exit(code)
+
+
+@dataclass(frozen=True)
+class _Options:
+    path: str
+    name: str | None
+    project: str | None
+    max_agents: int | None
+    wait: bool
+    timeout: str | None
+
+
+class _Run:
+    """One call of `bernstein run`."""
+
+    def __init__(self, terminal: Terminal, settings: Settings, options: _Options) -> None:
+        self._terminal = terminal
+        self._settings = settings
+        self._options = options
+        self._running: str | None = None
+
+    async def run(self) -> int:
+        seconds = _seconds(self._options.timeout)
+        _check_names(self._options)
+        file = plan_source.read(self._options.path)
+        if file.field_errors.errors:
+            plan_files.refuse(self._terminal, file, file.field_errors.errors)
+            return INVALID
+        async with connected(self._settings) as cluster:
+            project = await _project(cluster, self._options.project)
+            plan_object = self._plan_object(file, cluster.namespace)
+            spec = PlanSpec.model_validate(plan_object["spec"])
+            field_errors = validate_plan(spec, project.spec, ROLES) if project else ()
+            if field_errors:
+                plan_files.refuse(self._terminal, file, field_errors)
+                return INVALID
+            guess = estimate(spec, project.spec if project else None)
+            plan_files.tell_warnings(self._terminal, file, guess)
+            self._terminal.say(plan_files.summary(spec, guess))
+            plan = await self._submit(cluster, plan_object)
+            self._running = plan.metadata.name
+            if not self._options.wait:
+                return await self._leave(cluster, plan)
+            return await self._follow(cluster, plan, seconds)
+
+    def interrupted(self) -> None:
+        """Says, after Ctrl-C, that the Plan goes on, and how to see or cancel it."""
+        name = self._running
+        if name is None:
+            self._terminal.complain("Interrupted.")
+            return
+        self._terminal.complain(f"Interrupted: Plan '{name}' goes on in the cluster.", "yellow")
+        self._terminal.complain(f"  see it:     {self._settings.command_line('status', name)}")
+        self._terminal.complain(f"  cancel it:  {self._settings.command_line('cancel', name)}")
+
+    def _plan_object(self, file: PlanFile, namespace: str) -> Object:
+        return plan_file.plan_object(
+            file.data,
+            name=self._options.name,
+            namespace=namespace,
+            project=self._options.project,
+            max_agents=self._options.max_agents,
+        )
+
+    async def _submit(self, cluster: Cluster, plan_object: Object) -> Plan:
+        """The Plan as it is in the cluster: made now, or made before with the same content.
+
+        Raises CliError where the Plan of that name has other content.
+        """
+        name = plan_object["metadata"]["name"]
+        live = await cluster.plan_object(name)
+        if live is None:
+            try:
+                created = parse_plan(await cluster.client.create(PLANS, plan_object))
+            except AlreadyExists:
+                live = await cluster.plan_object(name)
+                if live is None:
+                    raise
+            else:
+                self._terminal.say(f"Plan '{name}' created in namespace '{cluster.namespace}'")
+                return created
+        _refuse_other_content(live, plan_object)
+        plan = parse_plan(live)
+        state = "has ended" if is_over(plan) else "is running"
+        self._terminal.say(f"Plan '{name}' with this content exists and {state}: nothing changed")
+        return plan
+
+    async def _leave(self, cluster: Cluster, plan: Plan) -> int:
+        """Ends without waiting for the Plan."""
+        name = plan.metadata.name
+        if self._terminal.json:
+            self._terminal.answer(plan_record(plan, await cluster.tasks(name)))
+        self._terminal.say(f"  see it:  {self._settings.command_line('status', name)}")
+        return 0
+
+    async def _follow(self, cluster: Cluster, plan: Plan, seconds: float | None) -> int:
+        name = plan.metadata.name
+        try:
+            with view(self._terminal) as shown:
+                scene = await follow(cluster, plan, shown, seconds)
+        except TimeoutError as error:
+            raise CliError(
+                "TimedOut",
+                f"Plan '{name}' has not ended after {self._options.timeout}",
+                f"it goes on; see it with: {self._settings.command_line('status', name)}",
+            ) from error
+        self._tell(scene)
+        return 0 if succeeded(scene.plan) else FAILED
+
+    def _tell(self, scene: Scene) -> None:
+        good = succeeded(scene.plan)
+        if not self._terminal.people.is_terminal:
+            self._terminal.show(tables.headline(scene.plan))
+            self._terminal.show(tables.steps_table(scene.plan, scene.tasks, {}))
+        details.tell_ending(self._terminal, scene.plan, scene.tasks, good=good)
+        if self._terminal.json:
+            self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
+
+
+def _check_names(options: _Options) -> None:
+    name = options.name
+    if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
+        remedy = f"use at most {NAME_LIMIT} lower-case letters, digits and '-'"
+        raise no_name(name, " for a Plan", remedy)
+    if options.project is not None:
+        check_name(options.project, "Project")
+
+
+async def _project(cluster: Cluster, name: str | None) -> Project | None:
+    """The Project that the Plan will belong to; None where the caller may not read Projects."""
+    try:
+        project = projects.resolve(name, await cluster.projects())
+    except Forbidden:
+        return None
+    if isinstance(project, str):
+        text = project.replace("this namespace", f"namespace '{cluster.namespace}'")
+        raise CliError(
+            Reason.PROJECT_NOT_FOUND,
+            text.replace("name one in projectRef", "name one with --project"),
+            "a Project says which repository and agents Plans may use: "
+            "apply one, or choose another --namespace",
+        )
+    return project
+
+
+def _refuse_other_content(live: Object, plan_object: Object) -> None:
+    """Raises CliError unless the live Plan was made of the same content, and stays."""
+    name = plan_object["metadata"]["name"]
+    if "deletionTimestamp" in live["metadata"]:
+        raise CliError("BeingDeleted", f"Plan '{name}' is being deleted", "try again in a moment")
+    recorded = live["metadata"].get("annotations", {}).get(labels.CONTENT)
+    digest = recorded or plan_file.content_digest(live["spec"])
+    if digest == plan_object["metadata"]["annotations"][labels.CONTENT]:
+        return
+    fields = ", ".join(_differing(live["spec"], plan_object["spec"]))
+    raise CliError(
+        "PlanExists",
+        f"there is a Plan '{name}' with other content{f' ({fields})' if fields else ''}",
+        f"run this one under another name, such as: --name {name[: NAME_LIMIT - 2]}-2",
+    )
+
+
+def _differing(live_spec: dict[str, Any], spec: dict[str, Any]) -> list[str]:
+    """Names of the fields that differ, except those that may change while a Plan runs."""
+    left = PlanSpec.model_validate(live_spec).model_dump()
+    right = PlanSpec.model_validate(spec).model_dump()
+    return [key for key in left if key not in ("suspend", "cancel") and left[key] != right[key]]
+
+
+def _seconds(duration: str | None) -> float | None:
+    if duration is None:
+        return None
+    match = _DURATION.match(duration)
+    if match is None:
+        raise CliError(
+            "InvalidTimeout", f"'{duration}' is no duration", "write 90s, 30m or 2h", INVALID
+        )
+    return float(int(match[1]) * _SECONDS[match[2] or "s"])

@@ -1,0 +1,61 @@
+"""Gives commands the options that they share, so that each declares only its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import Parameter, Signature, signature
+from typing import Any
+
+import typer
+
+from bernstein.cli.settings import OFFLINE, Settings
+
+COMMON = tuple(signature(Settings, eval_str=True).parameters.values())
+_CONTEXT = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+Function = Callable[..., None]
+
+
+def reads_as(function: Function, parameters: Iterable[Parameter]) -> Function:
+    """Gives `function` the signature of a context and these parameters, which typer reads as
+    options; returns it."""
+    options = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
+    function.__signature__ = Signature([_CONTEXT, *options])  # type: ignore[attr-defined]
+    return function
+
+
+def with_common_options(function: Function, *, name: str, cluster: bool) -> Function:
+    """Wraps a command's function so that it gets Settings as its first argument, made of the common
+    options before and after the command.
+
+    A command that uses no `cluster` has no options that name one; such options before the command
+    are refused.
+    """
+    _, *own = signature(function, eval_str=True).parameters.values()
+    common = [option for option in COMMON if cluster or option.name in OFFLINE]
+
+    def called(ctx: typer.Context, **given: Any) -> None:
+        after = Settings(**{option.name: given.pop(option.name) for option in common})
+        before = ctx.obj if isinstance(ctx.obj, Settings) else Settings()
+        settings = before.then(after)
+        if not cluster:
+            _refuse_useless(name, settings)
+        function(settings, **given)
+
+    called.__doc__ = function.__doc__
+    return reads_as(called, [*own, *common])
+
+
+def _refuse_useless(name: str, settings: Settings) -> None:
+    """Ends the program where an option names a cluster, which would have no effect."""
+    others = [option.name for option in COMMON if option.name not in OFFLINE]
+    useless = [f"--{other}" for other in others if getattr(settings, other) is not None]
+    if not useless:
+        return
+    from bernstein.cli.errors import INVALID, CliError
+    from bernstein.cli.output.terminal import Terminal
+
+    message = f"{name} works without a cluster and takes no {', '.join(useless)}"
+    remedy = "leave it out" if len(useless) == 1 else "leave them out"
+    Terminal(settings).fail(CliError("Usage", message, remedy, INVALID))
+    raise typer.Exit(INVALID)

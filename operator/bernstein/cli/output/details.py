@@ -1,0 +1,140 @@
+"""Tells what happened to Tasks that need a person: attempts, verdicts, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Plan
+from bernstein.api.reasons import Reason
+from bernstein.api.task import Task
+from bernstein.api.verification import CheckResult
+from bernstein.cli.output import notes
+from bernstein.cli.output.terminal import Terminal
+from bernstein.core import conditions
+from bernstein.core.sanitise import line, text
+from bernstein.core.serializers import rejection, task_status
+
+_EXCERPT = 1200
+_SUMMARY = 200
+
+
+def tell_standing(terminal: Terminal, plan: Plan, tasks: Iterable[Task]) -> None:
+    """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at."""
+    succeeded = conditions.find(plan.status.conditions, "Succeeded")
+    if succeeded is not None or conditions.is_stalled(plan.status):
+        good = succeeded is not None and succeeded.status == "True"
+        tell_ending(terminal, plan, tasks, good=good)
+        return
+    message, _ = notes.ending(plan)
+    if message:
+        terminal.say(message)
+    tell_tasks(terminal, tasks)
+
+
+def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: bool) -> None:
+    """Tells how a Plan ended: what it delivered, or why not and which Tasks to look at."""
+    message, remedy = notes.ending(plan)
+    phase = plan.status.phase or ("Succeeded" if good else "Failed")
+    mark, style = ("✓", "green") if good else ("✗", "red")
+    terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
+    delivery = plan.status.delivery
+    if good and delivery is not None and delivery.sha:
+        terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
+    if remedy and not good:
+        terminal.say(f"  {remedy}")
+    if not good:
+        _tell_whole(terminal, plan)
+    tell_tasks(terminal, tasks)
+
+
+def tell_tasks(terminal: Terminal, tasks: Iterable[Task]) -> None:
+    """Tells of those that need a person, and where there is more about them."""
+    for task in tasks:
+        if needs_a_look(task):
+            tell_task(terminal, task)
+            _tell_where(terminal, task.metadata.name, _verdicts(task))
+
+
+def tell_plan(terminal: Terminal, plan: Plan) -> None:
+    """Tells how a Plan stands, and the verdicts on what it delivers as a whole."""
+    message, remedy = notes.ending(plan)
+    terminal.say(f"{plan.metadata.name}  {plan.status.phase or 'Pending'}", "bold")
+    for words in (message, remedy):
+        if words:
+            terminal.say(f"  {words}")
+    if not _verdicts(plan):
+        terminal.say("  No check of what it delivers as a whole is recorded.")
+    for check in _verdicts(plan):
+        _tell_check(terminal, check)
+
+
+def _tell_whole(terminal: Terminal, plan: Plan) -> None:
+    verdicts = _verdicts(plan)
+    for check in verdicts:
+        _tell_check(terminal, check)
+    _tell_where(terminal, plan.metadata.name, verdicts)
+
+
+def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
+    judged = subject.status.verification
+    return judged.checks if judged is not None else ()
+
+
+def _tell_where(terminal: Terminal, name: str, verdicts: Iterable[CheckResult]) -> None:
+    """Says where the check logs are, if there are any: only checks that execute have one."""
+    if any(not _good(check) and _ran(check) for check in verdicts):
+        logs = terminal.settings.command_line("logs", name)
+        terminal.say(f"  All that its checks printed: {logs}")
+
+
+def _good(check: CheckResult) -> bool:
+    return check.verdict in ("Passed", "Skipped", "Bypassed")
+
+
+def _ran(check: CheckResult) -> bool:
+    """Whether the check executed its command."""
+    return check.seconds is not None or check.verdict == "TimedOut"
+
+
+def needs_a_look(task: Task) -> bool:
+    """Whether a person has to do something about this Task itself, not one that it depends on."""
+    stalled = _stalled(task)
+    if stalled is not None and stalled.reason != Reason.DEPENDENCY_FAILED:
+        return True
+    return task_status(task) in ("failed", "orphaned", "blocked")
+
+
+def tell_task(terminal: Terminal, task: Task) -> None:
+    """Tells a Task's attempts, its verdicts, and the remedy."""
+    terminal.say("")
+    terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
+    terminal.say(f"  {task.spec.title}", "dim")
+    for attempt in task.status.attempts:
+        message = f": {line(attempt.message, _SUMMARY)}" if attempt.message else ""
+        refused = rejection(task, attempt)
+        end = f"{attempt.reason}, then {refused}" if refused else f"{attempt.reason}{message}"
+        terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {end}")
+    for check in _verdicts(task):
+        _tell_check(terminal, check)
+    if stalled := _stalled(task):
+        message, remedy = notes.explanation(stalled)
+        terminal.say(f"  {stalled.reason}: {line(message, _SUMMARY)}", "red")
+        if remedy:
+            terminal.say(f"  {remedy}")
+
+
+def _stalled(task: Task) -> Condition | None:
+    condition = conditions.find(task.status.conditions, "Stalled")
+    return condition if condition is not None and condition.status == "True" else None
+
+
+def _tell_check(terminal: Terminal, check: CheckResult) -> None:
+    good = _good(check)
+    reason = f" ({check.reason})" if check.reason else ""
+    name = f"{check.kind} {check.title or check.name}"
+    mark, style = ("✓", "green") if good else ("✗", "red")
+    terminal.say(f"  {mark} {name}: {check.verdict}{reason}", style)
+    if not good and check.excerpt:
+        for row in text(check.excerpt, _EXCERPT).splitlines():
+            terminal.say(f"      {row}", "dim")

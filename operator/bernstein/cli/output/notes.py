@@ -1,0 +1,91 @@
+"""Words for what a Task or a Plan does, waits for or ended with, and for what helps."""
+
+from __future__ import annotations
+
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Move, Task
+from bernstein.core.reasons import policy
+from bernstein.core.sanitise import line, text
+from bernstein.core.serializers import task_record, task_status, telling_condition
+
+_LONGEST = 4096
+_LONGEST_NOTE = 200
+SHORT_SHA = 8
+
+
+def note(task: Task, progress: str) -> str:
+    """What a Task does, waits for, or ended with; one line."""
+    status, word = task.status, task_status(task)
+    match word:
+        case "in_progress" | "claimed":
+            attempt = f"attempt {status.attempt + 1}" if status.attempt else ""
+            doing = line(progress, _LONGEST_NOTE)
+            doing = doing or ("starting" if word == "claimed" else "at work")
+            return ": ".join(part for part in (attempt, doing) if part)
+        case "done":
+            return _verifying(task)
+        case "closed":
+            return _merged(task)
+        case "cancelled":
+            return line(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
+    record = task_record(task)
+    message, _ = _parted(record["message"] or record["reason"] or _rejected(task))
+    return line(message, _LONGEST_NOTE)
+
+
+def last_failure(task: Task) -> Move | None:
+    """The last change to Failed: work of the Task was refused, or an attempt failed."""
+    failures = [move for move in task.status.history if move.to_state == TaskState.FAILED]
+    return failures[-1] if failures else None
+
+
+def ending(plan: Plan) -> tuple[str, str]:
+    """(message, remedy): how a Plan ended, why it stands still or what it does, and what helps.
+
+    Both may be empty.
+    """
+    condition = telling_condition(plan.status.conditions)
+    if condition is None:
+        return "", ""
+    if condition.type != "Stalled":
+        return _parted(text(condition.message, _LONGEST))[0], ""
+    message, remedy = explanation(condition)
+    return f"{condition.reason}: {message}", remedy
+
+
+def explanation(stalled: Condition) -> tuple[str, str]:
+    """(message, remedy) of a Stalled condition; the remedy may be empty."""
+    message, remedy = _parted(text(stalled.message, _LONGEST))
+    return message, policy(stalled.reason).remedy if remedy is None else remedy
+
+
+def _parted(message: str) -> tuple[str, str | None]:
+    """A condition's message without the remedy, and the remedy if it has one."""
+    rest, marker, remedy = message.partition(" Remedy: ")
+    return rest, remedy if marker else None
+
+
+def _rejected(task: Task) -> str:
+    failure = last_failure(task)
+    return f"{failure.reason}, tried again" if failure else ""
+
+
+def _verifying(task: Task) -> str:
+    status = task.status
+    if status.state is TaskState.PENDING_APPROVAL:
+        return "awaits approval"
+    if status.verification is None or status.verification.passed is None:
+        return "verifying"
+    step = status.delivery.step if status.delivery else None
+    return f"merging ({step.lower()})" if step else "verified"
+
+
+def _merged(task: Task) -> str:
+    delivery, attempts = task.status.delivery, task.status.attempt
+    tries = f", {attempts} attempts" if attempts > 1 else ""
+    if delivery and delivery.state == "NoChange":
+        return f"verified, nothing to merge{tries}"
+    sha = f" {delivery.sha[:SHORT_SHA]}" if delivery and delivery.sha else ""
+    return f"merged{sha}{tries}"

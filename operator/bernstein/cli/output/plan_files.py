@@ -1,0 +1,75 @@
+"""Shows what is wrong with a plan file, or what running it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.plan_source import PlanFile
+from bernstein.core.plans.estimate import beyond_budget
+from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.serializers import Record, estimate_record
+
+_SHOWN = 50
+
+
+def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -> None:
+    """Tells the warnings and the first _SHOWN errors, a line each; with `--json` all are the
+    answer.
+
+    A warning that is also among the errors is told once: without a cluster some errors are only
+    warnings.
+    """
+    warnings = tuple(w for w in file.field_errors.warnings if w not in errors)
+    _tell(terminal, warnings)
+    for error in errors[:_SHOWN]:
+        terminal.complain(f"✗ {error.located}", "red")
+    if len(errors) > _SHOWN:
+        terminal.complain(f"… and {len(errors) - _SHOWN} more")
+    terminal.complain(f"{file.name}: {_count(len(errors), 'problem')}")
+    if terminal.json:
+        terminal.answer(_record(errors, warnings))
+
+
+def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Record:
+    """JSON of a file without errors."""
+    return _record((), warnings) | {"estimate": estimate_record(guess)}
+
+
+def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Record:
+    return {
+        "valid": not errors,
+        "errors": [{"path": p.path, "message": p.message} for p in errors],
+        "warnings": [{"path": p.path, "message": p.message} for p in warnings],
+    }
+
+
+def tell_warnings(terminal: Terminal, file: PlanFile, guess: Estimate) -> tuple[FieldError, ...]:
+    """Tells the warnings about a file without errors, and returns them."""
+    warnings = (*file.field_errors.warnings, *beyond_budget(file.spec, guess))
+    _tell(terminal, warnings)
+    return warnings
+
+
+def _tell(terminal: Terminal, warnings: Iterable[FieldError]) -> None:
+    for warning in warnings:
+        terminal.complain(f"! {warning.located}", "yellow")
+
+
+def summary(spec: PlanSpec, guess: Estimate) -> str:
+    """One line: size, time and money."""
+    steps = sum(len(stage.steps) for stage in spec.stages)
+    size = f"{_count(len(spec.stages), 'stage')}, {_count(steps, 'step')}"
+    cost = f", about ${float(guess.cost_usd):.2f}" if guess.cost_usd else ""
+    budget = f" of a budget of ${float(spec.budget):.2f}" if cost and spec.budget else ""
+    return f"{size}, about {_minutes(guess.minutes)}{cost}{budget}"
+
+
+def _minutes(number: int) -> str:
+    hours, rest = divmod(number, 60)
+    return f"{hours} h {rest:02} min" if hours else f"{rest} min"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,189 @@
+"""Tables of Plans and Tasks: 80 columns wide, one line each, with agents' words sanitised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli.output.notes import note
+from bernstein.core.plans.expansion import names_by_stage
+from bernstein.core.sanitise import line, text
+from bernstein.core.serializers import task_status
+
+_STYLES = {
+    "closed": "green",
+    "done": "cyan",
+    "in_progress": "blue",
+    "claimed": "blue",
+    "failed": "red",
+    "orphaned": "red",
+    "blocked": "red",
+    "cancelled": "dim",
+}
+_MARKS = {
+    "closed": "✓",
+    "done": "◆",
+    "in_progress": "●",
+    "claimed": "●",
+    "failed": "✗",
+    "orphaned": "✗",
+    "blocked": "✗",
+    "cancelled": "⊘",
+}
+_WIDE = 120
+_LONGEST_DESCRIPTION = 1000
+
+
+def task_table(tasks: Sequence[Task], console: Console) -> Table:
+    """One line per Task; with its title where the terminal is wide."""
+    wide = console.width >= _WIDE
+    table = _table(expand=wide)
+    table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20)
+    table.add_column("STATUS", no_wrap=True)
+    table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("TRY", justify="right", no_wrap=True)
+    table.add_column("COST", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
+    for task in tasks:
+        word = task_status(task)
+        cells = [
+            Text(task.metadata.name),
+            Text(word, style=_STYLES.get(word, "")),
+            Text(line(task.spec.role, 63)),
+            Text(str(task.status.attempt)),
+            Text(dollars(task.status.spend_usd)),
+        ]
+        table.add_row(*cells, *([Text(line(task.spec.title, 200))] if wide else []))
+    return table
+
+
+def plan_table(plans: Sequence[Plan]) -> Table:
+    table = _table()
+    table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16)
+    table.add_column("PHASE", no_wrap=True)
+    table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=16)
+    table.add_column("CLOSED", justify="right")
+    table.add_column("COST", justify="right", no_wrap=True)
+    table.add_column("AGE", justify="right", no_wrap=True)
+    for plan in plans:
+        counts, phase = plan.status.counts, plan.status.phase or "Pending"
+        table.add_row(
+            Text(plan.metadata.name),
+            Text(phase, style=_phase_style(phase)),
+            Text(line(plan.status.current_stage or "", 40)),
+            Text(f"{counts.closed}/{counts.total}"),
+            Text(dollars(plan.status.spend_usd)),
+            Text(_age(plan.metadata.creation_timestamp)),
+        )
+    return table
+
+
+def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Table:
+    """Every step of a Plan below its stage.
+
+    `progress` is what agents say that they do, by name of the Task.
+    """
+    by_name = {task.metadata.name: task for task in tasks}
+    names = names_by_stage(plan)
+    table = _table(header=False, expand=True)
+    table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("status", no_wrap=True, min_width=11)
+    table.add_column("note", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("cost", justify="right", no_wrap=True, min_width=5)
+    for stage in plan.spec.stages:
+        table.add_row(Text(line(stage.name, 60), style="bold"))
+        for name, step in zip(names[stage.name], stage.steps, strict=True):
+            _step_row(table, step.heading, by_name.get(name), progress.get(name, ""))
+    return table
+
+
+def _step_row(table: Table, title: str, task: Task | None, progress: str) -> None:
+    if task is None:
+        table.add_row(Text(f"  ○ {line(title, 120)}", style="dim"))
+        return
+    word = task_status(task)
+    style = _STYLES.get(word, "")
+    table.add_row(
+        Text(f"  {_MARKS.get(word, '○')} {line(title, 120)}", style=style),
+        Text(word.replace("_", " "), style=style),
+        Text(note(task, progress), style="dim"),
+        Text(dollars(task.status.spend_usd, zero="")),
+    )
+
+
+def headline(plan: Plan) -> Text:
+    """Phase, tasks, time and money of a Plan."""
+    status = plan.status
+    phase = status.phase or "Pending"
+    shown = Text.assemble((plan.metadata.name, "bold"), "  ", (phase, _phase_style(phase)))
+    counts = status.counts
+    parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
+    spent = dollars(status.spend_usd)
+    budget = f" of {dollars(plan.spec.budget)}" if plan.spec.budget else ""
+    parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
+    shown.append("".join(f" · {part}" for part in parts if part))
+    return shown
+
+
+def description(words: str) -> Padding:
+    """A Plan's description, for below its headline and as wide as the terminal."""
+    return Padding(Text(text(words, _LONGEST_DESCRIPTION), style="dim"), (0, 0, 0, 2))
+
+
+def dollars(amount: str, *, zero: str = "$0.00") -> str:
+    """An amount in whole cents; `zero` is what no money at all is shown as."""
+    value = Decimal(amount)
+    if not value:
+        return zero
+    return f"${value:.2f}" if value >= Decimal("0.01") else "<$0.01"
+
+
+def _table(*, header: bool = True, expand: bool = False) -> Table:
+    return Table(
+        box=SIMPLE_HEAD if header else None,
+        show_header=header,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1 if header else 2, 0, 0),
+        expand=expand,
+        header_style="dim",
+    )
+
+
+def _phase_style(phase: str) -> str:
+    return {
+        "Succeeded": "green",
+        "Failed": "red",
+        "Stalled": "red",
+        "Invalid": "red",
+        "Cancelled": "yellow",
+        "Suspended": "yellow",
+    }.get(phase, "blue")
+
+
+def _age(since: datetime | None) -> str:
+    return "" if since is None else _span(int((datetime.now(UTC) - since).total_seconds()))
+
+
+def _elapsed(start: datetime | None, end: datetime | None) -> str:
+    if start is None:
+        return ""
+    seconds = int(((end or datetime.now(UTC)) - start).total_seconds())
+    return f"{seconds // 60}:{seconds % 60:02}" if seconds < 3600 else _span(seconds)
+
+
+def _span(seconds: int) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= 2 * size:
+            return f"{seconds // size}{unit}"
+    return f"{max(seconds, 0)}s"

@@ -1,0 +1,122 @@
+"""What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any, Protocol, Self, TypeVar
+
+from bernstein.api.project import Project
+from bernstein.controllers import check_logs, network_policies
+from bernstein.controllers.jobs.check import check_job, inspect_job
+from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
+from bernstein.controllers.jobs.pod import Object
+from bernstein.controllers.settings import Settings
+from bernstein.controllers.wiring import Context
+from bernstein.core.actions import (
+    DeleteJobs,
+    Fence,
+    KeepCheckLogs,
+    RunBegin,
+    RunCheck,
+    RunInspect,
+    RunLand,
+    RunPrepare,
+)
+from bernstein.core.jobs import JobView, refusal
+from bernstein.kube.errors import Forbidden, Invalid
+from bernstein.kube.resource import JOBS, Key
+
+
+class JobRefused(Exception):  # noqa: N818 - named like the reasons
+    """The API server refuses a Job: a quota, a policy or a webhook of the cluster."""
+
+    def __init__(self, job: str, message: str) -> None:
+        super().__init__(message)
+        self.job = job
+
+
+class _Snapshot(Protocol):
+    def with_job(self, job: JobView) -> Self: ...
+
+
+class _Decision(Protocol):
+    @property
+    def actions(self) -> Sequence[object]: ...
+
+
+S = TypeVar("S", bound=_Snapshot)
+D = TypeVar("D", bound=_Decision)
+Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
+
+
+def build(run: Run, project: Project, namespace: str, owner: Object, settings: Settings) -> Object:
+    """The Job that was asked for."""
+    match run:
+        case RunBegin():
+            return begin_job(run, project, namespace, owner, settings)
+        case RunCheck():
+            return check_job(run, project, namespace, owner, settings)
+        case RunInspect():
+            return inspect_job(run, project, namespace, owner, settings)
+        case RunPrepare():
+            return prepare_job(run, project, namespace, owner, settings)
+        case RunLand():
+            return land_job(run, project, namespace, owner, settings)
+
+
+async def execute(
+    action: Run | Fence | KeepCheckLogs | DeleteJobs,
+    key: Key,
+    project: Project | None,
+    owner: Object,
+    context: Context,
+) -> None:
+    """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs.
+
+    `owner` is the owner reference of what is made.
+    """
+    if isinstance(action, Fence):
+        await create(key, fence_job(action.job, key.namespace, owner, context.settings), context)
+        return
+    if isinstance(action, KeepCheckLogs):
+        await check_logs.keep(action, key, owner, context)
+        return
+    if isinstance(action, DeleteJobs):
+        for job in action.jobs:
+            if not job.deleting:
+                await context.writer.delete_job(key, job)
+        return
+    assert project is not None
+    await network_policies.ensure(key, project, context)
+    await create(key, build(action, project, key.namespace, owner, context.settings), context)
+
+
+async def create(key: Key, job: Object, context: Context) -> None:
+    """Makes the Job. Raises JobRefused where the API server will not have it."""
+    try:
+        await context.writer.create(key, JOBS, job)
+    except (Forbidden, Invalid) as error:
+        raise JobRefused(job["metadata"]["name"], str(error)) from error
+
+
+async def carry_out(
+    snapshot: S,
+    decide: Callable[[S, datetime], D],
+    execute: Callable[[S, Any], Awaitable[None]],
+    now: datetime,
+) -> D:
+    """Decides and executes what was decided.
+
+    A Job that the API server refuses becomes part of the snapshot, and it is decided anew.
+    """
+    while True:
+        decision = decide(snapshot, now)
+        try:
+            for action in decision.actions:
+                await execute(snapshot, action)
+        except JobRefused as refused:
+            snapshot = snapshot.with_job(refusal(refused.job, str(refused), now))
+        else:
+            return decision

@@ -1,0 +1,181 @@
+"""The Jobs of an object with their pods, from the caches; from the API server where an end is read
+from what is missing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from bernstein.api.meta import Metadata
+from bernstein.core import diagnosis, labels, pods, runs
+from bernstein.core.jobs import JobView
+from bernstein.kube.cache import by_label
+from bernstein.kube.client import Client
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import JOBS, PODS, Object, Resource, controller_of, is_deleting, uid_of
+from bernstein.resources import CORE_EVENTS
+
+OWNER = "owner"
+"""Index of Jobs, and of pods, by the uid of the object of ours that owns the Job."""
+POD_INDEXES = {OWNER: by_label(labels.OWNER_UID)}
+DELETED_PODS = 500
+"""So many last states of deleted pods are kept: how a pod ended may be asked after it is gone."""
+
+
+class JobViews:
+    """What the streams of Jobs and pods tell, put together."""
+
+    def __init__(
+        self,
+        client: Client,
+        jobs: Informer,
+        pods: Informer,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._client = client
+        self._jobs = jobs
+        self._pods = pods
+        self._clock = clock
+        self._running: dict[str, datetime] = {}
+        """When a pod's main container was first seen running, by the pod's uid."""
+        self._deleted: OrderedDict[str, Object] = OrderedDict()
+        """Last states of pods that were deleted, by uid."""
+        self._deleted_of: defaultdict[str, dict[str, Object]] = defaultdict(dict)
+        """The same by the uid of the Jobs' owner."""
+        self._without_pod: set[str] = set()
+        """Uids of ended Jobs that have no pod, by the word of the API server."""
+        pods.add_handler(self._pod_changed)
+        jobs.add_handler(self._job_changed)
+
+    def _pod_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is None:
+            assert old is not None
+            self._running.pop(uid_of(old), None)
+            self._remember(old)
+        elif pods.running_since(new, new["metadata"]["labels"].get(labels.JOB, "")) is not None:
+            self._running.setdefault(uid_of(new), self._clock())
+
+    def _remember(self, pod: Object) -> None:
+        self._deleted[uid_of(pod)] = pod
+        self._deleted_of[_owner_uid(pod)][uid_of(pod)] = pod
+        while len(self._deleted) > DELETED_PODS:
+            uid, oldest = self._deleted.popitem(last=False)
+            of_owner = self._deleted_of[_owner_uid(oldest)]
+            del of_owner[uid]
+            if not of_owner:
+                del self._deleted_of[_owner_uid(oldest)]
+
+    def _job_changed(self, old: Object | None, new: Object | None) -> None:
+        if new is None and old is not None:
+            self._without_pod.discard(uid_of(old))
+
+    async def of(
+        self, owner: Metadata, now: datetime, expected: str | None = None
+    ) -> dict[str, JobView]:
+        """The Jobs that an object owns, by name. Events are read where a pod is stuck.
+
+        Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
+        `expected`, the API server is asked. Raises KubeError.
+        """
+        jobs = self._jobs.by_index(OWNER, owner.uid)
+        views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner)
+        missing = expected is not None and expected not in views
+        if missing or any(_ended_without_pod(view) for view in views.values()):
+            views = await self._live(owner)
+        for job in jobs:
+            view = views.get(job["metadata"]["name"])
+            if view is not None and _is_stuck(view, now):
+                views[view.name] = await self._with_events(view, job)
+        return views
+
+    async def _live(self, owner: Metadata) -> dict[str, JobView]:
+        """The Jobs are read first: what is gone by then makes no pod before those are read."""
+        jobs = await self._list(JOBS, owner)
+        living = await self._list(PODS, owner)
+        views = self._views(jobs, (*living, *self._pods.by_index(OWNER, owner.uid)), owner)
+        for name, view in views.items():
+            if _ended_without_pod(view):
+                self._without_pod.add(view.uid)
+                views[name] = replace(view, no_pod=True)
+        return views
+
+    async def _list(self, resource: Resource, owner: Metadata) -> list[Object]:
+        selector = f"{labels.MANAGED_BY}={labels.MANAGER},{labels.OWNER_UID}={owner.uid}"
+        return (await self._client.list(resource, owner.namespace, label_selector=selector)).items
+
+    def _views(
+        self, jobs: Iterable[Object], living: Collection[Object], owner: Metadata
+    ) -> dict[str, JobView]:
+        known = {uid_of(pod) for pod in living}
+        deleted = self._deleted_of.get(owner.uid, {})
+        all_pods = (*living, *(pod for uid, pod in deleted.items() if uid not in known))
+        views = {job["metadata"]["name"]: self._view(job, all_pods) for job in jobs}
+        for pod in all_pods:
+            name = _job_name(pod)
+            if name not in views:
+                views[name] = self._orphan(name, pod)
+        return views
+
+    def _view(self, job: Object, candidates: Iterable[Object]) -> JobView:
+        """A Job with its pod."""
+        meta, status = job["metadata"], job.get("status", {})
+        true = {c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"}
+        failed = true.get("Failed")
+        own = [pod for pod in candidates if (controller_of(pod) or {}).get("uid") == meta["uid"]]
+        pod = max(own, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
+        return JobView(
+            name=meta["name"],
+            uid=meta["uid"],
+            created=pods.parse_time(meta["creationTimestamp"]),
+            deleting=is_deleting(job),
+            failed=failed.get("reason", "Failed") if failed else None,
+            complete="Complete" in true,
+            pod=pod,
+            no_pod=meta["uid"] in self._without_pod,
+            labels=meta.get("labels", {}),
+            running_since=self._running.get(uid_of(pod)) if pod is not None else None,
+        )
+
+    def _orphan(self, name: str, pod: Object) -> JobView:
+        """A pod whose Job is gone: it may still be at work."""
+        meta = pod["metadata"]
+        return JobView(
+            name=name,
+            uid=meta["uid"],
+            created=pods.parse_time(meta["creationTimestamp"]),
+            deleting=True,
+            pod=pod,
+            labels=meta["labels"],
+            running_since=self._running.get(meta["uid"]),
+        )
+
+    async def _with_events(self, view: JobView, job: Object) -> JobView:
+        subject = view.pod if view.pod is not None else job
+        selector = f"involvedObject.uid={subject['metadata']['uid']}"
+        namespace = subject["metadata"]["namespace"]
+        events = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
+        return replace(view, events=tuple(events.items))
+
+
+def _owner_uid(pod: Object) -> str:
+    return str(pod["metadata"]["labels"].get(labels.OWNER_UID, ""))
+
+
+def _job_name(pod: Object) -> str:
+    return str(pod["metadata"]["labels"].get(labels.JOB_NAME, pod["metadata"]["name"]))
+
+
+def _ended_without_pod(view: JobView) -> bool:
+    ended = view.complete or view.failed is not None
+    return ended and view.pod is None and not view.deleting and not view.no_pod
+
+
+def _is_stuck(view: JobView, now: datetime) -> bool:
+    """Whether it has waited so long that its Events are worth reading."""
+    if runs.state(view, now) is not runs.State.SEEN:
+        return False
+    if view.pod is None:
+        return (now - view.created).total_seconds() >= diagnosis.FAILED_CREATE_SECONDS
+    return pods.age(view.pod, now) >= diagnosis.STUCK_SECONDS

@@ -1,0 +1,115 @@
+"""Reconciles Plans: makes and cancels their Tasks, runs their Jobs, writes their status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import partial
+from graphlib import TopologicalSorter
+from typing import ClassVar
+
+from bernstein.api.plan import PlanStatus
+from bernstein.controllers import conflicts, job_actions, stalls, verdict_metrics
+from bernstein.controllers.plans.watches import watches
+from bernstein.controllers.snapshots import plan_snapshot
+from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
+from bernstein.core.owners import owner_reference
+from bernstein.core.plans.decide import decide
+from bernstein.core.plans.tally import tally
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import plan as verification
+from bernstein.kube.errors import NameConflict
+from bernstein.kube.informer import Informer
+from bernstein.kube.reconcile import Result
+from bernstein.kube.resource import Key, Object, controller_of
+from bernstein.observe import logging
+from bernstein.resources import PLANS, TASKS
+
+log = logging.logger(__name__)
+
+
+class PlanController(KindController):
+    NAME: ClassVar[str] = "plan"
+
+    @property
+    def primary(self) -> Informer:
+        return self._caches.plans.informer
+
+    def watches(self) -> Iterable[Watch]:
+        return watches(self._caches)
+
+    async def reconcile(self, key: Key) -> Result:
+        obj = self._caches.plans.informer.get(key)
+        if obj is None:
+            return Result()
+        now = datetime.now(UTC)
+        snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
+        try:
+            decision = await job_actions.carry_out(
+                snapshot, decide, partial(self._execute, key), now
+            )
+            status, again = conflicts.resolved(decision.status, now), decision.requeue_after
+        except NameConflict as conflict:
+            before = tally(snapshot).model_copy(update={"phase": "Stalled"})
+            generation = snapshot.plan.metadata.generation
+            status, again = conflicts.stalled(before, conflict, generation, now)
+        if await self._writer.status(key, PLANS, obj, status.dump()):
+            self._tell(key, obj, snapshot, status)
+        return Result(again)
+
+    async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
+        match action:
+            case CreateTasks(objects):
+                await self._create_tasks(key, objects)
+            case CancelTasks(names, reason):
+                for name in names:
+                    body = {"spec": {"cancel": {"reason": reason}}}
+                    await self._writer.merge(key, TASKS, name, body)
+            case _:
+                meta = snapshot.plan.metadata
+                owner = owner_reference(PLANS.kind, meta.name, meta.uid)
+                await job_actions.execute(action, key, snapshot.project, owner, self._context)
+
+    async def _create_tasks(self, key: Key, objects: tuple[Object, ...]) -> None:
+        """Makes all of them; none where the cache shows that a name is taken."""
+        for task in objects:
+            live = self._caches.tasks.informer.get(Key(key.namespace, task["metadata"]["name"]))
+            if live is not None and _owner_uid(live) != _owner_uid(task):
+                raise NameConflict("the name is taken", live=live, differs="owner")
+        for task in _upstream_first(objects):
+            await self._writer.create(key, TASKS, task)
+
+    def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
+        old, uid = snapshot.plan.status, snapshot.plan.metadata.uid
+        verdict_metrics.count(
+            self._metrics,
+            key.namespace,
+            "Plan",
+            old,
+            new,
+            attempt="plan",
+            signals=verification.signals_of(snapshot),
+        )
+        if new.phase != old.phase and new.phase is not None:
+            log.info("plan moved", uid=uid, before=old.phase, after=new.phase)
+            done = f"{new.counts.closed}/{new.counts.total} Tasks closed"
+            self._writer.events.record(
+                obj,
+                reason=new.phase,
+                message=f"{old.phase or 'New'} -> {new.phase}, {done}",
+                action="Move",
+            )
+        stalls.tell(self._writer, "plan", obj, old.conditions, new.conditions, uid=uid)
+
+
+def _owner_uid(task: Object) -> str | None:
+    return (controller_of(task) or {}).get("uid")
+
+
+def _upstream_first(tasks: tuple[Object, ...]) -> list[Object]:
+    """Every Task after those that it depends on, so that it is never seen without them."""
+    by_name = {task["metadata"]["name"]: task for task in tasks}
+    graph = {name: task["spec"].get("dependsOn", ()) for name, task in by_name.items()}
+    order = TopologicalSorter(graph).static_order()
+    return [by_name[name] for name in order if name in by_name]

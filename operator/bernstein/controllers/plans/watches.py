@@ -1,0 +1,56 @@
+"""What concerns a Plan: its Tasks, sessions and Jobs, its Project, and who has a name it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
+from bernstein.controllers import conflicts
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.predicates import gone, readiness_changed, spec_changed
+from bernstein.controllers.wiring import Watch
+from bernstein.core import labels
+from bernstein.kube.reconcile import controller_key, label_key
+from bernstein.kube.resource import Key, Object, key_of
+from bernstein.resources import PLANS
+
+
+def watches(caches: Caches) -> Iterable[Watch]:
+    plans, tasks, projects = caches.plans, caches.tasks.informer, caches.projects
+
+    def beside(changed: Object) -> Collection[Key]:
+        return [key_of(plan) for plan in plans.informer.objects(key_of(changed).namespace)]
+
+    def in_conflict(task: Object) -> Collection[Key]:
+        """Plans that wait for a name that this Task may have had."""
+        return [
+            Key(plan.metadata.namespace, plan.metadata.name)
+            for plan in plans.by_name(key_of(task).namespace).values()
+            if any(c.reason == conflicts.REASON for c in plan.status.conditions)
+        ]
+
+    yield Watch(tasks, controller_key(PLANS))
+    yield Watch(tasks, in_conflict, when=gone)
+    yield Watch(projects.informer, beside, when=spec_changed)
+    yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
+    yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
+    yield Watch(caches.jobs, controller_key(PLANS))
+    yield Watch(caches.pods, label_key(labels.PLAN))
+
+
+def plan_of(session: Object) -> Collection[Key]:
+    plan = session["spec"].get("planRef")
+    return (Key(key_of(session).namespace, plan["name"]),) if plan is not None else ()
+
+
+def session_ends(old: AgentSession | None, new: AgentSession | None) -> bool:
+    """A session is over, is being deleted or gone: its Plan may have to settle it, or has."""
+    return new is None or _ended(old) != _ended(new)
+
+
+def _ended(session: AgentSession | None) -> tuple[bool, bool]:
+    if session is None:
+        return False, False
+    is_dead = session.status.state is SessionState.DEAD
+    return is_dead, session.metadata.deletion_timestamp is not None

@@ -1,0 +1,32 @@
+"""Which changes of an object matter to other objects, whatever its kind."""
+
+from __future__ import annotations
+
+from bernstein.api.project import Project
+from bernstein.core import conditions
+from bernstein.kube.resource import Object, is_deleting
+
+
+def same_spec(old: Object | None, new: Object | None) -> bool:
+    """Nothing but the status has changed."""
+    if old is None or new is None or is_deleting(old) != is_deleting(new):
+        return False
+    return bool(old["metadata"].get("generation") == new["metadata"].get("generation"))
+
+
+def spec_changed(old: Object | None, new: Object | None) -> bool:
+    return not same_spec(old, new)
+
+
+def gone(_: object, new: object) -> bool:
+    return new is None
+
+
+def readiness_changed(old: Project | None, new: Project | None) -> bool:
+    """A Project may be used again, or may not."""
+    return _readiness(old) != _readiness(new)
+
+
+def _readiness(project: Project | None) -> str | None:
+    ready = conditions.find(project.status.conditions, "Ready") if project is not None else None
+    return ready.status if ready is not None else None

@@ -1,0 +1,59 @@
+"""Reconciles Projects: keeps their NetworkPolicies, counts their agents at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.controllers import conflicts, network_policies
+from bernstein.controllers.projects.watches import watches
+from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core import projects
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.scheduling import occupancy
+from bernstein.kube.errors import Forbidden, Invalid, NameConflict, SpecMutated
+from bernstein.kube.informer import Informer
+from bernstein.kube.reconcile import Result
+from bernstein.kube.resource import Key
+from bernstein.resources import PROJECTS
+
+
+class ProjectController(KindController):
+    NAME: ClassVar[str] = "project"
+
+    @property
+    def primary(self) -> Informer:
+        return self._caches.projects.informer
+
+    def watches(self) -> Iterable[Watch]:
+        return watches(self._caches)
+
+    async def reconcile(self, key: Key) -> Result:
+        obj = self._caches.projects.informer.get(key)
+        if obj is None:
+            return Result()
+        project = self._caches.projects.of(obj)
+        running = sum(
+            t.status.project == key.name and occupancy.is_active(t)
+            for t in self._caches.tasks.by_name(key.namespace).values()
+        )
+        problem = await self._limit_network(key, project)
+        status = projects.decide(project, running, problem, datetime.now(UTC))
+        await self._writer.status(key, PROJECTS, obj, status.dump())
+        return Result(PROBE_SECONDS if problem is not None else None)
+
+    async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
+        if project.metadata.deletion_timestamp is not None:
+            return None
+        try:
+            await network_policies.ensure(key, project, self._context)
+            await network_policies.remove_others(key, project, self._context)
+        except NameConflict as conflict:
+            return Diagnosis(conflicts.REASON, conflicts.describe(conflict))
+        except (Forbidden, Invalid, SpecMutated) as refusal:
+            return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
+        return None

@@ -1,0 +1,33 @@
+"""What concerns a Project: how many agents work for it, and its NetworkPolicies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from bernstein.api.task import Task
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.wiring import Watch
+from bernstein.core.scheduling.occupancy import is_active
+from bernstein.kube.reconcile import controller_key
+from bernstein.kube.resource import Key, Object, key_of
+from bernstein.resources import PROJECTS
+
+
+def watches(caches: Caches) -> Iterable[Watch]:
+    tasks = caches.tasks
+    yield Watch(tasks.informer, project_of, when=tasks.changes(starts_or_ends))
+    yield Watch(caches.network_policies, controller_key(PROJECTS))
+
+
+def project_of(task: Object) -> Collection[Key]:
+    name = task.get("status", {}).get("project")
+    return (Key(key_of(task).namespace, name),) if name else ()
+
+
+def starts_or_ends(old: Task | None, new: Task | None) -> bool:
+    """The number of agents at work may have changed."""
+    return (is_active(old), _project(old)) != (is_active(new), _project(new))
+
+
+def _project(task: Task | None) -> str | None:
+    return task.status.project if task is not None else None

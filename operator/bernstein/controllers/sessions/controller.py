@@ -1,0 +1,203 @@
+"""Reconciles AgentSessions: makes their Jobs, and records how their pods ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
+from bernstein.controllers import conflicts, job_actions, network_policies
+from bernstein.controllers.caches import SESSION
+from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
+from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.sessions.watches import watches
+from bernstein.controllers.snapshots import task_snapshot
+from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core.actions import Fence
+from bernstein.core.delivery import task as delivery
+from bernstein.core.money.spend import cost_of
+from bernstein.core.owners import owner_reference
+from bernstein.core.sessions.decide import (
+    Action,
+    Decision,
+    DeleteJob,
+    Launch,
+    ReleasePod,
+    ReleaseSession,
+    Snapshot,
+    decide,
+    is_launchable,
+    is_settled,
+    refuse,
+)
+from bernstein.core.sessions.prompt import prompt
+from bernstein.kube.errors import NameConflict
+from bernstein.kube.informer import Informer
+from bernstein.kube.reconcile import Result
+from bernstein.kube.resource import CONFIG_MAPS, PODS, Key, Object
+from bernstein.observe import logging
+from bernstein.resources import SESSIONS
+
+log = logging.logger(__name__)
+
+
+class SessionController(KindController):
+    NAME: ClassVar[str] = "agentsession"
+
+    @property
+    def primary(self) -> Informer:
+        return self._caches.sessions.informer
+
+    def watches(self) -> Iterable[Watch]:
+        return watches(self._caches)
+
+    async def reconcile(self, key: Key) -> Result:
+        obj = self._caches.sessions.informer.get(key)
+        if obj is None:
+            await self._release(key)
+            return Result()
+        session = self._caches.sessions.of(obj)
+        now = datetime.now(UTC)
+        is_dead = session.status.state is SessionState.DEAD
+        expected = session.status.job if not is_dead else None
+        jobs = await self._caches.job_views.of(session.metadata, now, expected)
+        launchable = await self._launchable(session)
+        job = jobs.get(session.status.job or session.metadata.name)
+        snapshot = Snapshot(session, job, launchable, self._is_settled(session))
+        decision = decide(snapshot, now)
+        try:
+            for action in decision.actions:
+                await self._execute(key, obj, session, action)
+        except NameConflict as conflict:
+            text = conflicts.describe(conflict)
+            decision = refuse(snapshot, conflicts.REASON, text, now)
+        except job_actions.JobRefused as refusal:
+            decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
+        await self._record(key, obj, session, decision)
+        if is_dead and (job is None or job.pod is None):
+            await self._release(key)
+        return Result(decision.requeue_after)
+
+    def _is_settled(self, session: AgentSession) -> bool:
+        spec, namespace = session.spec, session.metadata.namespace
+        task = self._caches.tasks.get(Key(namespace, spec.task_ref.name))
+        ref = spec.plan_ref
+        plan = self._caches.plans.get(Key(namespace, ref.name)) if ref is not None else None
+        return is_settled(session, task, plan)
+
+    async def _launchable(self, session: AgentSession) -> bool:
+        if session.status.job is not None:
+            return False
+        namespace = session.metadata.namespace
+        task = Key(namespace, session.spec.task_ref.name)
+        project = self._caches.projects.get(Key(namespace, session.spec.project))
+        if is_launchable(session, self._caches.tasks.get(task), project):
+            return True
+        # The Task's status names the session before that is made, but comes by another stream.
+        await self._caches.tasks.informer.refresh(task)
+        return is_launchable(session, self._caches.tasks.get(task), project)
+
+    async def _release(self, key: Key) -> None:
+        """Lets all pods of a session go that is over or deleted: nothing more is recorded of it.
+
+        Also pods whose Job was deleted before them.
+        """
+        for pod in self._caches.pods.by_index(SESSION, key.name):
+            if pod["metadata"]["namespace"] == key.namespace:
+                await self._writer.release(key, PODS, pod)
+
+    async def _execute(self, key: Key, obj: Object, session: AgentSession, action: Action) -> None:
+        match action:
+            case Launch():
+                await self._launch(key, session)
+            case Fence(name):
+                meta = session.metadata
+                owner = owner_reference("AgentSession", meta.name, meta.uid)
+                fence = fence_job(name, key.namespace, owner, self._context.settings)
+                await job_actions.create(key, fence, self._context)
+            case DeleteJob(job):
+                await self._writer.delete_job(key, job)
+            case ReleasePod():
+                await self._release(key)
+            case ReleaseSession():
+                await self._writer.release(key, SESSIONS, obj)
+
+    async def _launch(self, key: Key, session: AgentSession) -> None:
+        snapshot = await task_snapshot(
+            self._caches, Key(key.namespace, session.spec.task_ref.name), datetime.now(UTC)
+        )
+        assert snapshot is not None
+        assert snapshot.project is not None
+        agent = snapshot.project.spec.agent(session.spec.agent)
+        assert agent is not None
+        goes_on = session.spec.resume_ref is not None
+        text = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
+        commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
+        await self._writer.create(
+            key, CONFIG_MAPS, prompt_config_map(session, text, self._context.settings)
+        )
+        await network_policies.ensure(key, snapshot.project, self._context)
+        job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
+        await job_actions.create(key, job, self._context)
+
+    async def _record(
+        self,
+        key: Key,
+        obj: Object,
+        session: AgentSession,
+        decision: Decision,
+    ) -> None:
+        status = decision.status.dump()
+        if not await self._writer.status(key, SESSIONS, obj, status, preserve=("report",)):
+            return
+        old, new = session.status.state, decision.status.state
+        if old == new:
+            return
+        log.info(
+            "session moved",
+            uid=session.metadata.uid,
+            attempt=session.spec.attempt,
+            task=session.spec.task_ref.name,
+            before=old,
+            after=new,
+            reason=decision.status.outcome.reason if decision.status.outcome else None,
+        )
+        adapter = session.spec.adapter
+        if new is SessionState.STARTING:
+            self._metrics.session_started(key.namespace, adapter)
+        if new is SessionState.DEAD and decision.status.outcome is not None:
+            self._ended(key, obj, session, decision)
+
+    def _ended(
+        self,
+        key: Key,
+        obj: Object,
+        session: AgentSession,
+        decision: Decision,
+    ) -> None:
+        outcome, usage = decision.status.outcome, decision.status.usage
+        assert outcome is not None
+        adapter = session.spec.adapter
+        self._metrics.session_ended(key.namespace, adapter, outcome.reason)
+        if usage is not None:
+            project = self._caches.projects.get(Key(key.namespace, session.spec.project))
+            ended = session.model_copy(update={"status": decision.status})
+            self._metrics.spent(key.namespace, adapter, cost_of(ended, project))
+            self._metrics.tokens(
+                key.namespace,
+                adapter,
+                input=usage.input,
+                output=usage.output,
+                cache_read=usage.cache_read,
+                cache_write=usage.cache_write,
+            )
+        self._writer.events.record(
+            obj,
+            reason=outcome.reason,
+            message=outcome.message or f"attempt {session.spec.attempt} ended",
+            action="EndSession",
+            warning=outcome.reason != "Succeeded",
+        )

@@ -1,0 +1,68 @@
+"""Verdicts and deliveries as metrics, of Tasks and of Plans alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.signals import Signal
+from bernstein.api.verification import Verification
+from bernstein.checks.spec import SIGNAL
+from bernstein.observe.metrics import Attempt, Metrics
+
+
+class _Status(Protocol):
+    @property
+    def verification(self) -> Verification | None: ...
+    @property
+    def delivery(self) -> Delivery | None: ...
+
+
+def count(
+    metrics: Metrics,
+    namespace: str,
+    kind: Literal["Task", "Plan"],
+    old: _Status,
+    new: _Status,
+    *,
+    attempt: Attempt,
+    signals: Sequence[Signal],
+) -> None:
+    """Counts what this write has decided; call it once the write has succeeded.
+
+    `signals` are the completion signals that the checks' names number.
+    """
+    _count_verdicts(metrics, namespace, old, new, attempt, signals)
+    state = _ended(new)
+    if state is not None and state != _ended(old):
+        metrics.merge_finished(namespace, kind, state)
+
+
+def _count_verdicts(
+    metrics: Metrics,
+    namespace: str,
+    old: _Status,
+    new: _Status,
+    attempt: Attempt,
+    signals: Sequence[Signal],
+) -> None:
+    judged, before = new.verification, old.verification
+    if judged is None or not judged.checks:
+        return
+    if before is not None and before.checks == judged.checks:
+        return
+    for check in judged.checks:
+        if check.kind == "gate":
+            metrics.gate_verdict(check.name, check.verdict)
+        else:
+            number = int(check.name.removeprefix(SIGNAL))
+            metrics.signal_verdict(signals[number].type, check.verdict)
+    if judged.passed is not None:
+        metrics.verified(namespace, attempt, passed=judged.passed)
+
+
+def _ended(status: _Status) -> str | None:
+    """How its delivery ended; None where there is none yet."""
+    state = status.delivery.state if status.delivery is not None else None
+    return None if state in (None, "None", "Pending") else str(state)

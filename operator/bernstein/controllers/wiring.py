@@ -1,0 +1,63 @@
+"""What a controller is given and what it declares: all that `engine` needs to run it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.settings import Settings
+from bernstein.controllers.writer import Writer
+from bernstein.kube.informer import Informer
+from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
+from bernstein.kube.resource import Key
+from bernstein.observe.metrics import Metrics
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every controller gets. All share caches, settings and metrics; the writer is its own."""
+
+    caches: Caches
+    writer: Writer
+    settings: Settings
+    metrics: Metrics
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Which keys an event of this informer adds to a controller's queue."""
+
+    informer: Informer
+    keys: Mapper
+    when: Predicate | None = None
+    """Only events for which it is true; None: every event."""
+    priority: PriorityFunction = deletion_first
+
+
+class KindController(ABC):
+    """Reconciles one kind. Made when its replica begins to lead."""
+
+    NAME: ClassVar[str]
+    """In metrics and logs."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._caches = context.caches
+        self._writer = context.writer
+        self._metrics = context.metrics
+
+    @property
+    @abstractmethod
+    def primary(self) -> Informer:
+        """The informer of the kind itself: its events and resyncs queue the object's own key."""
+
+    @abstractmethod
+    def watches(self) -> Iterable[Watch]:
+        """Which events of other informers queue a key."""
+
+    @abstractmethod
+    async def reconcile(self, key: Key) -> Result:
+        """Brings the object closer to what it asks for. What it raises is tried again."""

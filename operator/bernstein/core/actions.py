@@ -1,0 +1,172 @@
+"""Actions: what decisions about Tasks and Plans ask a controller to do, as plain data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bernstein.api.plan import PlanStatus
+from bernstein.api.task import TaskStatus
+from bernstein.checks.spec import DIGEST, CheckSpec
+from bernstein.core.jobs import JobView
+
+
+@dataclass(frozen=True)
+class CreateSession:
+    """Start the Task's next run."""
+
+    session: dict[str, Any]
+    """The AgentSession object, as the API server takes it."""
+
+
+@dataclass(frozen=True)
+class StopSession:
+    """Ask the agent of the Task's session to end."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class RunCheck:
+    """A Job that executes one check on the commit `sha` at `ref`."""
+
+    job: str
+    check: CheckSpec
+    ref: str
+    sha: str
+    pinned_sha: str
+    """The commit that the configuration of linters and the like is read from."""
+
+    @property
+    def asked(self) -> str:
+        """A digest of the question."""
+        return self.check.digest
+
+
+@dataclass(frozen=True)
+class RunInspect:
+    """The Job of all checks that only read."""
+
+    job: str
+    checks: tuple[CheckSpec, ...]
+    ref: str
+    sha: str
+    base: str
+    onto: str
+
+    @property
+    def asked(self) -> str:
+        """A digest of all its questions together."""
+        together = ",".join(check.digest for check in self.checks)
+        return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
+class RunPrepare:
+    """A Job that makes the candidate of `sha` on the tip of `onto`."""
+
+    job: str
+    ref: str
+    sha: str
+    onto: str
+    candidate: str
+    message: str
+    merge: bool = False
+
+
+@dataclass(frozen=True)
+class RunLand:
+    """A Job that brings `sha` to `onto`; asked for only after may_merge."""
+
+    job: str
+    ref: str
+    sha: str
+    tree: str
+    onto: str
+    expect: str
+    """Where `onto` must be; elsewhere nothing is pushed."""
+
+
+@dataclass(frozen=True)
+class DeleteJobs:
+    """Delete these Jobs with their pods."""
+
+    jobs: tuple[JobView, ...]
+
+
+@dataclass(frozen=True)
+class KeepCheckLogs:
+    """Save the end of what these Jobs' checks printed, before the Jobs go; best effort."""
+
+    jobs: tuple[JobView, ...]
+    before: int = 0
+    """How many logs of the same Task or Plan were saved earlier."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Take the name of this Job, with a Job that never runs.
+
+    A request to make the real one may still be on its way to the API server: it then finds the name
+    taken.
+    """
+
+    job: str
+
+
+def give_up(jobs: Iterable[JobView]) -> tuple[DeleteJobs, ...]:
+    """Delete those that have not ended: nobody waits for them, and they must do nothing later."""
+    unfinished = tuple(job for job in jobs if job.goes_on)
+    return (DeleteJobs(unfinished),) if unfinished else ()
+
+
+@dataclass(frozen=True)
+class RunBegin:
+    """A Job that makes the Plan's integration ref at the tip of the target branch."""
+
+    job: str
+    target: str
+    integration: str
+
+
+@dataclass(frozen=True)
+class CreateTasks:
+    """Task objects, as the API server takes them."""
+
+    objects: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class CancelTasks:
+    """Hand the Plan's cancel on to these Tasks."""
+
+    names: tuple[str, ...]
+    reason: str
+
+
+JobAction = RunCheck | RunInspect | RunPrepare | RunLand | Fence | KeepCheckLogs | DeleteJobs
+"""What Tasks and Plans ask for alike."""
+Action = CreateSession | StopSession | JobAction
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The status to write (if it differs), what to do first, when to look again at the latest."""
+
+    status: TaskStatus
+    actions: tuple[Action, ...] = ()
+    requeue_after: float | None = None
+
+
+PlanAction = CreateTasks | CancelTasks | RunBegin | JobAction
+
+
+@dataclass(frozen=True)
+class PlanDecision:
+    """Like Decision, for a Plan."""
+
+    status: PlanStatus
+    actions: tuple[PlanAction, ...] = ()
+    requeue_after: float | None = None

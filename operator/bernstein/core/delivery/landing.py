@@ -1,0 +1,398 @@
+"""Verified work on its way to a ref, a Task's or a Plan's: step by step, each proved by the remote.
+
+                         ┌───────────── the tip moved ─────────────┐
+                         ▼                                         │
+    verified ──▶ Preparing: a candidate on the new tip ──▶ verified again
+        │                │ conflict, failure: held, then anew      │
+        │                                                          ▼
+        └──────────────────────────────────────────────▶ Landing: compare-and-swap ──▶ Landed
+
+`Landing` is written before there is a Job that can push: whatever crashes, a cancel sees that it
+comes too late. After a land Job that may have pushed another one reads the remote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import Abandoned, Hold
+from bernstein.core import holds, names, runs
+from bernstein.core.actions import Fence, JobAction, RunLand, RunPrepare, give_up
+from bernstein.core.conditions import Progress, busy, note, stalled
+from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
+from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy, with_remedy
+from bernstein.core.sanitise import text as sanitise
+
+
+class Delivering(Progress, Protocol):
+    """What a landing reads and writes in the status of a Task or a Plan."""
+
+    @property
+    def verification(self) -> Verification | None: ...
+    @property
+    def delivery(self) -> Delivery | None: ...
+    @property
+    def hold(self) -> Hold | None: ...
+    @property
+    def infrastructure_failures(self) -> int: ...
+
+
+S = TypeVar("S", bound=Delivering)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What lands, as it was judged."""
+
+    ref: str
+    sha: str
+    tree: str
+    base: str
+    """The tip that it was judged on: it lands only while the ref is there."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a candidate is made of."""
+
+    ref: str
+    sha: str
+    candidate: str
+    """The ref of the candidate."""
+    message: str
+    merge: bool = False
+    """The candidate is a merge commit; else the same change as a commit on the new tip."""
+
+
+@dataclass(frozen=True)
+class Landing:
+    """One piece of work, where it goes, and what is known of the way."""
+
+    subject: str
+    """What the names of its Jobs begin with."""
+    number: int
+    """The number that the next step gets, in the names of its Jobs."""
+    commit: Commit
+    source: Source
+    onto: str
+    """The ref that it lands in."""
+    tip: str | None
+    """Where `onto` is, as far as statuses tell. None: nothing is known."""
+    conflict: str
+    """How the message about a conflict begins; the files follow."""
+    project: Project | None
+    jobs: Mapping[str, JobView]
+
+
+@dataclass(frozen=True)
+class OnItsWay(Generic[S]):
+    """A Job is asked for or at work, or it waits for a time or a person."""
+
+    status: S
+    actions: tuple[JobAction, ...] = ()
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[S]):
+    """There is a candidate on the new tip, to be verified."""
+
+    status: S
+    candidate: Verification
+
+
+@dataclass(frozen=True)
+class Landed(Generic[S]):
+    """The remote has it."""
+
+    status: S
+    delivery: Delivery
+
+
+Outcome = OnItsWay[S] | Prepared[S] | Landed[S]
+
+
+def has_started(status: Delivering) -> bool:
+    """A land Job may be at work: too late to cancel."""
+    return status.delivery is not None and status.delivery.step == "Landing"
+
+
+def refuse_cancel(status: S, now: datetime) -> S:
+    """The status with the condition that tells why a cancel has no effect."""
+    text = "the merge has started; a cancel comes too late"
+    return note(status, "CancelRefused", True, "MergeInProgress", text, now)
+
+
+def at_rest(
+    status: S, onto: str, *, changed: bool, project: Project | None, now: datetime
+) -> OnItsWay[S] | Landed[S] | None:
+    """Why nothing is done to land it: a hold keeps it back, or it has `changed` nothing.
+
+    None: it is to go on.
+    """
+    seconds = holds.seconds_left(status.hold, project, now)
+    if seconds is not None:
+        return OnItsWay(status, (), seconds)
+    if not changed:
+        return Landed(status, Delivery(state="NoChange", onto=onto))
+    return None
+
+
+def queued(status: S) -> S:
+    """The status with its delivery, if it has one, back in the queue."""
+    if status.delivery is None:
+        return status
+    delivery = status.delivery.model_copy(update={"step": "Queued"})
+    return status.model_copy(update={"delivery": delivery})
+
+
+def forward(
+    status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
+) -> Outcome[S]:
+    """The next step of verified work that no hold keeps back.
+
+    `forbids` is called before anything is pushed. It returns None where the work may be merged, and
+    else the status to write instead.
+    """
+    status = status.model_copy(update={"hold": None})
+    if _needs_candidate(status, landing):
+        return _prepare(status, landing, now)
+    return _land(status, landing, forbids, now)
+
+
+def _needs_candidate(status: Delivering, landing: Landing) -> bool:
+    if has_started(status):
+        return False
+    if landing.tip is None:
+        return status.delivery is not None and status.delivery.step == "Preparing"
+    return landing.tip != landing.commit.base
+
+
+def _begin(status: S, landing: Landing, step: str, text: str, now: datetime) -> tuple[S, Delivery]:
+    """The status in this step; a step that begins gets a number of its own."""
+    old = status.delivery or Delivery(state="Pending", onto=landing.onto)
+    if old.step == step:
+        return status, old
+    update = {
+        "state": "Pending",
+        "step": step,
+        "onto": landing.onto,
+        "round": landing.number,
+        "reason": None,
+        "message": None,
+        "abandoned": None,
+    }
+    new = old.model_copy(update=update)
+    return busy(status.model_copy(update={"delivery": new}), step, text, now), new
+
+
+def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepared[S]:
+    text = "a candidate is made on the new tip"
+    status, delivery = _begin(status, landing, "Preparing", text, now)
+    source = landing.source
+    name = names.check_job(landing.subject, PREPARE, delivery.round)
+    job = _job(landing, name, delivery, now)
+    if job is None:
+        prepare = RunPrepare(
+            job=name,
+            ref=source.ref,
+            sha=source.sha,
+            onto=landing.onto,
+            candidate=source.candidate,
+            message=source.message,
+            merge=source.merge,
+        )
+        return OnItsWay(status, (prepare,))
+    result = _result_of(PrepareResult, job, PREPARE, delivery, now)
+    if result is None or isinstance(result, Stuck):
+        return _still_at_work(status, delivery, job, result)
+    if isinstance(result, Diagnosis):
+        return OnItsWay(_failed(status, delivery, landing, result, now))
+    delivery = delivery.model_copy(update={"tip": result.base})
+    if result.conflicts:
+        return OnItsWay(_conflict(status, delivery, landing, result.conflicts, now))
+    status = status.model_copy(update={"delivery": delivery})
+    return Prepared(status, _candidate(status.verification, result, landing))
+
+
+def _candidate(
+    before: Verification | None, result: PrepareResult, landing: Landing
+) -> Verification:
+    """The candidate as what the checks judge next."""
+    return Verification(
+        round=before.round + 1 if before is not None else 0,
+        base=result.base,
+        sha=result.sha,
+        tree=result.tree,
+        # Where the tip holds the change already, no candidate was made.
+        ref=landing.source.candidate if result.sha != result.base else landing.onto,
+        candidate=True,
+        files_changed=result.changed.files,
+        python_changed=result.changed.python,
+        tests_changed=result.changed.tests,
+        deps_changed=result.changed.deps,
+    )
+
+
+def _land(
+    status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
+) -> OnItsWay[S] | Landed[S]:
+    begun, before = has_started(status), status
+    status, delivery = _begin(status, landing, "Landing", "it is being merged", now)
+    name = names.check_job(landing.subject, LAND, delivery.round)
+    job = _job(landing, name, delivery, now) if begun else None
+    # A landing whose earlier Job may have pushed is finished as it was begun.
+    forbidden = forbids(before) if job is None and delivery.reason is None else None
+    if forbidden is not None:
+        # The Job may have been asked for already: then its name must not be free.
+        return OnItsWay(status, (Fence(name),)) if begun else OnItsWay(forbidden)
+    if job is None:
+        status = busy(status, "Landing", "it is being merged", now)
+        return OnItsWay(status, (_land_job(landing, name),) if begun else ())
+    if runs.is_fence(job):
+        return OnItsWay(forbids(before) or busy(queued(status), "Landing", "begun anew", now))
+    result = _result_of(LandResult, job, LAND, delivery, now)
+    if result is None or isinstance(result, Stuck):
+        return _still_at_work(status, delivery, job, result)
+    if isinstance(result, Diagnosis):
+        unsure = may_have_landed(job, result, now)
+        return OnItsWay(_failed(status, delivery, landing, result, now, unsure=unsure))
+    if result.state == "Landed":
+        return Landed(status, _merged(delivery, landing.commit, result.tip, now))
+    moved = delivery.model_copy(update={"tip": result.tip, "step": "Queued"})
+    status = status.model_copy(update={"delivery": moved})
+    return OnItsWay(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
+
+
+def _job(landing: Landing, name: str, delivery: Delivery, now: datetime) -> JobView | None:
+    """None: it is to be made. One that was abandoned is never made anew."""
+    job = landing.jobs.get(name)
+    return gone(name, now) if job is None and delivery.abandoned is not None else job
+
+
+def _result_of(
+    kind: type[T], job: JobView, program: str, delivery: Delivery, now: datetime
+) -> T | Diagnosis | Stuck | None:
+    """As result_of; of a Job that was abandoned, its own result or why it was abandoned."""
+    result, abandoned = result_of(kind, job, program, now), delivery.abandoned
+    if abandoned is None or not isinstance(result, Diagnosis | Stuck):
+        return result
+    if isinstance(result, Stuck):
+        return None
+    return Diagnosis(abandoned.reason, abandoned.message)
+
+
+def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | None) -> OnItsWay[S]:
+    """The Job is waited for, or given up: until its pod has ended, it may still push."""
+    if stuck is not None:
+        text = sanitise(stuck.problem.message, holds.MESSAGE)
+        abandoned = Abandoned(reason=stuck.problem.reason, message=text)
+        delivery = delivery.model_copy(update={"abandoned": abandoned})
+        status = status.model_copy(update={"delivery": delivery})
+    actions = give_up((job,)) if delivery.abandoned is not None else ()
+    return OnItsWay(status, actions, LOOK_AGAIN_SECONDS)
+
+
+def _land_job(landing: Landing, name: str) -> RunLand:
+    commit = landing.commit
+    return RunLand(
+        job=name,
+        ref=commit.ref,
+        sha=commit.sha,
+        tree=commit.tree,
+        onto=landing.onto,
+        expect=commit.base,
+    )
+
+
+def _merged(delivery: Delivery, commit: Commit, tip: str, now: datetime) -> Delivery:
+    update = {
+        "state": "Merged",
+        "step": None,
+        "sha": commit.sha,
+        "tree": commit.tree,
+        "tip": tip,
+        "landed_at": now,
+    }
+    return delivery.model_copy(update=update)
+
+
+def _conflict(
+    status: S, delivery: Delivery, landing: Landing, paths: tuple[str, ...], now: datetime
+) -> S:
+    """The merge alone is tried again after a while: somebody may mend what landed before."""
+    files = ", ".join(sanitise(path, 200) for path in paths)
+    text = f"{landing.conflict}: {files}"
+    update = {
+        "state": "Conflict",
+        "step": "Queued",
+        "reason": Reason.MERGE_CONFLICT,
+        "message": text[:2000],
+    }
+    held = holds.hold(Reason.MERGE_CONFLICT, text, landing.project, now)
+    status = status.model_copy(
+        update={"delivery": delivery.model_copy(update=update), "hold": held}
+    )
+    return stalled(status, Reason.MERGE_CONFLICT, with_remedy(text, Reason.MERGE_CONFLICT), now)
+
+
+def _failed(
+    status: S,
+    delivery: Delivery,
+    landing: Landing,
+    problem: Diagnosis,
+    now: datetime,
+    *,
+    unsure: bool = False,
+) -> S:
+    """The work keeps its ref; only the merge is tried again, under a new number.
+
+    `unsure`: it may have landed, so it stays at Landing until a Job has read the remote.
+    """
+    refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
+    update = {
+        "state": "CredentialRefused" if refused else "Pending",
+        "step": "Landing" if unsure else "Queued",
+        "round": landing.number if unsure else delivery.round,
+        "reason": problem.reason,
+        "message": sanitise(problem.message, holds.MESSAGE),
+        "abandoned": None,
+    }
+    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    return tried_again(status, problem, landing.project, now)
+
+
+def tried_again(
+    status: S,
+    problem: Diagnosis,
+    project: Project | None,
+    now: datetime,
+    *,
+    reason: str = "MergeRetry",
+) -> S:
+    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a hold.
+
+    The table of failures says which. `reason` is that of the condition when it is tried at once.
+    """
+    row, text = policy(problem.reason), sanitise(problem.message, holds.MESSAGE)
+    failures = status.infrastructure_failures + (1 if row.capped else 0)
+    # Not above the cap: else a failing merge would take the retries that the work itself has left.
+    capped = min(failures, MAX_INFRASTRUCTURE_FAILURES)
+    status = status.model_copy(update={"infrastructure_failures": capped})
+    if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
+        return busy(status, reason, text, now)
+    held = holds.hold(problem.reason, text, project, now)
+    status = status.model_copy(update={"hold": held})
+    message = with_remedy(text, problem.reason, project)
+    return stalled(status, problem.reason, message, now)

@@ -1,0 +1,149 @@
+"""Delivery of a Plan: its integration ref lands in the target branch."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.reasons import Reason
+from bernstein.core import holds
+from bernstein.core.actions import PlanDecision
+from bernstein.core.conditions import busy, ended, is_true, stalled
+from bernstein.core.delivery import landing
+from bernstein.core.delivery.landing import Commit, Landed, Landing, Prepared, Source
+from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.reasons import with_remedy
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import plan as verification
+from bernstein.core.verification import round as rounds
+from bernstein.core.verification.round import CHANGED, Passed, Rejected, afresh, again
+
+
+def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step of a Plan whose Tasks are all Closed."""
+    step = _deliver(snapshot, status, now)
+    return PlanDecision(_phased(step.status), step.actions, step.requeue_after)
+
+
+def _phased(status: PlanStatus) -> PlanStatus:
+    """The phase of a Plan that delivers, and the number of the last Job that a landing made."""
+    phase = "Stalled" if is_true(status.conditions, "Stalled") else "Delivering"
+    if status.ended_at is not None:
+        phase = "Succeeded"
+    number = status.delivery.round if status.delivery is not None else 0
+    return status.model_copy(update={"phase": phase, "jobs": max(status.jobs, number)})
+
+
+def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    integration = status.integration
+    assert integration is not None
+    onto, changed = integration.target, integration.sha is not None
+    rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
+    unjudged = status.verification is not None and status.verification.passed is not True
+    if rests is None and unjudged:
+        return _verify(snapshot, status, integration, now)
+
+    def forbids(before: PlanStatus) -> PlanStatus | None:
+        return _may_not(snapshot, before, integration, now)
+
+    way = _landing(snapshot, status, integration)
+    match rests or landing.forward(status, way, forbids, now):
+        case Prepared(status, candidate):
+            return PlanDecision(again(status, candidate, "the merge is verified", now))
+        case Landed(status, delivered):
+            return PlanDecision(_succeeded(status, delivered, now))
+        case step:
+            return PlanDecision(step.status, step.actions, step.requeue_after)
+
+
+def _delivered(status: PlanStatus, integration: Integration) -> Commit:
+    """What is delivered: the commit that was judged for the Plan, or else its Tasks' last one."""
+    judged = status.verification
+    if judged is not None:
+        return Commit(judged.ref, judged.sha, judged.tree, judged.base)
+    tree = integration.tree or ""
+    return Commit(integration.ref, integration.tip, tree, integration.target_sha)
+
+
+def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> Landing:
+    meta = snapshot.plan.metadata
+    title = sanitise(snapshot.plan.spec.name, 200)
+    return Landing(
+        subject=meta.name,
+        number=status.jobs + 1,
+        commit=_delivered(status, integration),
+        source=Source(
+            ref=integration.ref,
+            sha=integration.tip,
+            candidate=f"refs/bernstein/{meta.uid[:8]}/candidate",
+            message=f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
+            merge=True,
+        ),
+        onto=integration.target,
+        tip=status.delivery.tip if status.delivery is not None else None,
+        conflict="the target moved, and the Plan's work conflicts with it in",
+        project=snapshot.project,
+        jobs=snapshot.jobs,
+    )
+
+
+def _may_not(
+    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+) -> PlanStatus | None:
+    """None where it may be merged; else the status that has it judged (again), or is Stalled."""
+    unjudged = verification.to_judge(snapshot, status, integration)
+    if unjudged is not None:
+        return again(landing.queued(status), unjudged, CHANGED, now)
+    delivered, candidate = _delivered(status, integration), status.verification
+    if may_merge(
+        candidate or verification.of_last_task(snapshot, integration),
+        sha=delivered.sha,
+        tree=delivered.tree,
+        # For the last Task's commit to_judge has compared its gates with those of now.
+        expected=verification.specs_of(snapshot) if candidate is not None else (),
+    ):
+        return None
+    text = "the tree on the integration ref is not the one that was verified"
+    message = with_remedy(text, Reason.VERIFICATION_MISSING)
+    return stalled(status, Reason.VERIFICATION_MISSING, message, now)
+
+
+def _verify(
+    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration, now: datetime
+) -> PlanDecision:
+    """One look at the checks of a tree that has not passed yet."""
+    judged = status.verification
+    assert judged is not None
+    if judged.passed is False:
+        if status.hold is None or not holds.is_mended(status.hold, snapshot.project):
+            return PlanDecision(status)
+        status = status.model_copy(update={"hold": None})
+        return PlanDecision(again(status, afresh(judged), "the Project has changed", now))
+    question = verification.question(snapshot, integration)
+    match rounds.take(status, question, snapshot.jobs, now):
+        case Passed(status, actions):
+            text = "what is delivered passed its checks"
+            return PlanDecision(busy(status, "Verified", text, now), actions)
+        case Rejected() as outcome:
+            rejected = _rejected(snapshot, outcome, now)
+            return PlanDecision(rejected, outcome.actions)
+        case rounds.CannotRun(status, _, actions):
+            return PlanDecision(status, actions)
+        case waiting:
+            return PlanDecision(waiting.status, waiting.actions, waiting.requeue_after)
+
+
+def _rejected(snapshot: PlanSnapshot, outcome: Rejected[PlanStatus], now: datetime) -> PlanStatus:
+    """Held until the Project changes; then it is judged again."""
+    text = f"the Plan's work as a whole, on the target as it is now, does not pass: {outcome.which}"
+    held = holds.hold(Reason.GATE_FAILED, text, snapshot.project, now)
+    status = outcome.status.model_copy(update={"hold": held})
+    remedy = "Remedy: change the Project's gates, or apply a Plan that mends the code."
+    return stalled(status, Reason.GATE_FAILED, f"{text}. {remedy}", now)
+
+
+def _succeeded(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:
+    update = {"delivery": delivered, "ended_at": now, "hold": None}
+    return ended(status.model_copy(update=update), True, "Delivered", "verified and merged", now)

@@ -1,0 +1,114 @@
+"""Delivery of a Task: its turn, then its landing in the Plan's integration ref or the branch."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import QueueReason, WaitReason
+from bernstein.core import names
+from bernstein.core.actions import Decision
+from bernstein.core.conditions import busy, ended
+from bernstein.core.delivery import landing, queue
+from bernstein.core.delivery.landing import Commit, Landed, Landing, OnItsWay, Prepared, Source
+from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.fsm import move
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.round import CHANGED, afresh, again
+from bernstein.core.verification.task import specs_of
+
+
+def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    """The next step of a Done Task whose verification passed."""
+    match _next(snapshot, status, now):
+        case Prepared(status, candidate):
+            return Decision(again(status, candidate, "the candidate is verified again", now))
+        case Landed(status, delivered):
+            return Decision(_closed(status, delivered, now))
+        case step:
+            return Decision(step.status, step.actions, step.requeue_after)
+
+
+def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> landing.Outcome[TaskStatus]:
+    judged, current = status.verification, status.delivery
+    assert judged is not None
+    onto, changed = snapshot.target_ref, judged.sha != judged.base
+    rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
+    if rests is not None:
+        return rests
+    if current is None or current.step in (None, "Queued"):
+        first = queue.waits_for(snapshot)
+        if first is not None:
+            status = status.model_copy(update={"hold": None})
+            return OnItsWay(_queued(snapshot, status, first, now))
+    status = status.model_copy(update={"queue": None})
+
+    def forbids(before: TaskStatus) -> TaskStatus | None:
+        return _verify_again(snapshot, before, judged, now)
+
+    return landing.forward(status, _landing(snapshot, status, judged), forbids, now)
+
+
+def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetime) -> TaskStatus:
+    text = f"'{first}' lands first"
+    # The count of rounds goes on: Jobs that are gone had earlier numbers in their names.
+    number = status.delivery.round if status.delivery is not None else 0
+    queued = Delivery(state="Pending", step="Queued", onto=snapshot.target_ref, round=number)
+    reason = QueueReason(reason=WaitReason.MERGE_QUEUE, message=text)
+    status = status.model_copy(update={"delivery": queued, "queue": reason})
+    return busy(status, WaitReason.MERGE_QUEUE, text, now)
+
+
+def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
+    session = status.session or ""
+    name = snapshot.task.metadata.name
+    return Landing(
+        subject=session,
+        number=1 + (status.delivery.round if status.delivery is not None else 0),
+        commit=Commit(judged.ref, judged.sha, judged.tree, judged.base),
+        source=Source(
+            ref=judged.ref,
+            sha=judged.sha,
+            candidate=names.candidate_ref(snapshot.owner_uid, name),
+            message=commit_message(snapshot, session, status.attempt),
+        ),
+        onto=snapshot.target_ref,
+        tip=queue.known_tip(snapshot),
+        conflict="it conflicts with what landed before, in",
+        project=snapshot.project,
+        jobs=snapshot.jobs,
+    )
+
+
+def _verify_again(
+    snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, now: datetime
+) -> TaskStatus | None:
+    """None where it may be merged; else the status in which the checks of now are run first."""
+    expected = specs_of(snapshot, judged)
+    if may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
+        return None
+    return again(landing.queued(status), afresh(judged), CHANGED, now)
+
+
+def _closed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:
+    closed = move(status, TaskState.CLOSED, "Delivered", now).model_copy(
+        update={"delivery": delivered, "ended_at": now, "queue": None, "hold": None}
+    )
+    return ended(closed, True, "Closed", "verified and merged", now)
+
+
+def commit_message(snapshot: TaskSnapshot, session: str, attempt: int) -> str:
+    """The text of the Task's commit: its title, and trailers that lead back to the objects."""
+    meta = snapshot.task.metadata
+    trailers = [
+        f"Bernstein-Task: {meta.namespace}/{meta.name}",
+        f"Bernstein-Session: {session}",
+        f"Bernstein-Attempt: {attempt}",
+    ]
+    if snapshot.plan is not None:
+        trailers.insert(0, f"Bernstein-Plan: {meta.namespace}/{snapshot.plan.metadata.name}")
+    return sanitise(snapshot.task.spec.title, 200) + "\n\n" + "\n".join(trailers) + "\n"

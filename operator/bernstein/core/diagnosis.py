@@ -1,0 +1,134 @@
+"""Why a pod does not start, or failed: a reason and a message, from its status and Events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bernstein.api.pod import Failure, load
+from bernstein.api.reasons import Reason
+from bernstein.core import pods
+from bernstein.core.jobs import JobView
+from bernstein.core.pods import Object
+
+STUCK_SECONDS = 10
+"""A pod that waits longer is looked at closely: its events are read."""
+UNSCHEDULABLE_SECONDS = 600
+"""How long a pod may wait for a node with room."""
+FAILED_CREATE_SECONDS = 10
+"""How long a Job may be without a pod; after that its events are read."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why something, mostly a pod, does not start or failed."""
+
+    reason: str
+    message: str
+
+
+def failure_of(pod: Object, name: str) -> Diagnosis | None:
+    """Why the container `name`, a program of ours, failed; None when it did not.
+
+    Such programs write reason and message as their termination message.
+    """
+    ended = pods.terminated(pod, name)
+    if ended is None or ended.get("exitCode") == 0:
+        return None
+    try:
+        failure = load(Failure, ended.get("message") or "")
+    except ValueError:
+        text = (ended.get("message") or "").strip()[-500:]
+        detail = f"{name} ended with exit code {ended.get('exitCode')}"
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{detail}: {text}" if text else detail)
+    if failure.reason in ("InternalError", "InvalidConfig"):
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
+    return Diagnosis(failure.reason, failure.message)
+
+
+_PULL = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
+_UNUSABLE = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
+
+
+def diagnose_waiting(job: JobView, now: datetime) -> Diagnosis | None:
+    """Why a pod that has not started will not start without help; None: give it more time."""
+    if job.pod is None:
+        return _without_pod(job, now)
+    for status in pods.containers(job.pod):
+        waiting = status.get("state", {}).get("waiting") or {}
+        reason, text = str(waiting.get("reason", "")), str(waiting.get("message", ""))
+        if reason in _PULL:
+            image = status.get("image", "?")
+            detail = f": {text}" if text else ""
+            return Diagnosis(Reason.IMAGE_PULL_FAILED, f"image '{image}' cannot be pulled{detail}")
+        if reason in _UNUSABLE:
+            return Diagnosis(*_unusable(status, text))
+    if pods.age(job.pod, now) < STUCK_SECONDS:
+        return None
+    return _mount_failure(job.pod, job.events) or _unschedulable(job.pod, now)
+
+
+def _unusable(status: Object, text: str) -> tuple[str, str]:
+    lowered = text.lower()
+    if "secret" in lowered and ("not found" in lowered or "couldn't find key" in lowered):
+        return Reason.SECRET_NOT_FOUND, text
+    if "configmap" in lowered and ("not found" in lowered or "couldn't find key" in lowered):
+        return Reason.CONFIG_MAP_NOT_FOUND, text
+    return Reason.IMAGE_UNUSABLE, f"container '{status.get('name')}' cannot be made: {text}"
+
+
+def _without_pod(job: JobView, now: datetime) -> Diagnosis | None:
+    if (now - job.created).total_seconds() < FAILED_CREATE_SECONDS:
+        return None
+    for event in job.events:
+        if event.get("reason") == "FailedCreate":
+            return Diagnosis(Reason.POD_REJECTED, _event_text(event))
+    return None
+
+
+def _event_text(event: Object) -> str:
+    return str(event.get("note") or event.get("message") or "")
+
+
+def _mount_failure(pod: Object, events: Iterable[Object]) -> Diagnosis | None:
+    for event in events:
+        text = _event_text(event) + _volume_source(pod, _event_text(event))
+        lowered = text.lower()
+        if event.get("reason") != "FailedMount":
+            continue
+        missing = "not found" in lowered or "non-existent" in lowered
+        if missing and "secret" in lowered:
+            return Diagnosis(Reason.SECRET_NOT_FOUND, text)
+        if missing and "configmap" in lowered:
+            return Diagnosis(Reason.CONFIG_MAP_NOT_FOUND, text)
+    return None
+
+
+def _volume_source(pod: Object, text: str) -> str:
+    """Words to append to a text that names a volume of the pod: the object behind the volume.
+
+    Empty where the text names that object itself, or no volume.
+    """
+    for volume in pod.get("spec", {}).get("volumes", ()):
+        if f'volume "{volume["name"]}"' not in text:
+            continue
+        kind = "secret" if "secret" in volume else "configMap"
+        source = volume.get(kind, {})
+        name = source.get("secretName") or source.get("name")
+        if name and f'"{name}"' not in text:
+            return f' ({kind.lower()} "{name}")'
+    return ""
+
+
+def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:
+    for condition in pod.get("status", {}).get("conditions", ()):
+        scheduled = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
+        if scheduled:
+            return None
+        if (
+            condition.get("reason") == "Unschedulable"
+            and pods.age(pod, now) > UNSCHEDULABLE_SECONDS
+        ):
+            return Diagnosis(Reason.UNSCHEDULABLE, str(condition.get("message", "")))
+    return None

@@ -1,0 +1,65 @@
+"""Jobs of ours with their pods, as decisions see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bernstein.core import labels, pods
+from bernstein.core.pods import Object
+
+LOOK_AGAIN_SECONDS = 5
+"""Until a Job at work is looked at again, whatever events come."""
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A Job of ours with its pod, as the caches have them. `core.runs` says how far it is.
+
+    Where somebody deleted the Job and left the pod to end by itself, the view is of that pod: its
+    `name` is the Job's, its `uid` the pod's, and `deleting` says that there is no Job to delete.
+    """
+
+    name: str
+    uid: str
+    created: datetime
+    deleting: bool = False
+    failed: str | None = None
+    """Reason of the Job's Failed condition."""
+    complete: bool = False
+    pod: Object | None = None
+    """Where it was deleted a short while ago, its last state."""
+    no_pod: bool = False
+    """A list that was read from the API server just now shows that there is no pod."""
+    events: tuple[Object, ...] = ()
+    """Events of the pod, or of the Job while it has no pod; read only when it is stuck."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    running_since: datetime | None = None
+    """When the operator first saw its main container run, by the operator's clock."""
+    refused: str | None = None
+    """Why the API server refuses to make the Job, so that there is none."""
+
+    @property
+    def main(self) -> str:
+        """The name of its main container."""
+        return self.labels.get(labels.JOB, "")
+
+    @property
+    def goes_on(self) -> bool:
+        """There is a Job to delete: it is neither being deleted nor has its pod ended."""
+        if self.deleting or self.refused is not None:
+            return False
+        if self.pod is not None:
+            return not pods.has_ended(self.pod)
+        return not self.complete and self.failed is None
+
+
+def gone(name: str, now: datetime) -> JobView:
+    """What stands for a Job that was made, and of which nothing is left."""
+    return JobView(name, uid="", created=now, failed="Deleted", no_pod=True)
+
+
+def refusal(name: str, message: str, now: datetime) -> JobView:
+    """What stands for a Job that the API server refused to make."""
+    return JobView(name, uid="", created=now, refused=message)

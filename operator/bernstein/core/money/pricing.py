@@ -1,0 +1,48 @@
+"""What tokens cost: prices of models, and sums of usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.prices import built_in
+from bernstein.api.project import Price
+
+_MILLION = Decimal(1_000_000)
+_CENT_OF_A_CENT = Decimal("0.0001")
+
+
+def price_of(model: str, overrides: Iterable[Price] = ()) -> Price | None:
+    """The Project's price before the built-in one; in each, that of the longest matching prefix."""
+    for table in (tuple(overrides), built_in()):
+        matching = [price for price in table if model.startswith(price.model)]
+        if matching:
+            return max(matching, key=lambda price: len(price.model))
+    return None
+
+
+def cost(usage: UsageCounts, price: Price) -> Decimal:
+    """US dollars of these tokens."""
+    return (
+        usage.input * Decimal(price.input)
+        + usage.output * Decimal(price.output)
+        + usage.cache_read * Decimal(price.cache_read)
+        + usage.cache_write * Decimal(price.cache_write)
+    ) / _MILLION
+
+
+def money(amount: Decimal) -> str:
+    """A decimal string with at most four decimal places, as statuses carry it."""
+    rounded = amount.quantize(_CENT_OF_A_CENT).normalize()
+    return format(rounded, "f") if rounded else "0"
+
+
+def add(left: UsageCounts, right: UsageCounts) -> UsageCounts:
+    """The tokens of both."""
+    return UsageCounts(
+        input=left.input + right.input,
+        output=left.output + right.output,
+        cache_read=left.cache_read + right.cache_read,
+        cache_write=left.cache_write + right.cache_write,
+    )

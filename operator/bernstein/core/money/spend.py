@@ -1,0 +1,185 @@
+"""What sessions, Tasks and Plans have cost so far: each session counts once, whatever is deleted.
+
+A session's cost goes into its Task's status with the move that ends it, and from there into the
+Plan's row of that Task. A session whose Task is deleted before that is settled by the Plan: its
+cost and its uid go into the Plan's status with one write, and the uid stays there until the session
+is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.project import Price, Project
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Task
+from bernstein.core.money.pricing import add, cost, money, price_of
+
+_WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
+
+
+def usage_of(session: AgentSession) -> UsageCounts | None:
+    """The session's tokens: as reported while it runs, as recorded once it has ended."""
+    status = session.status
+    if status.state is SessionState.DEAD or status.report is None:
+        return status.usage
+    return status.report.usage
+
+
+def price(session: AgentSession, project: Project | None) -> Price | None:
+    """The price of the session's model; None: nobody knows it."""
+    return price_of(session.spec.model, project.spec.budget.prices if project else ())
+
+
+def cost_of(session: AgentSession, project: Project | None) -> Decimal:
+    """US dollars of a session so far; 0 where its model has no price."""
+    usage, model_price = usage_of(session), price(session, project)
+    if usage is None or model_price is None:
+        return Decimal(0)
+    return cost(usage, model_price)
+
+
+def settled_sessions(task: Task) -> int:
+    """Number of the last session whose cost is in the Task's status."""
+    return task.status.sessions - (1 if task.status.state in _WITH_SESSION else 0)
+
+
+def belongs(session: AgentSession, plan: Plan) -> bool:
+    """Whether the session works for a Task of the Plan."""
+    return session.spec.plan_ref is not None and session.spec.plan_ref.uid == plan.metadata.uid
+
+
+class _Ledger:
+    """Tells which sessions' cost is counted already.
+
+    `rows` and `tasks` count all sessions of a Task up to a number, `uids` single ones.
+    """
+
+    def __init__(
+        self, rows: Iterable[PlanTask], uids: Iterable[str], tasks: Iterable[Task] = ()
+    ) -> None:
+        self._numbers = {row.uid: row.sessions for row in rows}
+        self._numbers |= {task.metadata.uid: settled_sessions(task) for task in tasks}
+        self._uids = frozenset(uids)
+
+    def holds(self, session: AgentSession) -> bool:
+        number = self._numbers.get(session.spec.task_ref.uid, 0)
+        return session.spec.number <= number or session.metadata.uid in self._uids
+
+
+def is_kept(session: AgentSession, status: PlanStatus) -> bool:
+    """Whether the session's cost is in the Plan's status."""
+    return _Ledger(status.tasks, _settled(status).sessions).holds(session)
+
+
+def plan_spend(
+    status: PlanStatus,
+    tasks: Mapping[str, Task],
+    sessions: Iterable[AgentSession],
+    project: Project | None,
+) -> Decimal:
+    """US dollars of a Plan so far, with what its sessions at work have reported.
+
+    `tasks`: the Plan's, by name; `sessions`: all that belong to it.
+    """
+    settled = _settled(status)
+    ledger = _Ledger(status.tasks, settled.sessions, tasks.values())
+    total = Decimal(settled.spend_usd)
+    total += sum(Decimal(task.status.spend_usd) for task in tasks.values())
+    total += sum(Decimal(row.spend_usd) for row in status.tasks if not _is_row_of(row, tasks))
+    return total + sum(cost_of(s, project) for s in sessions if not ledger.holds(s))
+
+
+def tally(
+    status: PlanStatus,
+    tasks: Mapping[str, Task],
+    sessions: Collection[AgentSession],
+    project: Project | None,
+) -> tuple[tuple[PlanTask, ...], Settled | None]:
+    """The Plan's row for each Task, deleted ones included, and what is settled outside of them."""
+    rows = {row.name: row for row in status.tasks}
+    settled = _without_gone(_settled(status), sessions)
+    for name, task in tasks.items():
+        if name in rows and not _is_row_of(rows[name], tasks):
+            with_row = _with_row(settled, rows[name], sessions)
+            if with_row is None:
+                continue
+            settled = with_row
+        rows[name] = _row(task)
+    ledger = _Ledger(rows.values(), settled.sessions)
+    left_over = [s for s in sessions if _is_left_over(s, tasks) and not ledger.holds(s)]
+    room = MAX_SETTLED - len(settled.sessions)
+    for session in sorted(left_over, key=lambda s: s.metadata.name)[:room]:
+        settled = _with_session(settled, session, project)
+    return tuple(rows.values()), settled if settled != Settled() else None
+
+
+def _settled(status: PlanStatus) -> Settled:
+    return status.settled or Settled()
+
+
+def _without_gone(settled: Settled, sessions: Iterable[AgentSession]) -> Settled:
+    """Without the uids of sessions that are gone: those cannot be counted again."""
+    existing = {session.metadata.uid for session in sessions}
+    return settled.model_copy(
+        update={"sessions": tuple(uid for uid in settled.sessions if uid in existing)}
+    )
+
+
+def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
+    """Whether the row is about the Task that now has its name."""
+    return row.name in tasks and row.uid in (None, tasks[row.name].metadata.uid)
+
+
+def _row(task: Task) -> PlanTask:
+    return PlanTask(
+        name=task.metadata.name,
+        stage=task.spec.stage or "-",
+        uid=task.metadata.uid,
+        state=task.status.state or TaskState.OPEN,
+        attempts=task.status.attempt,
+        sessions=settled_sessions(task),
+        spend_usd=task.status.spend_usd,
+        usage=task.status.usage,
+    )
+
+
+def _with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession]) -> Settled | None:
+    """`settled` with what a row counted whose Task was deleted and whose name another one took.
+
+    None: `settled` has no room yet for the uids of its sessions, so the row must stay.
+    """
+    ledger = _Ledger((row,), ())
+    uids = tuple(
+        s.metadata.uid for s in sessions if s.spec.task_ref.uid == row.uid and ledger.holds(s)
+    )
+    if len(settled.sessions) + len(uids) > MAX_SETTLED:
+        return None
+    return _plus(settled, Decimal(row.spend_usd), row.usage, uids)
+
+
+def _is_left_over(session: AgentSession, tasks: Mapping[str, Task]) -> bool:
+    """Whether it has ended and its Task will never count it: the Task is gone or being deleted."""
+    if session.status.state is not SessionState.DEAD:
+        return False
+    task = tasks.get(session.spec.task_ref.name)
+    if task is None or task.metadata.uid != session.spec.task_ref.uid:
+        return True
+    return task.metadata.deletion_timestamp is not None
+
+
+def _with_session(settled: Settled, session: AgentSession, project: Project | None) -> Settled:
+    usage = usage_of(session) or UsageCounts()
+    return _plus(settled, cost_of(session, project), usage, (session.metadata.uid,))
+
+
+def _plus(settled: Settled, spent: Decimal, usage: UsageCounts, uids: tuple[str, ...]) -> Settled:
+    return Settled(
+        spend_usd=money(Decimal(settled.spend_usd) + spent),
+        usage=add(settled.usage, usage),
+        sessions=(*settled.sessions, *uids),
+    )

@@ -1,0 +1,173 @@
+"""Plan: validated, expanded into Tasks, begun, watched, delivered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Integration, PlanStatus, PlanTask
+from bernstein.api.pod import BEGIN, BeginResult
+from bernstein.api.reasons import Reason
+from bernstein.api.vocabulary import ROLES
+from bernstein.core import conditions, holds, names, projects, runs
+from bernstein.core.actions import (
+    CancelTasks,
+    CreateTasks,
+    PlanAction,
+    PlanDecision,
+    RunBegin,
+    give_up,
+)
+from bernstein.core.conditions import busy, ended, note, stalled
+from bernstein.core.delivery import plan as plan_delivery
+from bernstein.core.delivery.job_result import Stuck, result_of
+from bernstein.core.delivery.landing import has_started, refuse_cancel, tried_again
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.fsm import is_final
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS
+from bernstein.core.plans.estimate import estimate
+from bernstein.core.plans.expansion import expand
+from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.standstill import rest, watch
+from bernstein.core.plans.tally import tally
+from bernstein.core.plans.validation import validate_plan
+from bernstein.core.reasons import with_remedy
+from bernstein.core.snapshot import PlanSnapshot
+
+_LISTED = 3800
+"""Characters of problems in a condition, which holds 4096 with the remedy."""
+
+
+def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
+    """The Plan's next step."""
+    plan = snapshot.plan
+    changed = plan.status.observed_generation != plan.metadata.generation
+    status = tally(snapshot).model_copy(
+        update={
+            "observed_generation": plan.metadata.generation,
+            "started_at": plan.status.started_at or now,
+        }
+    )
+    if plan.status.ended_at is not None or plan.metadata.deletion_timestamp is not None:
+        return PlanDecision(status)
+    if plan.spec.cancel is not None:
+        return _cancel(snapshot, status, now)
+    if snapshot.project is None:
+        text = snapshot.project_problem or "there is no Project"
+        return PlanDecision(_pending(status, Reason.PROJECT_NOT_FOUND, text, now))
+    unready = projects.not_ready(snapshot.project)
+    if unready is not None and status.integration is None:
+        return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
+    status = status.model_copy(update={"project": snapshot.project.metadata.name})
+    if changed or not conditions.is_true(status.conditions, "Validated"):
+        status = _validate(snapshot, status, now)
+        if not conditions.is_true(status.conditions, "Validated"):
+            return PlanDecision(status)
+    return _go_on(snapshot, status, now)
+
+
+def _phase(status: PlanStatus, phase: str) -> PlanStatus:
+    return status.model_copy(update={"phase": phase})
+
+
+def _pending(status: PlanStatus, reason: Reason, text: str, now: datetime) -> PlanStatus:
+    return stalled(_phase(status, "Pending"), reason, with_remedy(text, reason), now)
+
+
+def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    assert snapshot.project is not None
+    problems = validate_plan(snapshot.plan.spec, snapshot.project.spec, ROLES)
+    if problems and not status.expanded:
+        text = listed(problems, _LISTED)
+        invalid = note(
+            _phase(status, "Invalid"), "Validated", False, Reason.PLAN_INVALID, text, now
+        )
+        return stalled(invalid, Reason.PLAN_INVALID, with_remedy(text, Reason.PLAN_INVALID), now)
+    forecast = estimate(snapshot.plan.spec, snapshot.project.spec)
+    status = note(status, "Validated", True, "Valid", "", now)
+    return status.model_copy(update={"estimate": forecast})
+
+
+def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step of a valid Plan."""
+    actions: list[PlanAction] = []
+    if not status.expanded:
+        assert snapshot.project is not None
+        objects = expand(snapshot.plan, snapshot.project.metadata.name)
+        missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
+        actions.append(CreateTasks(missing))
+        status = status.model_copy(update={"expanded": True, "tasks": _rows(status, objects)})
+    if status.integration is None:
+        begun = _begin(snapshot, status, now)
+        return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
+    if snapshot.plan.spec.suspend:
+        status = note(_phase(status, "Suspended"), "Suspended", True, "BySpec", "", now)
+        return PlanDecision(rest(snapshot, status, now), tuple(actions))
+    status = _with(status, conditions.drop(status.conditions, "Suspended"))
+    if status.counts.total and status.counts.closed == status.counts.total and not actions:
+        return plan_delivery.deliver(snapshot, status, now)
+    return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _rows(status: PlanStatus, objects: list[dict[str, Any]]) -> tuple[PlanTask, ...]:
+    """A row for every Task from the start: one that is deleted unseen must be missed, too."""
+    known = {row.name for row in status.tasks}
+    tasks = ((o["metadata"]["name"], o["spec"]["stage"]) for o in objects)
+    return (*status.tasks, *(PlanTask(name=n, stage=s) for n, s in tasks if n not in known))
+
+
+def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
+    return status.model_copy(update={"conditions": new})
+
+
+def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """One look at the Job that makes the integration ref."""
+    project, plan = snapshot.project, snapshot.plan
+    assert project is not None
+    seconds = holds.seconds_left(status.hold, project, now)
+    if seconds is not None:
+        return PlanDecision(status, (), seconds)
+    number = status.jobs if status.hold is None else status.jobs + 1
+    name = names.check_job(plan.metadata.name, BEGIN, number)
+    integration = names.integration_ref(plan.metadata.uid)
+    target = names.branch_ref(project.spec.repository.branch)
+    status = _phase(status.model_copy(update={"jobs": number, "hold": None}), "Starting")
+    job = snapshot.jobs.get(name)
+    if job is None:
+        status = busy(status, "Starting", "the integration ref is being made", now)
+        return PlanDecision(status, (RunBegin(name, target, integration),))
+    result = result_of(BeginResult, job, BEGIN, now)
+    if result is None:
+        return PlanDecision(status, (), LOOK_AGAIN_SECONDS)
+    if isinstance(result, Diagnosis | Stuck):
+        # What a begin Job does later is what the next one does, too.
+        problem = result.problem if isinstance(result, Stuck) else result
+        status = tried_again(status, problem, project, now, reason="Retrying")
+        if status.hold is None:
+            status = status.model_copy(update={"jobs": number + 1})
+        return PlanDecision(status, give_up((job,)))
+    begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
+    status = status.model_copy(
+        update={"integration": begun, "hold": None, "infrastructure_failures": 0}
+    )
+    return PlanDecision(busy(_phase(status, "Running"), "Running", "Tasks are running", now))
+
+
+def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    assert snapshot.plan.spec.cancel is not None
+    reason = snapshot.plan.spec.cancel.reason
+    if has_started(status):
+        return plan_delivery.deliver(snapshot, refuse_cancel(status, now), now)
+    tasks = snapshot.tasks.values()
+    unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
+    if unfinished:
+        to_cancel = tuple(t.metadata.name for t in unfinished if t.spec.cancel is None)
+        status = busy(_phase(status, "Cancelling"), "Cancelling", "Tasks are being ended", now)
+        actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
+        return PlanDecision(status, actions)
+    if not all(runs.is_over(job, now) for job in snapshot.jobs.values()):
+        status = busy(_phase(status, "Cancelling"), "Cancelling", "its checks are being ended", now)
+        return PlanDecision(status, give_up(snapshot.jobs.values()), 2)
+    status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
+    return PlanDecision(ended(status, False, Reason.CANCELLED, reason, now))

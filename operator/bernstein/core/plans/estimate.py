@@ -1,0 +1,93 @@
+"""What a Plan will take, before anything of it has run.
+
+Minutes: the longest step of every stage, summed along the chain of stages that takes longest.
+
+Money: each step is taken to use the tokens of `TOKENS` for its scope, times `FACTOR` for its
+complexity, in one attempt, at the price of the model that it would get. Agents read the same
+context again with every turn, hence most of the tokens are read from a cache.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_UP, Decimal
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.project import Agent, ProjectSpec
+from bernstein.api.vocabulary import Complexity, Scope
+from bernstein.core import graph
+from bernstein.core.money import amounts, pricing
+from bernstein.core.plans.expansion import stage_graph
+from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.routing import table as routing
+
+TOKENS: dict[Scope, UsageCounts] = {
+    "small": UsageCounts(input=10_000, output=4_000, cache_read=100_000, cache_write=20_000),
+    "medium": UsageCounts(input=30_000, output=10_000, cache_read=400_000, cache_write=50_000),
+    "large": UsageCounts(input=80_000, output=30_000, cache_read=1_500_000, cache_write=120_000),
+}
+FACTOR: dict[Complexity, Decimal] = {
+    "low": Decimal("0.5"),
+    "medium": Decimal(1),
+    "high": Decimal(2),
+}
+STEP_MINUTES = 30
+"""What a step takes that does not say."""
+_CENT = Decimal("0.01")
+_NO_AGENT = Agent(name="auto", adapter="demo", image="none")
+"""Without a Project a tier is called by its own name."""
+
+
+def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
+    """Minutes and US dollars of a valid plan; no sum where a model has no price."""
+    costs = _costs(spec, project)
+    unpriced = sorted(model for model, amount in costs.items() if amount is None)
+    if unpriced:
+        basis = f"critical path; no price is known for {', '.join(unpriced)}"
+        return Estimate(minutes=minutes(spec), basis=basis[:200])
+    total = sum((amount for amount in costs.values() if amount is not None), Decimal(0))
+    return Estimate(
+        minutes=minutes(spec),
+        cost_usd=amounts.plain(total.quantize(_CENT, ROUND_UP)),
+        basis="critical path; tokens by scope and complexity, one attempt per step, list prices",
+    )
+
+
+def beyond_budget(spec: PlanSpec, forecast: Estimate) -> tuple[FieldError, ...]:
+    """A warning where the budget will not do: a Plan stands still once its budget is spent."""
+    if spec.budget is None:
+        return ()
+    budget, cost = Decimal(spec.budget), Decimal(forecast.cost_usd or 0)
+    if cost > budget:
+        words = f"the estimate {amounts.dollars(cost)} exceeds the budget {amounts.dollars(budget)}"
+    elif not budget:
+        words = f"with a budget of {amounts.dollars(budget)} no session starts"
+    else:
+        return ()
+    return (FieldError("budget", f"budget: {words}"),)
+
+
+def minutes(spec: PlanSpec) -> int:
+    """Minutes along the critical path, with as many agents as there are steps."""
+    longest = {
+        stage.name: max(s.estimated_minutes or STEP_MINUTES for s in stage.steps)
+        for stage in spec.stages
+    }
+    chain = graph.critical_path(stage_graph(spec), longest)
+    return sum(longest[name] for name in chain)
+
+
+def _costs(spec: PlanSpec, project: ProjectSpec | None) -> dict[str, Decimal | None]:
+    """US dollars for each model; None: it has no price."""
+    overrides = project.budget.prices if project else ()
+    sums: dict[str, Decimal | None] = {}
+    for step in (step for stage in spec.stages for step in stage.steps):
+        agent = project.agent(step.cli or spec.cli) if project else None
+        model = routing.route(step, agent or _NO_AGENT).model
+        price = pricing.price_of(model, overrides)
+        before = sums.get(model, Decimal(0))
+        if price is None or before is None:
+            sums[model] = None
+        else:
+            sums[model] = before + pricing.cost(TOKENS[step.scope], price) * FACTOR[step.complexity]
+    return sums

@@ -1,0 +1,81 @@
+"""From a Plan to the objects of its Tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.meta import API_VERSION
+from bernstein.api.plan import Plan, PlanSpec, Stage, Step
+from bernstein.api.task import TaskSpec
+from bernstein.core import labels
+from bernstein.core.graph import dependencies
+from bernstein.core.names import label_value, slug, task_names
+from bernstein.core.owners import owner_reference
+
+
+def expand(plan: Plan, project_name: str) -> list[dict[str, Any]]:
+    """One Task object for each step, in the plan's order. The Plan must be valid.
+
+    Deterministic: expanding the same Plan again gives the same objects.
+    """
+    names = names_by_stage(plan)
+    graph = stage_graph(plan.spec)
+    tasks: list[dict[str, Any]] = []
+    for stage in plan.spec.stages:
+        upstream = [name for other in graph[stage.name] for name in names[other]]
+        for name, step in zip(names[stage.name], stage.steps, strict=True):
+            spec = _spec(plan.spec, stage, step, upstream, project_name)
+            tasks.append(
+                {
+                    "apiVersion": API_VERSION,
+                    "kind": "Task",
+                    "metadata": _metadata(plan, name, stage),
+                    "spec": spec,
+                }
+            )
+    return tasks
+
+
+def names_by_stage(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The names of the Tasks of every stage, in the order of its steps."""
+    steps = [(stage.name, step.heading) for stage in plan.spec.stages for step in stage.steps]
+    names = iter(task_names(plan.metadata.name, steps))
+    return {stage.name: tuple(next(names) for _ in stage.steps) for stage in plan.spec.stages}
+
+
+def stage_graph(spec: PlanSpec) -> dict[str, tuple[str, ...]]:
+    """For each stage the stages that come first."""
+    return dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
+
+
+def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
+    return {
+        "name": name,
+        "namespace": plan.metadata.namespace,
+        # Nothing that tracks by app.kubernetes.io/instance may believe that it owns this object.
+        "labels": {
+            labels.MANAGED_BY: labels.MANAGER,
+            labels.PLAN: label_value(plan.metadata.name),
+            labels.STAGE: label_value(slug(stage.name) or stage.name),
+        },
+        "ownerReferences": [owner_reference("Plan", plan.metadata.name, plan.metadata.uid)],
+    }
+
+
+def _spec(
+    plan: PlanSpec, stage: Stage, step: Step, upstream: list[str], project_name: str
+) -> dict[str, Any]:
+    work = step.model_dump(exclude={"title", "goal", "cli"})
+    spec = TaskSpec(
+        **work,
+        title=step.heading,
+        goal=plan.name,
+        cli=step.cli or plan.cli,
+        project_ref=project_name,
+        stage=stage.name,
+        stage_description=stage.description,
+        depends_on=tuple(upstream),
+        constraints=plan.constraints,
+        context_files=plan.context_files,
+    )
+    return {key: value for key, value in spec.dump().items() if value != []}

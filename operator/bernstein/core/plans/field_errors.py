@@ -1,0 +1,206 @@
+"""Problems of a plan, and the checks of single values that find them.
+
+A `path` is a place in the plan file, such as `stages[2].steps[0].role`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, TypeGuard, TypeVar
+
+from pydantic.alias_generators import to_snake
+
+from bernstein.core.money import amounts
+
+T = TypeVar("T")
+
+_SHOWN = 80
+_TYPES: Final = (
+    (type(None), "null"),
+    (bool, "boolean"),  # before integers: Python's booleans are some
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    ((list, tuple), "array"),
+    (dict, "mapping"),
+    (date, "date"),
+    (bytes, "binary"),
+    (set, "set"),
+)
+_ALTERNATIVES = re.compile(r"\{[^{},]*,")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """A problem at a place; the message is the whole line that people read."""
+
+    path: str
+    message: str
+
+    @property
+    def located(self) -> str:
+        """The message, and the place where the message does not begin with it."""
+        place = self.message.partition(": ")[0]
+        if "[" not in self.path or self.path.startswith(place):
+            return self.message
+        return f"{self.message} (at {self.path})"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldErrors:
+    """What is wrong with a plan file, and what may be wrong with it."""
+
+    errors: tuple[FieldError, ...] = ()
+    warnings: tuple[FieldError, ...] = ()
+
+
+def listed(errors: Sequence[FieldError], limit: int) -> str:
+    """A line for each, as many as fit in `limit` characters, and how many more there are."""
+    lines: list[str] = []
+    room = limit
+    for number, error in enumerate(errors):
+        room -= len(error.located) + 1
+        if room < 0:
+            return "\n".join([*lines, f"… and {len(errors) - number} more"])
+        lines.append(error.located)
+    return "\n".join(lines)
+
+
+def type_name(value: object) -> str:
+    """What YAML and JSON call the type of this value."""
+    return next((name for kind, name in _TYPES if isinstance(value, kind)), "value")
+
+
+def quoted(value: object) -> str:
+    """A string in quotes, cut short; a number or boolean as it is; of anything else its type."""
+    return f"'{_cut(value)}'" if isinstance(value, str) else _plain(value)
+
+
+def field_name(key: object) -> str:
+    """A key as it stands in the place of a problem."""
+    return _cut(key) if isinstance(key, str) else _plain(key)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number(value) if isinstance(value, (int, float)) else type_name(value)
+
+
+def number(value: float) -> str:
+    """A number in digits, up to 30 of them: Python refuses to print thousands."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return str(value)
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
+
+
+class Findings:
+    """Collects problems; the checks of single values are its methods."""
+
+    def __init__(self) -> None:
+        self.errors: list[FieldError] = []
+        self.warnings: list[FieldError] = []
+
+    def error(self, path: str, message: str) -> None:
+        """A problem whose message says by itself where it is."""
+        self.errors.append(FieldError(path, message))
+
+    def error_at(self, path: str, message: str) -> None:
+        """A problem whose message gets its place in front."""
+        self.errors.append(FieldError(path, f"{path}: {message}"))
+
+    def warn_at(self, path: str, message: str) -> None:
+        """What may be a problem; its message gets its place in front."""
+        self.warnings.append(FieldError(path, f"{path}: {message}"))
+
+    def is_of_type(self, value: object, kind: type[T], path: str, name: str) -> TypeGuard[T]:
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return True
+        self.error_at(path, f"expected type {name}, got {type_name(value)}")
+        return False
+
+    def is_string(self, value: object, path: str) -> TypeGuard[str]:
+        return self.is_of_type(value, str, path, "string")
+
+    def text(self, path: str, value: object) -> None:
+        """A string of any number of lines."""
+        if self.is_string(value, path) and "\0" in value:
+            self.error_at(path, "must not contain the character NUL")
+
+    def line(self, path: str, value: object) -> bool:
+        """A string on one line; white space around it does not count."""
+        if not self.is_string(value, path):
+            return False
+        if not value.strip():
+            self.error_at(path, "must not be empty")
+        elif _CONTROL.search(value.strip()):
+            self.error_at(path, "must be a single line without control characters")
+        else:
+            return True
+        return False
+
+    def integer(self, path: str, value: object, minimum: int, maximum: int) -> bool:
+        if not self.is_of_type(value, int, path, "integer"):
+            return False
+        if value < minimum:
+            self.error_at(path, f"must be >= {minimum}")
+        elif value > maximum:
+            self.error_at(path, f"must be <= {maximum}")
+        return minimum <= value <= maximum
+
+    def rank(self, path: str, value: object, minimum: int, maximum: int) -> None:
+        """An integer on a short scale; the message names both ends."""
+        within = self.is_of_type(value, int, path, "integer") and minimum <= value <= maximum
+        if isinstance(value, int) and not isinstance(value, bool) and not within:
+            self.error_at(path, f"must be between {minimum} and {maximum}, got {number(value)}")
+
+    def boolean(self, path: str, value: object) -> None:
+        self.is_of_type(value, bool, path, "boolean")
+
+    def choice(self, path: str, value: object, allowed: Iterable[str]) -> None:
+        if self.is_string(value, path) and value not in allowed:
+            self.error_at(path, invalid_choice(value, allowed))
+
+    def items(self, path: str, value: object, check: Callable[[str, object], object]) -> None:
+        """An array whose items pass `check(path, item)`."""
+        if self.is_of_type(value, list, path, "array"):
+            for index, item in enumerate(value):
+                check(f"{path}[{index}]", item)
+
+    def relative_path(self, path: str, value: object) -> None:
+        """A path or glob below the root of the repository."""
+        if not self.line(path, value) or not isinstance(value, str):
+            return
+        if value.startswith("/") or ".." in value.split("/"):
+            self.error_at(path, "must be relative to the repository and may not leave it")
+        elif _ALTERNATIVES.search(value):
+            self.warn_at(path, "braces are not expanded: write an entry for each alternative")
+
+    def sum_of_money(self, path: str, value: object) -> None:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            self.error_at(path, f"expected type string or number, got {type_name(value)}")
+        elif amounts.parse(value) is None:
+            self.error_at(path, f'expected US dollars such as "$5" or 5.00, got {quoted(value)}')
+
+
+def invalid_choice(value: str, allowed: Iterable[str]) -> str:
+    """The message for a word that is none of the allowed ones."""
+    known = list(allowed)
+    return f"invalid value {quoted(value)}, must be one of {known}{did_you_mean(value, known)}"
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """The end of a message: the known word that this one is close to; "" where there is none."""
+    if not isinstance(word, str):
+        return ""
+    close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
+    return f", did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,65 @@
+"""From the snake_case of plan files to the camelCase of Plan objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from bernstein.core.money import amounts
+
+EFFORT_SYNONYMS: Mapping[str, str] = {"medium": "normal"}
+_ONE_LINE = ("name", "title", "goal")
+
+
+def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
+    """The `spec` of the Plan that a plan file describes.
+
+    Values of a wrong type stay as they are, so that a validator can say where they are.
+    """
+    spec = _renamed(data)
+    if (budget := data.get("budget")) is not None and isinstance(budget, (str, int, float)):
+        spec["budget"] = amounts.parse(budget) or budget
+    if isinstance(data.get("stages"), list):
+        spec["stages"] = [_stage(stage) for stage in data["stages"]]
+    return spec
+
+
+def _stage(data: object) -> object:
+    if not isinstance(data, dict):
+        return data
+    stage = _renamed(data)
+    if isinstance(data.get("depends_on"), list):
+        stage["dependsOn"] = [_stripped(name) for name in data["depends_on"]]
+    if isinstance(data.get("steps"), list):
+        stage["steps"] = [_step(step) for step in data["steps"]]
+    return stage
+
+
+def _step(data: object) -> object:
+    if not isinstance(data, dict):
+        return data
+    step = _renamed(data)
+    goal = step.pop("goal", None)
+    if not step.get("title") and goal is not None:
+        step["title"] = goal
+    effort = data.get("effort")
+    if isinstance(effort, str):
+        step["effort"] = EFFORT_SYNONYMS.get(effort, effort)
+    signals = data.get("completion_signals")
+    if isinstance(signals, list):
+        step["completionSignals"] = [_renamed(s) if isinstance(s, dict) else s for s in signals]
+    return step
+
+
+def _renamed(data: Mapping[Any, Any]) -> dict[str, Any]:
+    return {
+        to_camel(key): _stripped(value) if key in _ONE_LINE else value
+        for key, value in data.items()
+        if isinstance(key, str)
+    }
+
+
+def _stripped(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value

@@ -1,0 +1,93 @@
+"""A Plan's tally of its Tasks: counts, stage, spend and the last commit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from decimal import Decimal
+from functools import reduce
+
+from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask, Settled
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
+from bernstein.core.money import spend
+from bernstein.core.money.pricing import add, money
+from bernstein.core.snapshot import PlanSnapshot
+
+
+def tally(snapshot: PlanSnapshot) -> PlanStatus:
+    """The status brought up to date, from the Tasks and from the rows of deleted ones."""
+    status = snapshot.plan.status
+    rows, settled = spend.tally(status, snapshot.tasks, snapshot.sessions, snapshot.project)
+    without_row = settled or Settled()
+    spent = sum((Decimal(r.spend_usd) for r in rows), Decimal(without_row.spend_usd))
+    open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
+    stages = (stage.name for stage in snapshot.plan.spec.stages)
+    return status.model_copy(
+        update={
+            "tasks": rows,
+            "counts": _counts(snapshot, rows),
+            "current_stage": next((s for s in stages if s in open_stages), None),
+            "usage": reduce(add, (r.usage for r in rows), without_row.usage),
+            "integration": _follow(snapshot, status.integration),
+            "spend_usd": money(spent),
+            "settled": settled,
+        }
+    )
+
+
+def _follow(snapshot: PlanSnapshot, integration: Integration | None) -> Integration | None:
+    """The integration at the last commit that a Task landed.
+
+    Each commit is found by the one it was made on, so that clocks play no part. The status keeps
+    the last one: deleting a Task takes nothing from what is delivered.
+    """
+    if integration is None:
+        return None
+    landed = {
+        task.status.verification.base: task.status.delivery
+        for task in snapshot.tasks.values()
+        if task.status.verification is not None
+        and task.status.delivery is not None
+        and task.status.delivery.state == "Merged"
+    }
+    while (last := landed.pop(integration.tip, None)) is not None:
+        update = {"sha": last.sha, "tree": last.tree}
+        integration = integration.model_copy(update=update)
+    return integration
+
+
+def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:
+    states = _states(snapshot, rows)
+
+    def number(wanted: Collection[TaskState]) -> int:
+        return sum(state in wanted for state in states)
+
+    failed = sum(failed_for_good(t) for t in snapshot.tasks.values())
+    counts = Counts(
+        total=len(rows),
+        running=number(ACTIVE),
+        verifying=number(VERIFYING),
+        closed=number({TaskState.CLOSED}),
+        failed=failed,
+        cancelled=number({TaskState.CANCELLED}),
+    )
+    begun = counts.running + counts.verifying + counts.closed + counts.failed + counts.cancelled
+    return counts.model_copy(update={"open": counts.total - begun})
+
+
+def _states(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> list[str]:
+    """The state of every row. A Task that was deleted has ended as if it was cancelled, unless it
+    was Closed: its row keeps the state that it was in, which nothing will move on."""
+    uids = {task.metadata.uid for task in snapshot.tasks.values()}
+
+    def state(row: PlanTask) -> str:
+        deleted = row.uid is not None and row.uid not in uids
+        return row.state if not deleted or row.state == TaskState.CLOSED else TaskState.CANCELLED
+
+    return [state(row) for row in rows]
+
+
+def failed_for_good(task: Task) -> bool:
+    """Whether it is Failed with no retry left."""
+    return task.status.state is TaskState.FAILED and is_final(task.status, task.spec.max_retries)

@@ -1,0 +1,331 @@
+"""What each failure means: is it tried again, does it cost an attempt, what helps.
+
+One table for every reason that a pod, a check or a merge can end with. Reasons are stable: they
+stand in conditions, metrics and scripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+
+MAX_INFRASTRUCTURE_FAILURES = 5
+"""In a row and at no cost of an attempt; with more of them a Task fails for good."""
+MAX_GATE_ERRORS = 3
+"""How often checks that could not run are tried again by themselves."""
+MAX_ROUNDS = 100
+"""How often the checks of one tree are begun: more rounds mean that something never settles."""
+PROBE_SECONDS = 300
+"""Seconds between two tries of what only a change outside can mend."""
+MAX_RETRY_AFTER_SECONDS = 24 * 3600
+
+
+class Retry(Enum):
+    """When a failure is tried again; the values are the words of the page of errors."""
+
+    AT_ONCE = "at once"
+    BACK_OFF = "after min(30·2ⁿ, 300) s"
+    PROBE = "every 5 min, or when a spec changes"
+    LATER = "when the provider says"
+    MERGE_ALONE = "the merge alone, every 5 min, or when a spec changes"
+    NEVER = "never"
+
+
+class Holds(Enum):
+    """Who waits while one Task is held for a reason and tries whether it is mended."""
+
+    ITSELF = "that Task alone"
+    AGENT = "Tasks of the same agent"
+    PROJECT = "all Tasks of the Project"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What follows from a failure."""
+
+    retry: Retry
+    counts: bool
+    """Costs one of the Task's attempts."""
+    remedy: str
+    capped: bool = False
+    """Counts to the Task's cap of infrastructure failures."""
+    holds: Holds = Holds.AGENT
+    passes: bool = False
+    """Goes away by itself: a Plan in which all wait for such a thing still moves."""
+    keeps_work: bool = False
+    """Says nothing against the work so far: the next session goes on from there."""
+    not_landed: bool = False
+    """The land program reports it only after it has seen that nothing landed."""
+    names_object: bool = False
+    """The text quotes an object that a field of the Project names."""
+
+
+_REJECTED = "Read the verdict; apply the work anew, with a clearer step or more retries."
+"""Shown when no retry is left; until then it is the next attempt that is told."""
+
+POLICIES: Final[Mapping[Reason, Policy]] = {
+    Reason.SECRET_NOT_FOUND: Policy(
+        Retry.PROBE,
+        False,
+        "Create the Secret (or the key in it) or correct the Project's field.",
+        names_object=True,
+    ),
+    Reason.CONFIG_MAP_NOT_FOUND: Policy(
+        Retry.PROBE,
+        False,
+        "Create the ConfigMap (or the key in it) or correct the Project's field.",
+        names_object=True,
+    ),
+    Reason.IMAGE_PULL_FAILED: Policy(
+        Retry.PROBE, False, "Correct the image's name in the Project, or add an image pull secret."
+    ),
+    Reason.IMAGE_UNUSABLE: Policy(
+        Retry.PROBE,
+        False,
+        "Use an image that can run as a non-root user under the restricted profile.",
+    ),
+    Reason.REPOSITORY_UNREACHABLE: Policy(
+        Retry.PROBE,
+        False,
+        "Check the repository's url and CA in the Project, and that pods may reach it "
+        "(network.git).",
+        holds=Holds.PROJECT,
+    ),
+    Reason.REPOSITORY_AUTH_FAILED: Policy(
+        Retry.PROBE,
+        False,
+        "Check user name and password in the Secret that the Project names.",
+        holds=Holds.PROJECT,
+    ),
+    Reason.REPOSITORY_INVALID: Policy(
+        Retry.PROBE, False, "Run `git fsck` on the git server: its objects do not pass the checks."
+    ),
+    Reason.REF_NOT_FOUND: Policy(
+        Retry.PROBE, False, "Check the repository's branch in the Project.", holds=Holds.PROJECT
+    ),
+    Reason.REF_MOVED: Policy(
+        Retry.BACK_OFF,
+        False,
+        "Let nobody else push to refs/bernstein/.",
+        capped=True,
+        holds=Holds.ITSELF,
+        not_landed=True,
+    ),
+    Reason.UNSCHEDULABLE: Policy(
+        Retry.PROBE, False, "Add nodes, or lower the resources in the Project."
+    ),
+    Reason.POD_REJECTED: Policy(
+        Retry.PROBE, False, "Look at quota and admission policies of the namespace."
+    ),
+    Reason.MODEL_AUTH_FAILED: Policy(
+        Retry.PROBE, False, "Check the model key in the Secret that the agent's apiKey names."
+    ),
+    Reason.NO_PRICING: Policy(
+        Retry.PROBE, False, "Add the model's price to budget.prices, or set onUnpriced: allow."
+    ),
+    Reason.DISRUPTED: Policy(Retry.AT_ONCE, False, "", capped=True, keeps_work=True),
+    Reason.POD_LOST: Policy(Retry.AT_ONCE, False, "", capped=True, keeps_work=True),
+    Reason.TERMINATED: Policy(Retry.AT_ONCE, False, "", capped=True),
+    Reason.INFRASTRUCTURE_ERROR: Policy(
+        Retry.BACK_OFF,
+        False,
+        "Look at the pod's log; the operator tries again.",
+        capped=True,
+        holds=Holds.ITSELF,
+        passes=True,
+    ),
+    Reason.RATE_LIMITED: Policy(
+        Retry.LATER,
+        False,
+        "Wait for the time it names, or lower limits.maxAgents.",
+        capped=True,
+        passes=True,
+    ),
+    Reason.USAGE_LIMITED: Policy(
+        Retry.LATER,
+        False,
+        "Wait for the provider's limit to reset, or raise it.",
+        capped=True,
+        passes=True,
+    ),
+    Reason.PROVIDER_UNAVAILABLE: Policy(
+        Retry.BACK_OFF, False, "Look at the provider's status page.", capped=True, passes=True
+    ),
+    Reason.AGENT_OUT_OF_MEMORY: Policy(
+        Retry.AT_ONCE, True, "Raise resources.memory of the agent in the Project."
+    ),
+    Reason.AGENT_DISK_FULL: Policy(
+        Retry.AT_ONCE, True, "Raise resources.ephemeralStorage of the agent in the Project."
+    ),
+    Reason.SNAPSHOT_TOO_LARGE: Policy(
+        Retry.AT_ONCE, True, "Keep large or generated files out of the tree (.gitignore)."
+    ),
+    Reason.AGENT_FAILED: Policy(
+        Retry.AT_ONCE, True, "Read the agent's message; make the step clearer."
+    ),
+    Reason.AGENT_NOT_STARTED: Policy(
+        Retry.PROBE, False, "Correct the agent's image or command in the Project."
+    ),
+    Reason.NO_FINAL_RECORD: Policy(
+        Retry.AT_ONCE, True, "Look at `bernstein logs` for how the agent ended."
+    ),
+    Reason.MAX_TURNS: Policy(Retry.AT_ONCE, True, "Split the step."),
+    Reason.REFUSED: Policy(Retry.AT_ONCE, True, "Reword the step."),
+    Reason.EMPTY_DIFF: Policy(
+        Retry.AT_ONCE, True, "If the step is to change nothing, say `changes: none`."
+    ),
+    Reason.UNEXPECTED_CHANGES: Policy(
+        Retry.AT_ONCE, True, "The step says `changes: none`; drop that, or have it change nothing."
+    ),
+    Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.GATE_ERRORED: Policy(
+        Retry.BACK_OFF,
+        False,
+        "Check the command and image of the check, in the Project or in the step.",
+        holds=Holds.ITSELF,
+    ),
+    Reason.TOOL_MISSING: Policy(
+        Retry.PROBE, False, "Install the command in the image, or name another one in the Project."
+    ),
+    Reason.TIMEOUT: Policy(
+        Retry.AT_ONCE, True, "Raise the scope's limit, or split the step.", keeps_work=True
+    ),
+    Reason.STALLED: Policy(
+        Retry.AT_ONCE, True, "Raise limits.stallSeconds where agents work in silence for longer."
+    ),
+    Reason.HEARTBEAT_LOST: Policy(Retry.AT_ONCE, True, "", keeps_work=True),
+    Reason.MERGE_CONFLICT: Policy(
+        Retry.MERGE_ALONE,
+        False,
+        "Bring the named files on the branch to where they merge, or cancel and plan it again.",
+    ),
+    Reason.CREDENTIAL_REFUSED: Policy(
+        Retry.PROBE,
+        False,
+        "Let the account push: work to refs/bernstein/, deliver to the branch.",
+        not_landed=True,
+    ),
+    Reason.BRANCH_PROTECTED: Policy(
+        Retry.PROBE, False, "Let the deliver account push to the protected branch.", not_landed=True
+    ),
+    Reason.PUSH_REJECTED: Policy(
+        Retry.PROBE, False, "Read the git server's message.", not_landed=True
+    ),
+    Reason.TREE_MISMATCH: Policy(
+        Retry.PROBE,
+        False,
+        "Find out who rewrites refs/bernstein/: it holds an unverified tree.",
+        not_landed=True,
+    ),
+    Reason.VERIFICATION_MISSING: Policy(
+        Retry.NEVER, False, "Find out who rewrites statuses of Tasks; apply the Plan again."
+    ),
+    Reason.NOT_ON_BASE: Policy(
+        Retry.PROBE,
+        False,
+        "Find out who rewrites refs/bernstein/ or the branch's history.",
+        not_landed=True,
+    ),
+    Reason.CANCELLED: Policy(Retry.NEVER, False, ""),
+    Reason.NAME_CONFLICT: Policy(
+        Retry.PROBE,
+        False,
+        "Delete or rename what has the name, or use another name here.",
+        holds=Holds.ITSELF,
+    ),
+    Reason.PLAN_INVALID: Policy(
+        Retry.NEVER, False, "Correct the plan and apply it under a new name."
+    ),
+    Reason.BUDGET_EXCEEDED: Policy(Retry.NEVER, False, "Raise the Plan's budget."),
+    Reason.PROJECT_NOT_FOUND: Policy(
+        Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
+    ),
+    Reason.PROJECT_NOT_READY: Policy(
+        Retry.NEVER, False, "Put right what the Project's condition Ready tells of."
+    ),
+    Reason.NETWORK_POLICY_REFUSED: Policy(
+        Retry.PROBE,
+        False,
+        "Correct the Project's network, give the operator rights on networkpolicies, or set "
+        "network.policy: Unmanaged.",
+    ),
+    Reason.AGENT_NOT_FOUND: Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
+    Reason.OPERATOR_TOO_OLD: Policy(
+        Retry.NEVER,
+        False,
+        "Run the version of the operator that the CRDs are from, or use what this one knows.",
+    ),
+    Reason.INVALID_PATTERN: Policy(
+        Retry.NEVER, False, "Correct the pattern and apply the work anew, under another name."
+    ),
+    Reason.PLAN_GONE: Policy(
+        Retry.NEVER, False, "Delete the Task; apply its Plan again under a new name."
+    ),
+    Reason.TASK_FAILED: Policy(
+        Retry.NEVER, False, "Read the failed Tasks' messages, then apply a Plan with what is left."
+    ),
+    Reason.DEPENDENCY_FAILED: Policy(
+        Retry.NEVER, False, "Apply the work that is left anew, under another name."
+    ),
+}
+
+_KNOWN = frozenset(map(str, POLICIES))
+_UNKNOWN = POLICIES[Reason.INFRASTRUCTURE_ERROR]
+
+
+def policy(reason: str) -> Policy:
+    """The row of the table; a reason that it does not know is an error of the infrastructure."""
+    return POLICIES[Reason(reason)] if reason in _KNOWN else _UNKNOWN
+
+
+def back_off_seconds(failures: int) -> int:
+    """Seconds to wait after `failures` earlier failures in a row: min(30·2ⁿ, 300)."""
+    return int(min(30 * 2 ** min(failures, 8), PROBE_SECONDS))
+
+
+_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets")
+"""Ends of the paths of fields that name a Secret or a ConfigMap."""
+
+
+def with_remedy(
+    text: str, reason: str, project: Project | None = None, *, own: str | None = None
+) -> str:
+    """The text with the reason's remedy, which names the Project's fields where it can.
+
+    `own`: the remedy for this very case, in place of the reason's.
+    """
+    row = policy(reason)
+    remedy = row.remedy if own is None else own
+    fields = naming(project, text) if project is not None and row.names_object else []
+    if fields:
+        remedy = f"{remedy.rstrip('.')}: {', '.join(fields)}."
+    if not remedy:
+        return text
+    return f"{text.rstrip('.')}. Remedy: {remedy}"
+
+
+def naming(project: Project, text: str) -> list[str]:
+    """Paths of the Project's fields that name an object quoted in the text, as in `secret "x"`."""
+    return [
+        path
+        for path, value in _strings(project.spec.dump(), "spec")
+        if f'"{value}"' in text and path.rstrip("[0123456789]").endswith(_FIELDS)
+    ]
+
+
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """(path, value) of all strings in it."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _strings(inner, f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _strings(inner, f"{path}[{number}]")
+    elif isinstance(value, str):
+        yield path, value

@@ -1,0 +1,14 @@
+"""Which model a Task's next session uses."""
+
+from __future__ import annotations
+
+from bernstein.core.routing.table import Route, route
+from bernstein.core.snapshot import TaskSnapshot
+
+
+def route_of(snapshot: TaskSnapshot) -> Route:
+    """Model and effort of the Task's next session; project and agent are known to exist."""
+    assert snapshot.project is not None
+    agent = snapshot.project.spec.agent(snapshot.task.spec.cli)
+    assert agent is not None
+    return route(snapshot.task.spec, agent)

@@ -1,0 +1,93 @@
+"""How far a run is: a Job of ours with its pod, from the wish for it to its certain end.
+
+    WANTED ──▶ SEEN ──▶ RUNNING ──┬──────────▶ ENDED   its pod is terminal
+                 │         │      │
+                 └────┬────┘      │
+                      ▼           │
+                  ABANDONED ──────┼──────────▶ GONE    it has no pod, and gets none
+                                  └──────────▶ LOST    it was told to end, and its node is silent
+
+An abandoned run may still act, and another one must not take its place. Whatever a run is for, its
+result is read only after ENDED, GONE or LOST, and nothing else asks its pod whether it is over.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from bernstein.api.pod import FENCE
+from bernstein.core import pods
+from bernstein.core.jobs import JobView
+
+LOST_SECONDS = 60
+"""A node that has not ended a pod so long after the pod's grace is taken for dead."""
+
+
+class State(Enum):
+    WANTED = auto()
+    """Its Job was not made yet, or is gone for certain."""
+    SEEN = auto()
+    RUNNING = auto()
+    """Its main container runs."""
+    ABANDONED = auto()
+    """Told to end, by whomever."""
+    ENDED = auto()
+    GONE = auto()
+    LOST = auto()
+
+
+OVER = frozenset({State.ENDED, State.GONE, State.LOST})
+
+
+def state(job: JobView | None, now: datetime) -> State:
+    """How far the run is that this Job is for."""
+    if job is None:
+        return State.WANTED
+    if job.refused is not None or is_fence(job):
+        return State.GONE
+    if job.pod is None:
+        return _without_pod(job)
+    if pods.has_ended(job.pod):
+        return State.ENDED
+    if pods.is_deleting(job.pod):
+        return _told_to_end(job.pod, now)
+    return State.RUNNING if pods.has_started(job.pod, job.main) else State.SEEN
+
+
+def is_fence(job: JobView) -> bool:
+    """Whether it only takes the name of a Job that must not be made any more."""
+    return job.main == FENCE
+
+
+def is_over(job: JobView | None, now: datetime) -> bool:
+    """Whether the run does nothing any more; a Job that was never made does nothing."""
+    return job is None or state(job, now) in OVER
+
+
+def is_overdue(job: JobView, now: datetime) -> bool:
+    """Whether its node should have ended the pod long ago, so that it has to be abandoned."""
+    if job.pod is None or pods.is_deleting(job.pod) or pods.has_ended(job.pod):
+        return False
+    scheduled, spec = pods.scheduled_at(job.pod), job.pod.get("spec", {})
+    limit = spec.get("activeDeadlineSeconds")
+    if scheduled is None or limit is None:
+        return False
+    grace = spec.get("terminationGracePeriodSeconds", 0)
+    return now > scheduled + timedelta(seconds=limit + grace + LOST_SECONDS)
+
+
+def _without_pod(job: JobView) -> State:
+    if job.deleting:
+        return State.ABANDONED  # until the Job is gone: its pods go before it
+    if not job.complete and job.failed is None:
+        return State.SEEN
+    # Jobs and pods come from two streams: no pod in the cache is not yet no pod.
+    return State.GONE if job.no_pod else State.ABANDONED
+
+
+def _told_to_end(pod: pods.Object, now: datetime) -> State:
+    if not pods.is_scheduled(pod):
+        return State.GONE  # a pod that is being deleted gets no node any more
+    until = pods.parse_time(pod["metadata"]["deletionTimestamp"])
+    return State.LOST if now > until + timedelta(seconds=LOST_SECONDS) else State.ABANDONED

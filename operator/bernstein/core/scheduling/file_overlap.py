@@ -1,0 +1,178 @@
+"""Whether the `files` that Tasks declare may overlap; unsure counts as yes.
+
+Every entry has a folder: of a glob what stands before its first wildcard; of a path the path
+itself, which may be one. Entries overlap when their folders are the same or one holds the other,
+with one exception: where a glob's folder holds a path, the glob must match it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from bernstein.core.scheduling.globs import Glob, is_glob
+
+STEPS = 500_000
+"""Steps of matching that one HeldFiles spends on all its questions; then it answers: unsure."""
+
+Files = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    folder: str
+    """Ends with a slash, but for the root."""
+    rest: tuple[str, ...]
+    """The components from the first wildcard on; a path has none."""
+
+    @cached_property
+    def glob(self) -> Glob:
+        return Glob.of(self.rest)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Somebody's files may be these files."""
+
+    holder: str
+    """The name of the Task that holds them."""
+    sure: bool
+    """False when there was too much to compare."""
+
+
+class HeldFiles:
+    """The files that some Tasks hold, to be asked about the files of others.
+
+    Time is linear in the number of entries and in how deep they nest; STEPS bounds the matching.
+    """
+
+    def __init__(self, declared: Iterable[Files], steps: int = STEPS) -> None:
+        """`declared`: every list that will be added or asked about."""
+        self._folders = sorted({entry.folder for files in declared for entry in _parse(files)})
+        self._index = {folder: index for index, folder in enumerate(self._folders)}
+        self._above = _parents(self._folders)
+        size = len(self._folders)
+        # By the index of a folder:
+        self._path: list[str | None] = [None] * size
+        """Who holds it as a path."""
+        self._globs: dict[int, list[tuple[_Entry, str]]] = {}
+        """The globs whose folder it is, each with its holder."""
+        self._within: list[str | None] = [None] * size
+        """Who holds it, or anything in it."""
+        self._globs_within: list[str | None] = [None] * size
+        """Who holds a glob whose folder it is, or lies in it."""
+        self._steps = steps
+
+    def add(self, holder: str, files: Files) -> None:
+        """From now on the Task `holder` holds these files."""
+        for entry in _parse(files):
+            index = self._index[entry.folder]
+            self._mark(self._within, index, holder)
+            if entry.rest:
+                self._globs.setdefault(index, []).append((entry, holder))
+                self._mark(self._globs_within, index, holder)
+            elif self._path[index] is None:
+                self._path[index] = holder
+
+    def overlap(self, files: Files) -> Overlap | None:
+        """Whose files may overlap with these; None: nobody's. Folders first, then matching."""
+        entries = _parse(files)
+        for entry in entries:
+            holder = self._nested_with(entry)
+            if holder is not None:
+                return Overlap(holder, sure=True)
+        for entry in entries:
+            matched = self._path_named_by(entry) if entry.rest else self._glob_naming(entry)
+            if matched is not None:
+                return matched
+        return None
+
+    def _mark(self, marks: list[str | None], index: int, holder: str) -> None:
+        """Marks the folder and all above it; above one with a mark all have one already."""
+        while index >= 0 and marks[index] is None:
+            marks[index] = holder
+            index = self._above[index]
+
+    def _nested_with(self, entry: _Entry) -> str | None:
+        """Who holds an entry that overlaps with this one by their folders alone."""
+        index = self._index[entry.folder]
+        if entry.rest:
+            holder = self._globs_within[index] or self._path[index]
+        else:
+            holder = self._within[index]
+        for above in self._all_above(index):
+            if holder is not None:
+                break
+            holder = self._path[above]
+            if holder is None and entry.rest and above in self._globs:
+                holder = self._globs[above][0][1]
+        return holder
+
+    def _glob_naming(self, path: _Entry) -> Overlap | None:
+        """The holder of a glob that may name the path."""
+        for above in self._all_above(self._index[path.folder]):
+            for entry, holder in self._globs.get(above, ()):
+                if self._may_name(entry.glob, path.folder[len(entry.folder) : -1]):
+                    return Overlap(holder, sure=self._steps >= 0)
+        return None
+
+    def _path_named_by(self, entry: _Entry) -> Overlap | None:
+        """The holder of a path that the glob may name."""
+        index = self._index[entry.folder]
+        any_holder = self._within[index]
+        if any_holder is None:
+            return None
+        for below in range(index + 1, len(self._folders)):
+            folder, holder = self._folders[below], self._path[below]
+            if not folder.startswith(entry.folder):
+                break
+            self._steps -= 1
+            if self._steps < 0:
+                return Overlap(any_holder, sure=False)
+            if holder is not None and self._may_name(entry.glob, folder[len(entry.folder) : -1]):
+                return Overlap(holder, sure=self._steps >= 0)
+        return None
+
+    def _may_name(self, glob: Glob, path: str) -> bool:
+        """Whether the glob may name the path, or something in it.
+
+        Only a path whose last name has no dot is taken for a folder.
+        """
+        is_file = "." in path.rpartition("/")[2]
+        self._steps -= 1
+        if is_file and not path.endswith(glob.tail):
+            return self._steps < 0
+        self._steps -= glob.size + len(path)
+        return self._steps < 0 or (glob.names(path) if is_file else glob.names_or_enters(path))
+
+    def _all_above(self, index: int) -> Iterator[int]:
+        index = self._above[index]
+        while index >= 0:
+            yield index
+            index = self._above[index]
+
+
+@lru_cache(maxsize=4096)
+def _parse(files: Files) -> tuple[_Entry, ...]:
+    return tuple(_entry(text) for text in files)
+
+
+def _entry(text: str) -> _Entry:
+    parts = [part for part in text.split("/") if part not in {"", "."}]
+    wild = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
+    return _Entry("".join(part + "/" for part in parts[:wild]), tuple(parts[wild:]))
+
+
+def _parents(folders: list[str]) -> list[int]:
+    """For each folder the index of the nearest one above it; -1: none.
+
+    `folders` is sorted: what a folder holds follows it.
+    """
+    parents: list[int] = []
+    for index, folder in enumerate(folders):
+        above = index - 1
+        while above >= 0 and not folder.startswith(folders[above]):
+            above = parents[above]
+        parents.append(above)
+    return parents

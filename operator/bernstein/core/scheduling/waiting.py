@@ -1,0 +1,183 @@
+"""Why an Open Task waits: the answer of the first link of a chain that objects to its start.
+
+    project_gone ─ plan_gone ─ project_not_ready ─ agent_missing ─ operator_too_old
+        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
+        ─ budget_spent ─ price_unknown ─ held ─ no_turn ──▶ a session is claimed
+
+Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
+there is a Project, after `agent_missing` its agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bernstein import agents
+from bernstein.api.reasons import Reason
+from bernstein.api.waiting import WaitReason
+from bernstein.checks import patterns, signals
+from bernstein.core import holds, projects
+from bernstein.core.money import budget
+from bernstein.core.scheduling import dependencies, peers
+from bernstein.core.snapshot import TaskSnapshot
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Why an Open Task does not start."""
+
+    reason: str
+    message: str
+    needs_person: bool = False
+    """The Task does not go on by itself."""
+    seconds: float | None = None
+    """Until the Task looks again; None: it looks when something changes."""
+    remedy: str | None = None
+    """For this very case; None: the reason's."""
+
+
+Link = Callable[[TaskSnapshot, datetime], Wait | None]
+
+
+def project_gone(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    if snapshot.project is not None:
+        return None
+    text = snapshot.project_problem or "there is no Project"
+    return Wait(Reason.PROJECT_NOT_FOUND, text, needs_person=True)
+
+
+def plan_gone(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    if not snapshot.plan_missing:
+        return None
+    return Wait(Reason.PLAN_GONE, "its Plan is gone or being deleted", needs_person=True)
+
+
+def project_not_ready(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    assert snapshot.project is not None
+    problem = projects.not_ready(snapshot.project)
+    return (
+        Wait(Reason.PROJECT_NOT_READY, problem, needs_person=True) if problem is not None else None
+    )
+
+
+def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    assert snapshot.project is not None
+    name, spec = snapshot.task.spec.cli, snapshot.project.spec
+    if spec.agent(name) is not None:
+        return None
+    offered = ", ".join(a.name for a in spec.agents)
+    text = f"the Project has no agent '{name}', it has: {offered}"
+    return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
+
+
+def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """The CRDs, newer than this operator, let through words that it does not know.
+
+    No agent is paid for work that cannot be judged.
+    """
+    assert snapshot.project is not None
+    agent = snapshot.project.spec.agent(snapshot.task.spec.cli)
+    assert agent is not None
+    if agent.adapter not in agents.names():
+        known = ", ".join(agents.names())
+        text = f"agent '{agent.name}' has the adapter '{agent.adapter}', known here are: {known}"
+        return Wait(Reason.OPERATOR_TOO_OLD, text, needs_person=True)
+    for signal in snapshot.task.spec.completion_signals:
+        if signal.type not in signals.types():
+            known = ", ".join(signals.types())
+            text = f"a completion signal has the type '{signal.type}', known here are: {known}"
+            return Wait(Reason.OPERATOR_TOO_OLD, text, needs_person=True)
+    return None
+
+
+def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that no check can judge."""
+    for signal in snapshot.task.spec.completion_signals:
+        problem = patterns.problem(signal.contains) if signal.regex and signal.contains else None
+        if problem is not None:
+            text = f"{signal.contains!r} is no regular expression: {problem}"
+            return Wait(Reason.INVALID_PATTERN, text[:1024], needs_person=True)
+    return None
+
+
+def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    unmet = dependencies.unmet(snapshot)
+    if unmet is None:
+        return None
+    stuck = unmet.reason == Reason.DEPENDENCY_FAILED
+    return Wait(unmet.reason, unmet.message, needs_person=stuck, remedy=unmet.remedy)
+
+
+def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    if snapshot.plan is None or snapshot.plan.spec.cancel is None:
+        return None
+    return Wait(WaitReason.PLAN_CANCELLED, "its Plan was cancelled")
+
+
+def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    if snapshot.plan is None or not snapshot.plan.spec.suspend:
+        return None
+    return Wait(WaitReason.PLAN_SUSPENDED, "its Plan is suspended")
+
+
+def plan_starting(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    if snapshot.plan is None or snapshot.plan.status.integration is not None:
+        return None
+    return Wait(WaitReason.PLAN_STARTING, "its Plan has not begun yet")
+
+
+def budget_spent(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    problem = budget.spent(snapshot)
+    return Wait(Reason.BUDGET_EXCEEDED, problem, needs_person=True) if problem is not None else None
+
+
+def price_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    problem = budget.unpriced(snapshot)
+    return Wait(Reason.NO_PRICING, problem, needs_person=True) if problem is not None else None
+
+
+def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
+    """The Task's own hold runs: something outside must change first."""
+    hold = snapshot.task.status.hold
+    seconds = holds.seconds_left(hold, snapshot.project, now)
+    if hold is None or seconds is None:
+        return None
+    text = f"{hold.message} (tried again at {hold.retry_at:%H:%M:%S} UTC)"
+    return Wait(hold.reason, text[:1024], seconds=seconds)
+
+
+def no_turn(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
+    """Other Tasks come first, have the agents or the files, or probe what is broken outside."""
+    queue = peers.why_not_now(snapshot, now)
+    return Wait(queue.reason, queue.message) if queue is not None else None
+
+
+OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
+"""What every Task needs to its end: without Project and Plan nothing says where its work goes."""
+LAUNCH: tuple[Link, ...] = (
+    *OWNERS,
+    project_not_ready,
+    agent_missing,
+    operator_too_old,
+    pattern_invalid,
+)
+"""What a session needs: without one of these none can be made."""
+CHAIN: tuple[Link, ...] = (
+    *LAUNCH,
+    dependencies_open,
+    plan_cancelled,
+    plan_suspended,
+    plan_starting,
+    budget_spent,
+    price_unknown,
+    held,
+    no_turn,
+)
+
+
+def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wait | None:
+    """The answer of the first of these links that objects; None: none does."""
+    answers = (link(snapshot, now) for link in links)
+    return next((wait for wait in answers if wait is not None), None)

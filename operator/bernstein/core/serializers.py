@@ -1,0 +1,202 @@
+"""Plans and Tasks as the command line and the HTTP API show them: lower snake case, for scripts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from pydantic.alias_generators import to_snake
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.meta import Condition
+from bernstein.api.plan import Estimate, Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Attempt, Task
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.core import labels
+from bernstein.core.conditions import find, is_true
+from bernstein.core.fsm import may_retry
+from bernstein.core.plans.estimate import STEP_MINUTES
+from bernstein.core.sanitise import line, text
+
+Record = dict[str, Any]
+
+STATUSES = tuple(to_snake(state) for state in TaskState if state is not TaskState.PENDING_APPROVAL)
+"""All words of a Task's `status`; PendingApproval is `done` with `approval: pending`."""
+
+
+def task_status(task: Task) -> str:
+    """`failed` only when no retry will follow, else `open`: a script may stop at `failed`."""
+    state = task.status.state
+    if state is TaskState.PENDING_APPROVAL:
+        return "done"
+    if state is None or (
+        state is TaskState.FAILED and may_retry(task.status, task.spec.max_retries)
+    ):
+        return "open"
+    return to_snake(state)
+
+
+def task_record(task: Task) -> Record:
+    """Everything about a Task that scripts may want."""
+    spec, status = task.spec, task.status
+    record: Record = {
+        "id": task.metadata.name,
+        "title": spec.title,
+        "description": spec.description or spec.title,
+        "role": spec.role,
+        "status": task_status(task),
+        "priority": spec.priority,
+        "scope": spec.scope,
+        "complexity": spec.complexity,
+        "estimated_minutes": spec.estimated_minutes or STEP_MINUTES,
+        "depends_on": list(spec.depends_on),
+        "files": list(spec.files),
+        "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
+        "plan": task.metadata.labels.get(labels.PLAN),
+        "stage": spec.stage,
+        "project": status.project or spec.project_ref,
+        "cli": spec.cli,
+        "model": status.model or spec.model,
+        "effort": spec.effort,
+        "attempt": status.attempt,
+        "max_retries": spec.max_retries,
+        "session": status.session,
+        **_why(task),
+        "verification": _verification(status.verification),
+        "delivery": _delivery(status.delivery),
+        "attempts": [_attempt(task, attempt) for attempt in status.attempts],
+        "cost_usd": _dollars(status.spend_usd),
+        "tokens": status.usage.model_dump(),
+        "created_at": _time(task.metadata.creation_timestamp),
+        "started_at": _time(status.started_at),
+        "ended_at": _time(status.ended_at),
+    }
+    if status.state is TaskState.PENDING_APPROVAL:
+        record["approval"] = "pending"
+    return record
+
+
+def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Record:
+    """Everything about a Plan that scripts may want; with `tasks`, their records are in it."""
+    spec, status = plan.spec, plan.status
+    condition = telling_condition(status.conditions)
+    record: Record = {
+        "id": plan.metadata.name,
+        "name": spec.name,
+        "description": spec.description,
+        "status": (status.phase or "Pending").lower(),
+        "reason": condition.reason if condition else None,
+        "message": text(condition.message, 4096) if condition else None,
+        "project": status.project or spec.project_ref,
+        "stage": status.current_stage,
+        "suspended": spec.suspend,
+        "cancel": spec.cancel.reason if spec.cancel else None,
+        "counts": status.counts.model_dump(),
+        "max_agents": spec.max_agents,
+        "budget_usd": None if spec.budget is None else _dollars(spec.budget),
+        "cost_usd": _dollars(status.spend_usd),
+        "tokens": status.usage.model_dump(),
+        "estimate": estimate_record(status.estimate),
+        "delivery": _delivery(status.delivery),
+        "target": status.integration.target if status.integration else None,
+        "verification": _verification(status.verification),
+        "created_at": _time(plan.metadata.creation_timestamp),
+        "started_at": _time(status.started_at),
+        "ended_at": _time(status.ended_at),
+    }
+    if tasks is not None:
+        record["tasks"] = [task_record(task) for task in tasks]
+    return record
+
+
+def estimate_record(estimate: Estimate | None) -> Record | None:
+    if estimate is None:
+        return None
+    cost = None if estimate.cost_usd is None else _dollars(estimate.cost_usd)
+    return {"minutes": estimate.minutes, "cost_usd": cost, "basis": estimate.basis}
+
+
+def telling_condition(conditions: tuple[Condition, ...]) -> Condition | None:
+    """The one that says best how things are: why it stands still, how it ended, what it does."""
+    if is_true(conditions, "Stalled"):
+        return find(conditions, "Stalled")
+    return find(conditions, "Succeeded") or find(conditions, "Reconciling")
+
+
+def _why(task: Task) -> Record:
+    """Reason and message: what the Task waits for, or why it stopped."""
+    status = task.status
+    stalled = find(status.conditions, "Stalled")
+    if stalled is not None and stalled.status == "True":
+        return {"reason": stalled.reason, "message": text(stalled.message, 4096)}
+    if status.queue is not None:
+        return {"reason": status.queue.reason, "message": text(status.queue.message, 1024)}
+    if status.hold is not None:
+        return {"reason": status.hold.reason, "message": text(status.hold.message, 2048)}
+    return {"reason": None, "message": None}
+
+
+def _verification(verification: Verification | None) -> Record | None:
+    if verification is None:
+        return None
+    return {
+        "sha": verification.sha,
+        "tree": verification.tree,
+        "passed": verification.passed,
+        "checks": [_check(check) for check in verification.checks],
+    }
+
+
+def _check(check: CheckResult) -> Record:
+    return {
+        "name": check.name,
+        "kind": check.kind,
+        "title": line(check.title, 300),
+        "required": check.required,
+        "verdict": to_snake(check.verdict),
+        "reason": check.reason,
+        "excerpt": text(check.excerpt, 2048),
+        "seconds": check.seconds,
+    }
+
+
+def _delivery(delivery: Delivery | None) -> Record | None:
+    if delivery is None:
+        return None
+    return {
+        "state": to_snake(delivery.state),
+        "onto": delivery.onto,
+        "sha": delivery.sha,
+        "reason": delivery.reason,
+        "message": None if delivery.message is None else text(delivery.message, 2048),
+    }
+
+
+def rejection(task: Task, attempt: Attempt) -> str | None:
+    """Why the work of a session that reported success was refused, if it was."""
+    if attempt.reason != "Succeeded":
+        return None
+    moves = (m for m in task.status.history if m.to_state == TaskState.FAILED)
+    return next((m.reason for m in moves if m.attempt == attempt.attempt), None)
+
+
+def _attempt(task: Task, attempt: Attempt) -> Record:
+    return {
+        "session": attempt.session,
+        "attempt": attempt.attempt,
+        "counted": attempt.counted,
+        "reason": rejection(task, attempt) or attempt.reason,
+        "message": text(attempt.message, 512),
+        "model": attempt.model,
+        "cost_usd": _dollars(attempt.spend_usd),
+    }
+
+
+def _dollars(amount: str) -> float:
+    return float(Decimal(amount))
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,283 @@
+"""AgentSession: its Job is made, watched and stopped, and its end becomes an outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bernstein import agents
+from bernstein.api.plan import Plan
+from bernstein.api.pod import AGENT
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession, AgentSessionStatus, PodRef
+from bernstein.api.states import SessionState
+from bernstein.api.task import Task
+from bernstein.api.waiting import Abandoned
+from bernstein.core import conditions, diagnosis, pods, runs
+from bernstein.core.actions import Fence
+from bernstein.core.conditions import busy
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.fsm import ACTIVE, check_session_move
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.money.spend import belongs, is_kept
+from bernstein.core.runs import State
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sessions import outcome
+from bernstein.core.sessions.outcome import Ending
+
+STALE_SECONDS = 120
+"""Without a heartbeat; then the session counts as silent."""
+STOP_SECONDS = 60
+"""A soft stop may take this long; then the Job is deleted, and the pod's grace begins."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Create the prompt's ConfigMap and the agent's Job."""
+
+
+@dataclass(frozen=True)
+class DeleteJob:
+    """Delete the Job with its pod."""
+
+    job: JobView
+
+
+@dataclass(frozen=True)
+class ReleasePod:
+    """Take our finalizer off the pod: its outcome is recorded."""
+
+    job: JobView
+
+
+@dataclass(frozen=True)
+class ReleaseSession:
+    """Take our finalizer off the session that is being deleted: it is settled."""
+
+
+Action = Launch | Fence | DeleteJob | ReleasePod | ReleaseSession
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that the decision about one session looks at."""
+
+    session: AgentSession
+    job: JobView | None
+    launchable: bool
+    """See is_launchable."""
+    settled: bool = True
+    """Its cost and outcome are where they stay; see is_settled."""
+
+
+def is_launchable(session: AgentSession, task: Task | None, project: Project | None) -> bool:
+    """Whether Task and Project still are as the session knows them, and its CLI is known here.
+
+    It may have been made by a newer operator, with an adapter that this one lacks.
+    """
+    if task is None or project is None or task.metadata.uid != session.spec.task_ref.uid:
+        return False
+    if task.status.session != session.metadata.name or task.status.state not in ACTIVE:
+        return False  # made late, by a request that nobody waited for any more
+    agent = project.spec.agent(session.spec.agent)
+    return agent is not None and {agent.adapter, session.spec.adapter} <= {*agents.names()}
+
+
+def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> bool:
+    """Whether nobody needs the session's object any more.
+
+    With a Plan: its cost is in the Plan's status, which remembers deleted Tasks. Without one: its
+    outcome is in its Task's status, or the Task is gone, too. `plan` is the one whose name the
+    session has; it may be another Plan of that name.
+    """
+    if plan is not None and belongs(session, plan) and plan.metadata.deletion_timestamp is None:
+        return is_kept(session, plan.status)
+    if task is None or task.metadata.uid != session.spec.task_ref.uid:
+        return True
+    name = session.metadata.name
+    if task.metadata.deletion_timestamp is not None or task.status.session != name:
+        return True
+    return any(attempt.session == name for attempt in task.status.attempts)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The status to write (if it differs), what to do first, when to look again at the latest."""
+
+    status: AgentSessionStatus
+    actions: tuple[Action, ...] = ()
+    requeue_after: float | None = None
+
+
+def decide(snapshot: Snapshot, now: datetime) -> Decision:
+    """The session's next step."""
+    session, job = snapshot.session, snapshot.job
+    status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
+    if status.state is SessionState.DEAD:
+        return _dead(snapshot, status)
+    if status.job is None:
+        return _launch(snapshot, status, now)
+    match runs.state(job, now):
+        case State.ENDED:
+            assert job is not None
+            return _end(status, outcome.classify(session, job), now)
+        case State.WANTED | State.GONE:
+            return _end(status, outcome.without_pod(session), now)
+        case State.LOST:
+            assert job is not None
+            return _end(status, outcome.lost(session, job), now)
+        case _:
+            assert job is not None
+            return _alive(session, job, status, now)
+
+
+def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> Decision:
+    """The end of a session that cannot be launched."""
+    session = snapshot.session
+    status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
+    return _never_started(status, reason, message, now)
+
+
+def _never_started(
+    status: AgentSessionStatus, reason: str, message: str, now: datetime
+) -> Decision:
+    if status.state is None:
+        # The first state is Starting; the end comes with the next look.
+        return Decision(_starting(status, now))
+    return _end(status, Ending(outcome.failed(reason, message, started=False)), now)
+
+
+def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Decision:
+    session, job = snapshot.session, snapshot.job
+    if job is not None and not runs.is_fence(job):
+        # Made before a crash: its agent may have run, even if the session is to stop now.
+        return Decision(_starting(status, now).model_copy(update={"job": job.name}))
+    unwanted = session.spec.stop is not None or _is_deleted(session)
+    if job is None and snapshot.launchable and not unwanted:
+        named = _starting(status, now).model_copy(update={"job": session.metadata.name})
+        return Decision(named, (Launch(),), LOOK_AGAIN_SECONDS)
+    if job is None:
+        return Decision(_starting(status, now), (Fence(session.metadata.name),), LOOK_AGAIN_SECONDS)
+    reason = session.spec.stop.reason if session.spec.stop else Reason.CANCELLED
+    return _never_started(status, reason, "never started", now)
+
+
+def _starting(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
+    update = {"state": SessionState.STARTING, "started_at": now}
+    return busy(status.model_copy(update=update), "Starting", "its pod is made", now)
+
+
+def _is_deleted(session: AgentSession) -> bool:
+    return session.metadata.deletion_timestamp is not None
+
+
+def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
+    job = snapshot.job
+    actions: list[Action] = [ReleasePod(job)] if job is not None and job.pod is not None else []
+    if job is not None and not runs.is_fence(job):
+        actions.extend(_deletion(job))
+    if not _is_deleted(snapshot.session):
+        return Decision(status, tuple(actions))
+    if not snapshot.settled:
+        # What its Task or Plan writes is no event of the session.
+        return Decision(status, tuple(actions), LOOK_AGAIN_SECONDS)
+    return Decision(status, (*actions, ReleaseSession()))
+
+
+def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> Decision:
+    check_session_move(status.state, SessionState.DEAD)
+    update = {
+        "state": SessionState.DEAD,
+        "outcome": ending.outcome,
+        "work": ending.work,
+        "usage": ending.usage,
+        "abandoned": None,
+        "ended_at": now,
+        "conditions": conditions.drop(status.conditions, "Stale", "Reconciling"),
+    }
+    return Decision(status.model_copy(update=update))
+
+
+def _alive(
+    session: AgentSession, job: JobView, status: AgentSessionStatus, now: datetime
+) -> Decision:
+    """One look at a session whose pod has not ended for certain."""
+    status = _with_pod(status, job)
+    if job.pod is not None and pods.has_started(job.pod, AGENT):
+        status = _working(status, now)
+    status = _staleness(_abandoned(status, job, now), now)
+    if status.abandoned is not None or _is_deleted(session):
+        return Decision(status, _deletion(job), LOOK_AGAIN_SECONDS)
+    if session.spec.stop is not None:
+        return _stopping(job, status, now)
+    waiting = status.state is SessionState.STARTING
+    return Decision(status, (), LOOK_AGAIN_SECONDS if waiting else STALE_SECONDS / 4)
+
+
+def _with_pod(status: AgentSessionStatus, job: JobView) -> AgentSessionStatus:
+    if status.pod is not None or job.pod is None or not pods.is_scheduled(job.pod):
+        return status
+    meta = job.pod["metadata"]
+    ref = PodRef(name=meta["name"], uid=meta["uid"], node=job.pod["spec"]["nodeName"])
+    return status.model_copy(update={"pod": ref})
+
+
+def _working(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
+    if status.state is not SessionState.STARTING:
+        return status
+    status = status.model_copy(update={"state": SessionState.WORKING})
+    return busy(status, "Working", "the agent is at work", now)
+
+
+def _abandoned(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:
+    """The status with why its run is given up, if it is; that stays, whatever the pod does then."""
+    if status.abandoned is not None:
+        return status
+    if status.state is SessionState.STARTING:
+        stuck = diagnosis.diagnose_waiting(job, now)
+    elif runs.is_overdue(job, now):
+        stuck = Diagnosis(Reason.HEARTBEAT_LOST, "its node did not end it in time")
+    else:
+        stuck = None
+    if stuck is None:
+        return status
+    abandoned = Abandoned(reason=stuck.reason, message=sanitise(stuck.message, 2000))
+    status = status.model_copy(update={"abandoned": abandoned})
+    return busy(status, "Ending", f"its pod is given up: {abandoned.message}", now)
+
+
+def _deletion(job: JobView) -> tuple[Action, ...]:
+    return (DeleteJob(job),) if job.goes_on else ()
+
+
+def _staleness(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
+    """The status with or without the condition Stale: no heartbeat for STALE_SECONDS."""
+    if status.state is not SessionState.WORKING or status.report is None:
+        return status
+    beat = status.report.heartbeat_time
+    if beat is None or now - beat <= timedelta(seconds=STALE_SECONDS):
+        return status.model_copy(update={"conditions": conditions.drop(status.conditions, "Stale")})
+    stale = conditions.put(
+        status.conditions,
+        "Stale",
+        "True",
+        "NoHeartbeat",
+        f"no heartbeat for more than {STALE_SECONDS} s",
+        generation=status.observed_generation,
+        now=now,
+    )
+    return status.model_copy(update={"conditions": stale})
+
+
+def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> Decision:
+    """One look at a session that was asked to stop; its Job is deleted after STOP_SECONDS."""
+    status = conditions.note(
+        status, "Stopping", True, "SoftStop", "the agent was asked to end", now
+    )
+    stopping = conditions.find(status.conditions, "Stopping")
+    assert stopping is not None
+    seconds = STOP_SECONDS - (now - stopping.last_transition_time).total_seconds()
+    if not job.goes_on or seconds <= 0 or status.state is SessionState.STARTING:
+        return Decision(status, _deletion(job), LOOK_AGAIN_SECONDS)
+    return Decision(status, (), seconds)

@@ -1,0 +1,58 @@
+"""The AgentSession of a Task's next run, as the API server takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.meta import API_VERSION
+from bernstein.api.session import AgentSessionSpec, PlanRef, TaskRef
+from bernstein.api.task import TaskStatus
+from bernstein.core import labels, names
+from bernstein.core.owners import owner_reference
+from bernstein.core.routing.choose import route_of
+from bernstein.core.sessions.limits import timeout_seconds
+from bernstein.core.snapshot import TaskSnapshot
+
+
+def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]:
+    """The object of session number `status.sessions`; Project and agent are known to exist."""
+    task, meta = snapshot.task, snapshot.task.metadata
+    name = names.session(meta.name, status.sessions)
+    own_labels = {labels.TASK: names.bounded(meta.name)}
+    if labels.PLAN in meta.labels:
+        own_labels[labels.PLAN] = meta.labels[labels.PLAN]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "AgentSession",
+        "metadata": {
+            "name": name,
+            "namespace": task.metadata.namespace,
+            "labels": own_labels,
+            "ownerReferences": [owner_reference("Task", meta.name, meta.uid)],
+            "finalizers": [labels.FINALIZER],
+        },
+        "spec": _spec(snapshot, status).dump(),
+    }
+
+
+def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
+    task, project, plan = snapshot.task, snapshot.project, snapshot.plan
+    assert project is not None
+    agent = project.spec.agent(task.spec.cli)
+    assert agent is not None
+    route, number = route_of(snapshot), status.sessions
+    return AgentSessionSpec(
+        task_ref=TaskRef(name=task.metadata.name, uid=task.metadata.uid),
+        plan_ref=PlanRef(name=plan.metadata.name, uid=plan.metadata.uid) if plan else None,
+        project=project.metadata.name,
+        attempt=status.attempt + 1,
+        number=number,
+        agent=agent.name,
+        adapter=agent.adapter,
+        model=route.model,
+        effort=route.effort,
+        base_ref=snapshot.target_ref,
+        work_ref=names.work_ref(snapshot.owner_uid, task.metadata.name, number),
+        resume_ref=status.checkpoint,
+        timeout_seconds=timeout_seconds(task, project),
+    )

@@ -1,0 +1,230 @@
+"""How a session ended, by what the kubelet and our own containers say; the agent has no say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.pod import (
+    AGENT,
+    CHECKOUT,
+    PUSHER,
+    RECORDER,
+    PusherResult,
+    RecorderResult,
+    Usage,
+    load,
+)
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession, Outcome, Work
+from bernstein.api.states import SessionState
+from bernstein.core import diagnosis, pods
+from bernstein.core.jobs import JobView
+from bernstein.core.pods import Object
+from bernstein.core.reasons import policy
+from bernstein.core.sanitise import text as sanitise
+
+AT_ONCE_SECONDS = 20
+"""A command that cannot be started fails within this time, its wait for the recorder included."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is recorded of a session at its end."""
+
+    outcome: Outcome
+    work: Work | None = None
+    usage: UsageCounts | None = None
+
+
+def failed(reason: str, message: str, *, started: bool, exit_code: int | None = None) -> Outcome:
+    """The outcome of a failure, with the remedy from the table of failures."""
+    return Outcome(
+        reason=reason,
+        message=sanitise(message, 2000),
+        remedy=policy(reason).remedy,
+        started=started,
+        exit_code=exit_code,
+    )
+
+
+def classify(session: AgentSession, job: JobView) -> Ending:
+    """The outcome of a session whose pod has ended."""
+    assert job.pod is not None
+    recorded = _recorded(job.pod)
+    work = _work(session, job.pod, recorded)
+    usage = counts(recorded.usage) if recorded is not None else _reported(session)
+    outcome = _outcome(session, job.pod, recorded, work)
+    return Ending(outcome=outcome, work=work, usage=usage)
+
+
+def without_pod(session: AgentSession) -> Ending:
+    """The outcome of a session of which no pod is left, or that never had one."""
+    status, stop = session.status, session.spec.stop
+    if stop is not None:
+        ended = failed(stop.reason, "stopped", started=status.pod is not None)
+    elif status.abandoned is not None:
+        ran = status.state is SessionState.WORKING
+        ended = failed(status.abandoned.reason, status.abandoned.message, started=ran)
+    else:
+        text = "its Job or its pod was deleted by someone else"
+        ended = failed(Reason.POD_LOST, text, started=status.pod is not None)
+    return Ending(outcome=ended, usage=_reported(session))
+
+
+def lost(session: AgentSession, job: JobView) -> Ending:
+    """The outcome of a session whose node is gone. If it pushes yet, then only to its own ref."""
+    pod, abandoned = job.pod or {}, session.status.abandoned
+    reason: str = Reason.HEARTBEAT_LOST
+    text = "its node does not answer any more"
+    if session.spec.stop is not None:
+        reason, text = session.spec.stop.reason, f"stopped; {text}"
+    elif pods.is_disrupted(pod):
+        reason = Reason.DISRUPTED
+    elif abandoned is not None:
+        reason, text = abandoned.reason, abandoned.message
+    ended = failed(reason, text, started=pods.has_started(pod, AGENT))
+    return Ending(outcome=ended, usage=_reported(session))
+
+
+def _reported(session: AgentSession) -> UsageCounts | None:
+    return session.status.report.usage if session.status.report else None
+
+
+def counts(usage: Usage) -> UsageCounts:
+    """A program's usage as statuses carry it."""
+    return UsageCounts(
+        input=usage.input,
+        output=usage.output,
+        cache_read=usage.cache_read,
+        cache_write=usage.cache_write,
+    )
+
+
+def _recorded(pod: Object) -> RecorderResult | None:
+    ended = pods.terminated(pod, RECORDER)
+    try:
+        return load(RecorderResult, (ended or {}).get("message") or "")
+    except ValueError:
+        return None
+
+
+def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -> Work | None:
+    """The commit that the pusher left on the remote; None: it left none.
+
+    It is final only where it is the commit that the recorder made last.
+    """
+    ended = pods.terminated(pod, PUSHER)
+    try:
+        pushed = load(PusherResult, (ended or {}).get("message") or "")
+    except ValueError:
+        return None
+    changed = recorded.changed if recorded is not None and recorded.sha == pushed.sha else None
+    return Work(
+        base=pushed.base,
+        sha=pushed.sha,
+        tree=pushed.tree,
+        ref=session.spec.work_ref,
+        final=pushed.final and changed is not None,
+        files_changed=changed.files if changed else 0,
+        python_changed=changed.python if changed else True,
+        tests_changed=changed.tests if changed else True,
+        deps_changed=changed.deps if changed else True,
+    )
+
+
+def _outcome(
+    session: AgentSession, pod: Object, recorded: RecorderResult | None, work: Work | None
+) -> Outcome:
+    started = pods.has_started(pod, AGENT)
+    agent = pods.terminated(pod, AGENT) or {}
+    code = agent.get("exitCode")
+    early = diagnosis.failure_of(pod, CHECKOUT)
+    if early is not None and early.reason != Reason.INFRASTRUCTURE_ERROR:
+        return failed(early.reason, early.message, started=False)
+    ended = _ended_from_outside(session, pod, finished=_finished(pod, work))
+    if ended is not None:
+        reason, message = ended
+        return failed(reason, message, started=started, exit_code=code)
+    if agent.get("reason") == "OOMKilled":
+        return failed(Reason.AGENT_OUT_OF_MEMORY, "the agent ran out of memory", started=True)
+    if agent.get("reason") in ("StartError", "ContainerCannotRun") or _not_found(agent):
+        text = str(agent.get("message") or "the agent's command was not found")
+        return failed(Reason.AGENT_NOT_STARTED, text, started=False, exit_code=code)
+    if early is not None:
+        return failed(early.reason, early.message, started=False)
+    if not agent:
+        return failed(Reason.INFRASTRUCTURE_ERROR, "the agent did not run", started=started)
+    return _after_run(pod, recorded, work, code)
+
+
+def _finished(pod: Object, work: Work | None) -> bool:
+    """Whether the agent had succeeded before the pod was told to end, and its work is pushed."""
+    agent = pods.terminated(pod, AGENT) or {}
+    if agent.get("exitCode") != 0 or work is None or not work.final:
+        return False
+    finished_at, told_to_end = agent.get("finishedAt"), pods.asked_to_end(pod)
+    if told_to_end is None:
+        return True
+    return finished_at is not None and pods.parse_time(finished_at) < told_to_end
+
+
+def _ended_from_outside(
+    session: AgentSession, pod: Object, *, finished: bool
+) -> tuple[str, str] | None:
+    """(reason, message) when the pod was ended from outside, and not by its own containers."""
+    deadline = pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, AGENT)
+    if deadline and not finished:
+        return Reason.TIMEOUT, f"not done after {session.spec.timeout_seconds} s"
+    if session.spec.stop is not None:
+        return session.spec.stop.reason, "stopped"
+    if session.status.abandoned is not None and not finished:
+        return session.status.abandoned.reason, session.status.abandoned.message
+    if pods.is_disrupted(pod):
+        return Reason.DISRUPTED, "the pod was disrupted"
+    if pods.reason(pod) == "Evicted":
+        return Reason.AGENT_DISK_FULL, str(pod["status"].get("message", ""))
+    if pods.is_deleting(pod) and not finished:
+        return Reason.POD_LOST, "the pod was deleted by someone else"
+    return None
+
+
+def _not_found(agent: Object) -> bool:
+    """Whether the launcher could not start the command.
+
+    A command that ran may end with the same exit code, but later.
+    """
+    if agent.get("exitCode") not in (126, 127):
+        return False
+    start, end = agent.get("startedAt"), agent.get("finishedAt")
+    if not start or not end:
+        return True
+    return (pods.parse_time(end) - pods.parse_time(start)).total_seconds() <= AT_ONCE_SECONDS
+
+
+def _after_run(
+    pod: Object, recorded: RecorderResult | None, work: Work | None, code: int | None
+) -> Outcome:
+    for name in (RECORDER, PUSHER):
+        problem = diagnosis.failure_of(pod, name)
+        if problem is not None and not pods.ran_out_of_memory(pod, name):
+            return failed(problem.reason, problem.message, started=True, exit_code=code)
+    if recorded is None or work is None or not work.final:
+        if pods.ran_out_of_memory(pod, RECORDER):
+            text = "the recorder ran out of memory on the tree that the agent left"
+            return failed(Reason.SNAPSHOT_TOO_LARGE, text, started=True, exit_code=code)
+        text = "the agent ran, but its work could not be taken"
+        return failed(Reason.INFRASTRUCTURE_ERROR, text, started=True, exit_code=code)
+    final = recorded.final
+    facts = {"exit_code": code, "text": sanitise(final.text, 2000), "no_change": final.no_change}
+    if recorded.stopped == Reason.STALLED:
+        text = "no sign of activity; it was stopped"
+        return failed(Reason.STALLED, text, started=True).model_copy(update=facts)
+    if final.outcome != "Succeeded":
+        facts["retry_after_seconds"] = final.retry_after
+        message = final.message or f"the agent ended with exit code {code}"
+        return failed(final.outcome, message, started=True).model_copy(update=facts)
+    if code != 0:
+        text = f"the agent ended with exit code {code}"
+        return failed(Reason.AGENT_FAILED, text, started=True).model_copy(update=facts)
+    return Outcome(reason="Succeeded", started=True).model_copy(update=facts)

@@ -1,0 +1,86 @@
+"""What decisions look at: everything about one Task or one Plan, as the caches have it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from bernstein.api.plan import Plan
+from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
+from bernstein.api.task import Task
+from bernstein.api.waiting import QueueReason
+from bernstein.core import names
+from bernstein.core.jobs import JobView
+
+Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
+"""Why each ready Task may not start (None: it may), by Project and second."""
+
+
+@dataclass(frozen=True)
+class TaskSnapshot:
+    """Everything that the decision about one Task looks at."""
+
+    task: Task
+    project: Project | None
+    project_problem: str | None = None
+    """Why there is no Project."""
+    plan: Plan | None = None
+    plan_missing: bool = False
+    """The Task belongs to a Plan that is gone or being deleted."""
+    session: AgentSession | None = None
+    """The Task's current one."""
+    jobs: Mapping[str, JobView] = field(default_factory=dict)
+    """Follow-up Jobs of this Task, by name."""
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    """Every Task of the namespace, this one included, by name."""
+    sessions: Mapping[str, AgentSession] = field(default_factory=dict)
+    """Every AgentSession of the namespace, by name."""
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    """Every Plan of the namespace, by name."""
+    turns: Turns = field(default_factory=dict)
+    """Answers so far; shared by all snapshots with the same Tasks, Projects and Plans."""
+
+    def with_job(self, job: JobView) -> TaskSnapshot:
+        return replace(self, jobs={**self.jobs, job.name: job})
+
+    @property
+    def owner_uid(self) -> str:
+        """The uid whose refs the Task uses: its Plan's, or its own."""
+        return self.plan.metadata.uid if self.plan else self.task.metadata.uid
+
+    @property
+    def target_ref(self) -> str:
+        """Where its work lands: the Plan's integration ref, without a Plan the Project's branch."""
+        if self.plan is not None:
+            return names.integration_ref(self.plan.metadata.uid)
+        assert self.project is not None
+        return names.branch_ref(self.project.spec.repository.branch)
+
+    @property
+    def peers(self) -> list[Task]:
+        """Tasks of the same Project, this one included."""
+        project = self.project.metadata.name if self.project else None
+        return [
+            t
+            for t in self.tasks.values()
+            if t.metadata.name == self.task.metadata.name or t.status.project == project
+        ]
+
+
+@dataclass(frozen=True)
+class PlanSnapshot:
+    """Everything that the decision about one Plan looks at."""
+
+    plan: Plan
+    project: Project | None
+    project_problem: str | None = None
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    """The Plan's Tasks, by name."""
+    sessions: Collection[AgentSession] = ()
+    """Of its Tasks, deleted ones included."""
+    jobs: Mapping[str, JobView] = field(default_factory=dict)
+    """The Plan's own Jobs, by name."""
+
+    def with_job(self, job: JobView) -> PlanSnapshot:
+        return replace(self, jobs={**self.jobs, job.name: job})

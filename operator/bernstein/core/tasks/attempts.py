@@ -1,0 +1,144 @@
+"""How an attempt ends: what it cost, whether it counts, and what follows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession
+from bernstein.api.states import TaskState
+from bernstein.api.task import Attempt, TaskStatus
+from bernstein.core import holds
+from bernstein.core.conditions import busy, ended, stalled
+from bernstein.core.fsm import may_retry, move
+from bernstein.core.money import spend
+from bernstein.core.money.pricing import add, money
+from bernstein.core.reasons import (
+    MAX_INFRASTRUCTURE_FAILURES,
+    MAX_RETRY_AFTER_SECONDS,
+    Retry,
+    back_off_seconds,
+    policy,
+    with_remedy,
+)
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.snapshot import TaskSnapshot
+
+_ATTEMPTS = 30
+"""Entries that a status keeps."""
+
+
+def settle(
+    snapshot: TaskSnapshot,
+    session: AgentSession,
+    status: TaskStatus,
+    reason: str,
+    message: str,
+    *,
+    counted: bool,
+) -> TaskStatus:
+    """The status with the session's spend and with its entry among the attempts.
+
+    Called once for each session, together with the move that ends it.
+    """
+    usage, price = spend.usage_of(session), spend.price(session, snapshot.project)
+    spent = spend.cost_of(session, snapshot.project)
+    entry = Attempt(
+        session=session.metadata.name,
+        attempt=session.spec.attempt,
+        counted=counted,
+        reason=reason,
+        message=sanitise(message, 500),
+        model=session.spec.model,
+        spend_usd=money(spent),
+    )
+    return status.model_copy(
+        update={
+            "attempt": status.attempt + (1 if counted else 0),
+            "attempts": (*status.attempts, entry)[-_ATTEMPTS:],
+            "usage": add(status.usage, usage) if usage is not None else status.usage,
+            "spend_usd": money(Decimal(status.spend_usd) + spent),
+            "spend_source": "Reported" if price is not None else "Unpriced",
+        }
+    )
+
+
+def count_failure(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, message: str, now: datetime
+) -> TaskStatus:
+    """A failure that costs an attempt; the next attempt is told why."""
+    status = status.model_copy(update={"feedback": sanitise(f"{reason}: {message}", 6000)})
+    if reason == Reason.HEARTBEAT_LOST and status.state is TaskState.IN_PROGRESS:
+        return move(status, TaskState.ORPHANED, reason, now)
+    return fail(snapshot, status, reason, now)
+
+
+def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
+    """Failed: to be tried again, or for good where no retry is left."""
+    failed = move(status, TaskState.FAILED, reason, now).model_copy(update={"hold": None})
+    if may_retry(failed, snapshot.task.spec.max_retries):
+        return busy(failed, "Retrying", "it is tried again", now)
+    return _no_retry_left(failed, reason, now)
+
+
+def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
+    tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
+    text = f"no retry is left after {tries}: {_last_message(status)}"
+    over = status.model_copy(update={"ended_at": now, "hold": None, "queue": None})
+    return stalled(ended(over, False, reason, text, now), reason, with_remedy(text, reason), now)
+
+
+def _last_message(status: TaskStatus) -> str:
+    return (status.feedback or (status.attempts[-1].message if status.attempts else ""))[:2000]
+
+
+def not_counted(
+    status: TaskStatus,
+    snapshot: TaskSnapshot,
+    session: AgentSession,
+    reason: str,
+    message: str,
+    now: datetime,
+) -> TaskStatus:
+    """A failure that costs no attempt: tried again at once or after a hold, as the table says."""
+    retry = policy(reason).retry
+    if retry is Retry.PROBE:
+        held = holds.hold(reason, message, snapshot.project, now)
+        status = status.model_copy(update={"hold": held})
+        if _agent_worked(session, reason):
+            # It cost a whole run, so it counts to the cap.
+            again = infrastructure(status, reason, message, now)
+            if again.state is not TaskState.OPEN:
+                return again
+        else:
+            again = move(status, TaskState.OPEN, reason, now)
+        return stalled(again, reason, with_remedy(message, reason, snapshot.project), now)
+    if retry in (Retry.BACK_OFF, Retry.LATER):
+        outcome = session.status.outcome
+        wait = outcome.retry_after_seconds if outcome is not None else None
+        wait = wait or back_off_seconds(status.infrastructure_failures)
+        wait = min(wait, MAX_RETRY_AFTER_SECONDS)
+        held = holds.hold(reason, message, snapshot.project, now, wait)
+        status = status.model_copy(update={"hold": held})
+    return infrastructure(status, reason, message, now)
+
+
+def _agent_worked(session: AgentSession, reason: str) -> bool:
+    """Whether tokens may have been paid for; a provider that refuses the key gives none."""
+    outcome, usage = session.status.outcome, session.status.usage
+    if reason == Reason.MODEL_AUTH_FAILED:
+        return usage is not None and usage.output > 0
+    return outcome is not None and outcome.started
+
+
+def infrastructure(status: TaskStatus, reason: str, message: str, now: datetime) -> TaskStatus:
+    """A failure that is nobody's fault: tried again at no cost of an attempt, up to the cap."""
+    counted = status.model_copy(
+        update={"infrastructure_failures": status.infrastructure_failures + 1}
+    )
+    if counted.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES:
+        again = move(counted, TaskState.OPEN, reason, now)
+        return busy(again, "Retrying", message, now)
+    failed = move(counted, TaskState.FAILED, reason, now).model_copy(update={"feedback": message})
+    return _no_retry_left(failed, reason, now)

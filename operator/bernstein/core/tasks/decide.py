@@ -1,0 +1,49 @@
+"""Task: from Open to Closed, one reconcile at a time.
+
+`decide` is a function of a snapshot and the time. It never trusts an agent: Done needs a session
+whose work is on the remote, Closed needs the verdicts of every check on exactly the tree that
+landed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.states import TaskState
+from bernstein.core.actions import Decision
+from bernstein.core.fsm import move
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks.cancel import decide_cancel
+from bernstein.core.tasks.done import decide_done
+from bernstein.core.tasks.failed import decide_failed, decide_orphaned
+from bernstein.core.tasks.open import decide_open
+from bernstein.core.tasks.running import decide_running
+
+
+def decide(snapshot: TaskSnapshot, now: datetime) -> Decision:
+    """The Task's next step."""
+    task = snapshot.task
+    status = task.status.model_copy(
+        update={
+            "observed_generation": task.metadata.generation,
+            "project": snapshot.project.metadata.name if snapshot.project else task.status.project,
+        }
+    )
+    if status.state is None:
+        status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
+        return decide_open(snapshot, status, now, may_claim=False)
+    if task.spec.cancel is not None:
+        return decide_cancel(snapshot, status, now)
+    match status.state:
+        case TaskState.OPEN:
+            return decide_open(snapshot, status, now)
+        case TaskState.CLAIMED | TaskState.IN_PROGRESS:
+            return decide_running(snapshot, status, now)
+        case TaskState.ORPHANED:
+            return decide_orphaned(snapshot, status, now)
+        case TaskState.FAILED:
+            return decide_failed(snapshot, status, now)
+        case TaskState.DONE:
+            return decide_done(snapshot, status, now)
+        case _:
+            return Decision(status)

@@ -1,0 +1,68 @@
+"""Done: its work is judged, then delivered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from bernstein.api.reasons import Reason
+from bernstein.api.task import TaskStatus
+from bernstein.core.actions import Decision
+from bernstein.core.conditions import note, stalled
+from bernstein.core.delivery.task import deliver
+from bernstein.core.reasons import with_remedy
+from bernstein.core.scheduling import waiting
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks.attempts import fail
+from bernstein.core.verification import round as rounds
+from bernstein.core.verification import summary
+from bernstein.core.verification.round import CannotRun, Passed, Rejected
+from bernstein.core.verification.task import question
+
+
+def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    """The next step of a Task whose agent has reported success."""
+    wait = waiting.first(waiting.OWNERS, snapshot, now)
+    if wait is not None:
+        message = with_remedy(wait.message, wait.reason)
+        return Decision(stalled(status, wait.reason, message, now))
+    if status.verification is None:
+        return Decision(fail(snapshot, status, Reason.POD_LOST, now))
+    if status.verification.passed is None:
+        return _verify(snapshot, status, now)
+    return deliver(snapshot, status, now)
+
+
+def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    assert status.verification is not None
+    match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
+        case Passed(status, actions):
+            delivered = deliver(snapshot, _passed(status, now), now)
+            return replace(delivered, actions=(*actions, *delivered.actions))
+        case Rejected() as outcome:
+            rejected = _rejected(outcome, now)
+            return Decision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
+        case CannotRun(status, text, actions):
+            noted = note(status, "Verified", False, Reason.GATE_ERRORED, text, now)
+            return Decision(noted, actions)
+        case outcome:
+            return Decision(outcome.status, outcome.actions, outcome.requeue_after)
+
+
+def _passed(status: TaskStatus, now: datetime) -> TaskStatus:
+    assert status.verification is not None
+    count = sum(r.verdict == "Passed" for r in status.verification.checks)
+    status = status.model_copy(update={"feedback": None})
+    return note(status, "Verified", True, "ChecksPassed", f"{count} checks passed", now)
+
+
+def _rejected(outcome: Rejected[TaskStatus], now: datetime) -> TaskStatus:
+    """The status with the verdict as feedback and as the reason of the last attempt.
+
+    That attempt had reported success.
+    """
+    status, text = outcome.status, summary.feedback(outcome.results)
+    status = note(status, "Verified", False, outcome.reason, outcome.which[:1000], now)
+    last = {"reason": outcome.reason, "message": text[:500]}
+    attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
+    return status.model_copy(update={"feedback": text, "attempts": attempts})

@@ -1,0 +1,106 @@
+"""Claimed and InProgress: the Task follows its session, and decides what its end means."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.core.actions import CreateSession, Decision
+from bernstein.core.conditions import busy
+from bernstein.core.fsm import move
+from bernstein.core.reasons import policy
+from bernstein.core.scheduling import waiting
+from bernstein.core.sessions.object import session_object
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks.attempts import count_failure, infrastructure, not_counted, settle
+from bernstein.core.verification.task import change_problem
+
+
+def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    """The next step of a Task that has a session, or is to get one."""
+    session = snapshot.session
+    if session is None:
+        return _without_session(snapshot, status, now)
+    state = session.status.state
+    if state in (None, SessionState.STARTING):
+        return Decision(status)
+    if status.state is TaskState.CLAIMED and _ran(session):
+        started = move(status, TaskState.IN_PROGRESS, "AgentStarted", now)
+        cleared = started.model_copy(update={"hold": None})
+        return Decision(busy(cleared, "InProgress", "the agent is at work", now))
+    if state is not SessionState.DEAD:
+        return Decision(status)
+    return Decision(_session_ended(snapshot, session, status, now))
+
+
+def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+    if status.state is not TaskState.CLAIMED:
+        return Decision(
+            infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
+        )
+    wait = waiting.first(waiting.LAUNCH, snapshot, now)
+    if wait is None:
+        return Decision(status, (CreateSession(session_object(snapshot, status)),))
+    reopened = move(status, TaskState.OPEN, wait.reason, now)
+    return Decision(busy(reopened, "Open", wait.message, now))
+
+
+def _ran(session: AgentSession) -> bool:
+    """Whether its agent was started."""
+    if session.status.state is SessionState.DEAD:
+        return bool(session.status.outcome and session.status.outcome.started)
+    return True
+
+
+def _session_ended(
+    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, now: datetime
+) -> TaskStatus:
+    outcome, work = session.status.outcome, session.status.work
+    assert outcome is not None
+    reason, message = outcome.reason, outcome.message
+    if reason == "Succeeded" and work is not None:
+        problem = change_problem(snapshot.task, outcome, work)
+        if problem is None:
+            settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
+            return _reported_done(settled, session, now)
+        reason, message = problem
+    counts = policy(reason).counts
+    status = settle(snapshot, session, status, reason, message, counted=counts)
+    status = status.model_copy(update={"checkpoint": _checkpoint(session, status, reason)})
+    if counts:
+        return count_failure(snapshot, status, reason, message, now)
+    return not_counted(status, snapshot, session, reason, message, now)
+
+
+def _checkpoint(session: AgentSession, status: TaskStatus, reason: str) -> str | None:
+    """The ref that the next session goes on from; None: it starts from the tip."""
+    if not policy(reason).keeps_work:
+        return None
+    work, report = session.status.work, session.status.report
+    pushed = work is not None and work.sha != work.base
+    reported = report is not None and report.checkpoint is not None
+    return session.spec.work_ref if pushed or reported else status.checkpoint
+
+
+def _reported_done(status: TaskStatus, session: AgentSession, now: datetime) -> TaskStatus:
+    """Done is only what the agent reports: its work has yet to be judged."""
+    work = session.status.work
+    assert work is not None
+    judged = Verification(
+        base=work.base,
+        sha=work.sha,
+        tree=work.tree,
+        ref=work.ref,
+        files_changed=work.files_changed,
+        python_changed=work.python_changed,
+        tests_changed=work.tests_changed,
+        deps_changed=work.deps_changed,
+    )
+    done = move(status, TaskState.DONE, "Reported", now).model_copy(
+        update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}
+    )
+    return busy(done, "Verifying", "the janitor and the gates look at what it left", now)

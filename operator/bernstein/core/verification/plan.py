@@ -1,0 +1,73 @@
+"""Which checks judge a Plan's work as a whole, on a tree that no Task was verified on."""
+
+from __future__ import annotations
+
+from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.signals import Signal
+from bernstein.api.verification import Verification
+from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.round import Question, afresh
+from bernstein.core.verification.summary import unanswered
+
+
+def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
+    """Every gate of the Project, and every signal of every Task, each once."""
+    assert snapshot.project is not None
+    everything = Subject(
+        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+    )
+    return plan_checks(signals_of(snapshot), snapshot.project.spec, everything)
+
+
+def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
+    """Every signal of every Task, each once, in the order in which names of checks number them."""
+    signals: dict[str, Signal] = {}
+    for _, task in sorted(snapshot.tasks.items()):
+        for signal in task.spec.completion_signals:
+            signals.setdefault(signal.model_dump_json(), signal)
+    return tuple(signals.values())
+
+
+def question(snapshot: PlanSnapshot, integration: Integration) -> Question:
+    """How the tree that the Plan delivers is judged."""
+    assert snapshot.project is not None
+    return Question(
+        subject=snapshot.plan.metadata.name,
+        checks=specs_of(snapshot),
+        project=snapshot.project,
+        pinned_sha=integration.target_sha,
+        onto=integration.target,
+    )
+
+
+def of_last_task(snapshot: PlanSnapshot, integration: Integration) -> Verification | None:
+    """The verification of the Task whose commit is the tip; None where the Task was deleted."""
+    for task in snapshot.tasks.values():
+        delivered = task.status.delivery
+        if delivered is not None and delivered.sha == integration.sha:
+            return task.status.verification
+    return None
+
+
+def to_judge(
+    snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
+) -> Verification | None:
+    """What must be judged (again) before the Plan lands; None where its verdicts suffice.
+
+    They do not where the Project asks for checks that were not run, or where the last Task is gone
+    and nobody can say any more what it was judged by.
+    """
+    candidate, expected = status.verification, specs_of(snapshot)
+    if candidate is not None:
+        return afresh(candidate) if unanswered(candidate, expected) else None
+    last = of_last_task(snapshot, integration)
+    if last is not None and not unanswered(last, (s for s in expected if s.kind == "gate")):
+        return None
+    return Verification(
+        base=integration.target_sha,
+        sha=integration.tip,
+        tree=integration.tree or "",
+        ref=integration.ref,
+    )

@@ -1,0 +1,68 @@
+"""How people are told that a check could not run, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.pod import INSPECT
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.checks.spec import CheckSpec
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.reasons import POLICIES, with_remedy
+
+_TITLE = 120
+"""Characters of a signal's title, which holds its whole command."""
+_CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
+_SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
+
+
+def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis) -> str:
+    """What could not run and why. A gate is called by its name, a signal by its title: its own name
+    is no word of the user's."""
+    spec = _named(check, checks)
+    called = check if spec is None or spec.kind == "gate" else spec.title[:_TITLE]
+    if check == INSPECT:
+        called = "the checks that only read"
+    return f"'{called}' could not run: {why.reason}: {why.message}"
+
+
+def with_remedy_of(
+    text: str, check: str, checks: Iterable[CheckSpec], reason: str, project: Project
+) -> str:
+    """The text with what helps against exactly this, and the place where it can be changed."""
+    own = _own(_named(check, checks), reason, project)
+    known = reason in POLICIES and POLICIES[Reason(reason)].remedy
+    return with_remedy(text, reason if known else Reason.GATE_ERRORED, project, own=own)
+
+
+def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:
+    """The remedy for exactly this check; None where that of the reason says enough."""
+    if reason in _CUT_OFF:
+        return "Find out what ends pods here; checks run again when the Project changes."
+    if spec is None or (reason in POLICIES and reason != Reason.TOOL_MISSING):
+        return None
+    instead = _instead(spec)
+    if reason == Reason.TOOL_MISSING:
+        return f"Install the command in {_image(spec, project)}, or {instead}"
+    if spec.command is None:
+        return instead[0].upper() + instead[1:]
+    return f"Check its command and {_image(spec, project)}, or {instead}"
+
+
+def _named(check: str, checks: Iterable[CheckSpec]) -> CheckSpec | None:
+    return next((spec for spec in checks if spec.name == check), None)
+
+
+def _instead(spec: CheckSpec) -> str:
+    if spec.kind == "signal":
+        return f"use {_SIGNALS}"
+    return f"change gates.pipeline of the Project for '{spec.name}'."
+
+
+def _image(spec: CheckSpec, project: Project) -> str:
+    """The field of the Project that names the image in which the check runs."""
+    own = any(s.name == spec.name and s.image for s in project.spec.gates.pipeline)
+    if spec.kind == "gate" and own:
+        return f"the image of the gate '{spec.name}' in the Project"
+    return "the Project's toolchain.image"

@@ -1,0 +1,86 @@
+"""Which checks a tree must pass: the signals of the work, and the gates of its Project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.pod import Check
+from bernstein.api.project import GateSettings, ProjectSpec
+from bernstein.api.signals import Signal
+from bernstein.checks import gates, signals
+from bernstein.checks.gate import Command, Gate
+from bernstein.checks.signal import Executes
+from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
+
+
+def plan_checks(
+    declared: Iterable[Signal], project: ProjectSpec, subject: Subject
+) -> tuple[CheckSpec, ...]:
+    """Every check of this tree, in order: the janitor's signals, then the gates."""
+    image = project.toolchain.image
+    janitor = tuple(_signal(i, signal, image) for i, signal in enumerate(declared))
+    if not project.gates.enabled:
+        return janitor
+    return janitor + tuple(_gates(project, subject))
+
+
+def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
+    name, kind = f"{SIGNAL}{index}", signals.of(signal.type)
+    command = kind.answer.command(signal) if isinstance(kind.answer, Executes) else None
+    reads = Check(
+        name=name,
+        type=signal.type,
+        path=signal.path or "",
+        value=signal.value or "",
+        contains=signal.contains or "",
+        regex=bool(signal.regex),
+    )
+    return CheckSpec(
+        name=name,
+        kind="signal",
+        title=kind.title(signal),
+        required=True,
+        command=command,
+        image=image if command else None,
+        timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
+        reads=None if command else reads,
+    )
+
+
+def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
+    """The built-in gates in their own order, then the Project's gates in the Project's order."""
+    listed = {settings.name: settings for settings in project.gates.pipeline}
+    for name in dict.fromkeys((*gates.names(), *listed)):
+        gate = gates.of(name)
+        settings = listed.get(name) or GateSettings(name=name, enabled=gate.default_on)
+        if settings.enabled:
+            yield _gate(settings, gate, project, subject)
+
+
+def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
+    condition = settings.condition or gate.condition
+    built_in = gate.runs if isinstance(gate.runs, Command) else None
+    command = settings.command or (built_in.command if built_in else None)
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=gate.required if settings.required is None else settings.required,
+        command=command,
+        image=(settings.image or project.toolchain.image) if command else None,
+        timeout=settings.timeout_seconds or project.gates.timeout_seconds,
+        pinned=built_in.pinned if built_in else (),
+        reads=None if command else Check(name=gate.name, type=gate.name),
+        condition=condition,
+        skipped=None if subject.meets(condition) else "ConditionNotMet",
+    )
+
+
+def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that need a Job of their own."""
+    return [c for c in checks if c.command is not None and c.skipped is None]
+
+
+def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that share the inspect Job."""
+    return [c for c in checks if c.reads is not None and c.skipped is None]

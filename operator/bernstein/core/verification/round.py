@@ -1,0 +1,285 @@
+"""One round of judging one tree, a Task's or a Plan's: starts missing Jobs, reads ended ones.
+
+    passed is None ──take()──┬─▶ Waiting    Jobs are at work, or a hold runs
+                             ├─▶ Passed     `passed` is True, `digest` names the verdicts
+                             ├─▶ Rejected   `passed` is False: a required check said no
+                             └─▶ CannotRun  one could not judge: a new round, at once or later
+
+What follows from Passed, Rejected and CannotRun is the caller's decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from bernstein.api.pod import INSPECT
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.waiting import Hold
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import holds, labels, names
+from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
+from bernstein.core.conditions import Progress, busy, stalled
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
+from bernstein.core.reasons import (
+    MAX_GATE_ERRORS,
+    MAX_ROUNDS,
+    PROBE_SECONDS,
+    Retry,
+    back_off_seconds,
+    policy,
+    with_remedy,
+)
+from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
+
+CHANGED = "the Project's checks have changed"
+ENDLESS = (
+    f"the checks were run {MAX_ROUNDS} times without an end: "
+    "are the CRDs of the cluster as new as the operator?"
+)
+
+
+class Judged(Progress, Protocol):
+    """What a round reads and writes in the status of a Task or a Plan."""
+
+    @property
+    def verification(self) -> Verification | None: ...
+    @property
+    def hold(self) -> Hold | None: ...
+    @property
+    def gate_errors(self) -> int: ...
+    @property
+    def reports(self) -> int: ...
+
+
+S = TypeVar("S", bound=Judged)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which checks judge a tree, and what their Jobs need to know."""
+
+    subject: str
+    """What the names of its Jobs begin with."""
+    checks: tuple[CheckSpec, ...]
+    project: Project
+    pinned_sha: str
+    """The commit that the configuration of linters and the like is read from."""
+    onto: str
+    """The ref that the work is to land in."""
+
+
+@dataclass(frozen=True)
+class Waiting(Generic[S]):
+    status: S
+    actions: tuple[JobAction, ...] = ()
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Passed(Generic[S]):
+    status: S
+    actions: tuple[JobAction, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rejected(Generic[S]):
+    status: S
+    results: tuple[CheckResult, ...]
+    """Every verdict."""
+    actions: tuple[JobAction, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """SignalFailed where a signal is among those that said no, else GateFailed."""
+        signals = any(r.kind == "signal" for r in summary.rejected(self.results))
+        return Reason.SIGNAL_FAILED if signals else Reason.GATE_FAILED
+
+    @property
+    def which(self) -> str:
+        """The checks that said no, in words."""
+        rejected = summary.rejected(self.results)
+        return ", ".join(f"{r.title} ({r.verdict})" for r in rejected)
+
+
+@dataclass(frozen=True)
+class CannotRun(Generic[S]):
+    status: S
+    message: str
+    actions: tuple[JobAction, ...] = ()
+
+
+Outcome = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
+
+
+def take(status: S, question: Question, jobs: Mapping[str, JobView], now: datetime) -> Outcome[S]:
+    """One look at the checks of a tree that has no verdict yet. `jobs`: by name."""
+    judged, project = status.verification, question.project
+    assert judged is not None
+    if status.hold is not None:
+        over = _is_over(status) and not holds.is_mended(status.hold, project)
+        seconds = None if over else holds.seconds_left(status.hold, project, now)
+        if over or seconds is not None:
+            return Waiting(status, (), seconds)
+        status = _resumed(status, now)
+    if judged.round >= MAX_ROUNDS:
+        return Waiting(
+            stalled(status, Reason.GATE_ERRORED, with_remedy(ENDLESS, Reason.GATE_ERRORED), now)
+        )
+    jobs_to_run = _runs(question, judged)
+    existing = _existing(jobs_to_run, judged, jobs, now)
+    if _is_outdated(jobs_to_run, existing):
+        return Waiting(again(status, next_round(judged), CHANGED, now), give_up(existing.values()))
+    abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
+    judged = judged.model_copy(update={"abandoned": abandoned})
+    status = status.model_copy(update={"verification": judged})
+    results = verdicts.verdicts(question.checks, existing, now, project.spec.gates, abandoned)
+    if results is not None:
+        outcome = _judge(status, judged, question, results, now)
+        status, logs = check_logs.keep(judged.checks, outcome.status, existing)
+        return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
+    unable = verdicts.unable(question.checks, existing, now, abandoned)
+    if unable is not None:
+        outcome = _cannot_run(status, judged, question, *unable, now)
+        return replace(outcome, actions=give_up(existing.values()))
+    ending = [existing[a.check] for a in abandoned or () if a.check in existing]
+    status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
+    start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
+    actions = (*logs, *give_up(ending), *start)
+    return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
+
+
+def again(status: S, judged: Verification, text: str, now: datetime) -> S:
+    """The status in which `judged` is to be judged by the Jobs of a new round."""
+    return busy(status.model_copy(update={"verification": judged}), "Verifying", text, now)
+
+
+def next_round(judged: Verification) -> Verification:
+    """The same tree, to be judged by new Jobs; old verdicts are shown until there are new ones."""
+    return judged.model_copy(update={"round": judged.round + 1, "abandoned": None})
+
+
+def afresh(judged: Verification) -> Verification:
+    """The same tree, to be judged by new Jobs as if it had never been judged."""
+    update = {"passed": None, "digest": None, "checks": ()}
+    return next_round(judged).model_copy(update=update)
+
+
+def _is_over(status: Judged) -> bool:
+    """Too often the checks could not run: only a change of the Project lets them run again."""
+    return status.gate_errors > MAX_GATE_ERRORS
+
+
+def _resumed(status: S, now: datetime) -> S:
+    errors = 0 if _is_over(status) else status.gate_errors
+    status = status.model_copy(update={"gate_errors": errors, "hold": None})
+    return busy(status, "Verifying", "the checks are run again", now)
+
+
+def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunInspect]:
+    """The Jobs that judge this tree, by check."""
+    runs: dict[str, RunCheck | RunInspect] = {
+        spec.name: RunCheck(
+            job=names.check_job(question.subject, spec.name, judged.round),
+            check=spec,
+            ref=judged.ref,
+            sha=judged.sha,
+            pinned_sha=question.pinned_sha,
+        )
+        for spec in required.executing(question.checks)
+    }
+    reading = tuple(required.reading(question.checks))
+    if reading:
+        runs[INSPECT] = RunInspect(
+            job=names.check_job(question.subject, INSPECT, judged.round),
+            checks=reading,
+            ref=judged.ref,
+            sha=judged.sha,
+            base=judged.base,
+            onto=question.onto,
+        )
+    return runs
+
+
+def _existing(
+    jobs_to_run: Mapping[str, RunCheck | RunInspect],
+    judged: Verification,
+    jobs: Mapping[str, JobView],
+    now: datetime,
+) -> dict[str, JobView]:
+    """The Jobs of this round, by check. One that was abandoned is never made anew."""
+    existing = {c: jobs[run.job] for c, run in jobs_to_run.items() if run.job in jobs}
+    for each in judged.abandoned or ():
+        if each.check in jobs_to_run:
+            existing.setdefault(each.check, gone(jobs_to_run[each.check].job, now))
+    return existing
+
+
+def _is_outdated(runs: Mapping[str, RunCheck | RunInspect], jobs: Mapping[str, JobView]) -> bool:
+    """Whether a Job was made for another question than the one asked now."""
+    return any(
+        job.labels.get(labels.ASKED, runs[check].asked) != runs[check].asked
+        for check, job in jobs.items()
+    )
+
+
+def _judge(
+    status: S,
+    judged: Verification,
+    question: Question,
+    results: tuple[CheckResult, ...],
+    now: datetime,
+) -> Outcome[S]:
+    rejected, errored = summary.rejected(results), summary.errored(results)
+    if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
+        once = next_round(judged).model_copy(update={"out_of_memory": True})
+        return Waiting(again(status, once, "a check ran out of memory; once more", now))
+    judged = judged.model_copy(update={"checks": results, "abandoned": None})
+    if errored and not rejected:
+        why = Diagnosis(errored[0].reason, errored[0].excerpt)
+        return _cannot_run(status, judged, question, errored[0].name, why, now)
+    if not summary.passed(results):
+        judged = judged.model_copy(update={"passed": False})
+        return Rejected(status.model_copy(update={"verification": judged}), results)
+    digest = summary.digest(judged.base, judged.sha, judged.tree, results)
+    judged = judged.model_copy(update={"passed": True, "digest": digest})
+    return Passed(status.model_copy(update={"verification": judged, "gate_errors": 0}))
+
+
+def _cannot_run(
+    status: S,
+    judged: Verification,
+    question: Question,
+    check: str,
+    why: Diagnosis,
+    now: datetime,
+) -> CannotRun[S]:
+    """The checks are run again: at once, after a while, or when the Project has changed."""
+    project, checks = question.project, question.checks
+    text = remedies.told(check, checks, why)
+    errors = status.gate_errors + 1
+    update = {"gate_errors": errors, "verification": next_round(judged)}
+    status = status.model_copy(update=update)
+    wait = retry_seconds(why.reason, errors)
+    if wait or _is_over(status):
+        held = holds.hold(Reason.GATE_ERRORED, text, project, now, wait)
+        status = status.model_copy(update={"hold": held})
+        message = remedies.with_remedy_of(text, check, checks, why.reason, project)
+        status = stalled(status, Reason.GATE_ERRORED, message, now)
+    return CannotRun(status, text)
+
+
+def retry_seconds(reason: str, errors: int) -> int:
+    """Seconds until the checks are run for the `errors`-th time after they could not run."""
+    match policy(reason).retry:
+        case Retry.AT_ONCE:
+            return 0
+        case Retry.BACK_OFF:
+            return back_off_seconds(errors - 1)
+        case _:
+            return PROBE_SECONDS

@@ -1,0 +1,57 @@
+"""What the verdicts of one tree mean together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.spec import CheckSpec
+
+
+def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Expected checks without a verdict on exactly their question."""
+    judged = {(result.name, result.asked) for result in verification.checks}
+    return [check for check in expected if (check.name, check.digest) not in judged]
+
+
+def passed(results: Iterable[CheckResult]) -> bool:
+    """Every required check Passed, was Bypassed, or was Skipped for a reason that excuses it."""
+    return all(_excused(r) for r in results if r.required)
+
+
+def _excused(result: CheckResult) -> bool:
+    if result.verdict == "Skipped":
+        return result.reason in ("ConditionNotMet", "NoBaseline")
+    return result.verdict in ("Passed", "Bypassed")
+
+
+def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Required checks that could judge, and said no."""
+    return [r for r in results if r.required and r.verdict in ("Failed", "TimedOut")]
+
+
+def ran_out_of_memory(results: Iterable[CheckResult]) -> bool:
+    return any(result.reason == "OutOfMemory" for result in results)
+
+
+def errored(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Required checks that could not judge."""
+    return [r for r in results if r.required and r.verdict == "Errored"]
+
+
+def digest(base: str, sha: str, tree: str, results: Iterable[CheckResult]) -> str:
+    """Names exactly what was judged and how, for may_merge and for approvals."""
+    judged = [[r.name, r.kind, r.required, r.verdict, r.reason] for r in results]
+    text = json.dumps([base, sha, tree, sorted(judged)], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def feedback(results: Iterable[CheckResult], limit: int = 6000) -> str:
+    """What the next attempt is told about the verdicts that rejected this one."""
+    parts = []
+    for result in rejected(results):
+        what = "Completion signal" if result.kind == "signal" else "Quality gate"
+        parts.append(f"{what} '{result.title}' {result.verdict}:\n{result.excerpt}".rstrip())
+    return "\n\n".join(parts)[:limit]

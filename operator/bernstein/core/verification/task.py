@@ -1,0 +1,51 @@
+"""Which checks judge the work of one Task."""
+
+from __future__ import annotations
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import Outcome, Work
+from bernstein.api.task import Task
+from bernstein.api.verification import Verification
+from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.round import Question
+
+
+def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:
+    """(reason, message) where it contradicts the step that files changed, or that none did."""
+    changed = work.sha != work.base
+    if task.spec.changes == "none":
+        if changed:
+            text = f"the step says `changes: none`, but {work.files_changed} files changed"
+            return Reason.UNEXPECTED_CHANGES, text
+        return None
+    if changed or (outcome.no_change and task.spec.completion_signals):
+        return None
+    return Reason.EMPTY_DIFF, "the agent reported success, but no file changed"
+
+
+def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, ...]:
+    """Every check that the Task and its Project ask for, on this change."""
+    assert snapshot.project is not None
+    subject = Subject(
+        any_changed=judged.sha != judged.base,
+        python_changed=judged.python_changed,
+        tests_changed=judged.tests_changed,
+        deps_changed=judged.deps_changed,
+    )
+    return plan_checks(snapshot.task.spec.completion_signals, snapshot.project.spec, subject)
+
+
+def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
+    """How the tree of a Done Task is judged."""
+    assert snapshot.project is not None
+    status = snapshot.task.status
+    pinned = snapshot.plan.status.integration if snapshot.plan else None
+    return Question(
+        subject=status.session or snapshot.task.metadata.name,
+        checks=specs_of(snapshot, judged),
+        project=snapshot.project,
+        pinned_sha=pinned.target_sha if pinned else judged.base,
+        onto=snapshot.target_ref,
+    )

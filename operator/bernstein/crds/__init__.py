@@ -1,0 +1,25 @@
+"""The CustomResourceDefinitions, generated from the models and the registries.
+
+`python -m bernstein.crds [DIR ...]` writes one file per kind into every folder named; without one,
+into the repository's folders (run it at the root of the repository). With `--check` it writes
+nothing, names the files that are not up to date, and fails if there are any.
+"""
+
+from __future__ import annotations
+
+from bernstein.crds.files import FOLDERS, files, main, outdated, write
+from bernstein.crds.kinds import AGE, KINDS, Kind
+from bernstein.crds.schema import definition, object_schema
+
+__all__ = [
+    "AGE",
+    "FOLDERS",
+    "KINDS",
+    "Kind",
+    "definition",
+    "files",
+    "main",
+    "object_schema",
+    "outdated",
+    "write",
+]

@@ -1,0 +1,125 @@
+"""The kinds: which model each is made from, what it is called, what `kubectl get` shows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bernstein.api.meta import Model
+from bernstein.api.plan import Plan
+from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
+from bernstein.api.task import Task
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `kubectl get`; a wide one shows with `-o wide` only."""
+
+    name: str
+    path: str
+    type: str = "string"
+    wide: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        column: dict[str, Any] = {"name": self.name, "type": self.type, "jsonPath": self.path}
+        return column | {"priority": 1} if self.wide else column
+
+
+def _condition(kind: str, field: str = "status") -> str:
+    return f'.status.conditions[?(@.type=="{kind}")].{field}'
+
+
+AGE = Column("Age", ".metadata.creationTimestamp", "date")
+
+
+@dataclass(frozen=True)
+class Kind:
+    model: type[Model]
+    plural: str
+    short_name: str
+    columns: tuple[Column, ...]
+
+    @property
+    def name(self) -> str:
+        return self.model.__name__
+
+
+KINDS = (
+    Kind(
+        Project,
+        "projects",
+        "bproj",
+        (
+            Column("Repository", ".spec.repositories[0].name"),
+            Column("Ready", _condition("Ready")),
+            Column("Reason", _condition("Ready", "reason")),
+            Column("Running", ".status.running", "integer"),
+            Column("Max", ".spec.limits.maxAgents", "integer"),
+            AGE,
+            Column("URL", ".spec.repositories[0].url", wide=True),
+            Column("Branch", ".spec.repositories[0].branch", wide=True),
+            Column("Merge", ".spec.merge.strategy", wide=True),
+        ),
+    ),
+    Kind(
+        Plan,
+        "plans",
+        "bplan",
+        (
+            Column("Phase", ".status.phase"),
+            Column("Stage", ".status.currentStage"),
+            Column("Closed", ".status.counts.closed", "integer"),
+            Column("Total", ".status.counts.total", "integer"),
+            Column("Failed", ".status.counts.failed", "integer"),
+            Column("Stalled", _condition("Stalled", "reason")),
+            Column("Cost", ".status.spendUsd"),
+            AGE,
+            Column("Running", ".status.counts.running", "integer", wide=True),
+            Column("Budget", ".spec.budget", wide=True),
+            Column("Delivery", ".status.delivery.state", wide=True),
+            Column("SHA", ".status.delivery.sha", wide=True),
+            Column("Project", ".status.project", wide=True),
+        ),
+    ),
+    Kind(
+        Task,
+        "tasks",
+        "btask",
+        (
+            Column("State", ".status.state"),
+            Column("Attempt", ".status.attempt", "integer"),
+            Column("Waiting", ".status.queue.reason"),
+            Column("Verified", _condition("Verified")),
+            Column("Delivery", ".status.delivery.state"),
+            Column("Cost", ".status.spendUsd"),
+            AGE,
+            Column("Role", ".spec.role", wide=True),
+            Column("Agent", ".spec.cli", wide=True),
+            Column("Model", ".status.model", wide=True),
+            Column("SHA", ".status.delivery.sha", wide=True),
+            Column("Stalled", _condition("Stalled", "reason"), wide=True),
+            Column("Title", ".spec.title", wide=True),
+        ),
+    ),
+    Kind(
+        AgentSession,
+        "agentsessions",
+        "bsess",
+        (
+            Column("Task", ".spec.taskRef.name"),
+            Column("State", ".status.state"),
+            Column("Outcome", ".status.outcome.reason"),
+            Column("Heartbeat", ".status.report.heartbeatTime", "date"),
+            Column("Progress", ".status.report.progress"),
+            AGE,
+            Column("Agent", ".spec.agent", wide=True),
+            Column("Model", ".spec.model", wide=True),
+            Column("Input", ".status.report.usage.input", "integer", wide=True),
+            Column("Output", ".status.report.usage.output", "integer", wide=True),
+            Column("SHA", ".status.work.sha", wide=True),
+            Column("Pod", ".status.pod.name", wide=True),
+            Column("Node", ".status.pod.node", wide=True),
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+"""What the registries say in the schemas: words that a field takes, and rules that go with them.
+
+The models only name the registry (`words_of`, `rules_of`), because registries stand above them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final
+
+from pydantic.alias_generators import to_camel
+
+from bernstein import agents
+from bernstein.agents import TakesBaseUrl, TakesCommand
+from bernstein.api.meta import RULES, WORDS, Rule, needs, refuses, rule
+from bernstein.api.signals import Signal
+from bernstein.checks import gates, signals
+
+_VALIDATIONS = "x-kubernetes-validations"
+
+
+def filled(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with words and rules in the place of the registries' names."""
+    found = dict(schema)
+    if registry := found.pop(WORDS, None):
+        found.pop("maxLength", None)
+        found["enum"] = list(_WORDS[registry]())
+    if registry := found.pop(RULES, None):
+        # In the order of keys that pydantic gives to a model's own rules.
+        added = [dict(sorted(each.items())) for each in _RULES[registry]()]
+        found[_VALIDATIONS] = [*found.get(_VALIDATIONS, ()), *added]
+    return found
+
+
+# --- signals ------------------------------------------------------------------------------------
+
+
+def _signal_rules() -> Iterator[Rule]:
+    """For each field the types that need it, and that all others refuse it."""
+    for field in Signal.model_fields:
+        need = [kind.type for kind in signals.SIGNALS if field in kind.needs]
+        take = [kind.type for kind in signals.SIGNALS if field in kind.fields]
+        name, what = to_camel(field), _object(to_camel(field))
+        if need:
+            told = f"{_and(need)} {_verb('need', need)} {what}"
+            yield needs(name, _is("type", need), told)
+        if take:
+            told = f"only {_and(take)} {_verb('take', take)} {what}"
+            yield refuses(name, _is_not("type", take), told)
+
+
+# --- gates --------------------------------------------------------------------------------------
+
+
+def _gate_rules() -> Iterator[Rule]:
+    """A command and an image are needed where nothing is built in, and refused where nothing runs;
+    what reads shares its time."""
+    own = f"!({_is('name', gates.names(), always_list=True)})"
+    reads = _is("name", gates.that_read(), always_list=True)
+    yield needs("command", own, "a gate that is not built in needs a command")
+    yield needs("image", own, "a gate that is not built in needs an image")
+    yield refuses("command", reads, "this gate executes nothing and takes no command")
+    yield refuses("image", reads, "this gate executes nothing and takes no image")
+    yield refuses(
+        "timeoutSeconds",
+        reads,
+        "this gate shares a Job with others that read: set gates.timeoutSeconds",
+    )
+
+
+# --- adapters -----------------------------------------------------------------------------------
+
+
+def _adapter_rules() -> Iterator[Rule]:
+    """A field that not every adapter makes something of is refused for the others."""
+    runs = [adapter.name for adapter in agents.ADAPTERS if isinstance(adapter, TakesCommand)]
+    yield rule(
+        f"{_is_not('adapter', runs)} || (has(self.command) && size(self.command) > 0)",
+        f"{_adapters(runs)} {_verb('need', runs)} a command",
+        fieldPath=".command",
+        reason="FieldValueRequired",
+    )
+    yield rule(
+        f"{_is('adapter', runs)} || !has(self.command) || size(self.command) == 0",
+        f"only {_adapters(runs)} {_verb('take', runs)} a command",
+        fieldPath=".command",
+        reason="FieldValueForbidden",
+    )
+    leads = [adapter.name for adapter in agents.ADAPTERS if isinstance(adapter, TakesBaseUrl)]
+    yield refuses(
+        "baseUrl",
+        _is_not("adapter", leads),
+        f"only {_adapters(leads)} {_verb('take', leads)} 'baseUrl'",
+    )
+
+
+def _adapters(names: Collection[str]) -> str:
+    return f"{'adapter' if len(names) == 1 else 'adapters'} {_and(names)}"
+
+
+_WORDS: Final[Mapping[str, Callable[[], Collection[str]]]] = {
+    "signals": signals.types,
+    "adapters": agents.names,
+}
+_RULES: Final[Mapping[str, Callable[[], Iterator[Rule]]]] = {
+    "signals": _signal_rules,
+    "gates": _gate_rules,
+    "adapters": _adapter_rules,
+}
+
+
+# --- CEL and its messages -----------------------------------------------------------------------
+
+
+def _is(field: str, words: Collection[str], *, always_list: bool = False) -> str:
+    """CEL: the field is one of the words."""
+    if len(words) == 1 and not always_list:
+        return f"self.{field} == '{next(iter(words))}'"
+    return f"self.{field} in {list(words)}"
+
+
+def _is_not(field: str, words: Collection[str]) -> str:
+    if len(words) == 1:
+        return f"self.{field} != '{next(iter(words))}'"
+    return f"!({_is(field, words)})"
+
+
+def _and(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _verb(verb: str, subjects: Collection[str]) -> str:
+    return f"{verb}s" if len(subjects) == 1 else verb
+
+
+def _object(field: str) -> str:
+    """What a message calls the field: words of everyday language go without quotes."""
+    return f"a {field}" if field in ("path", "value", "command") else f"'{field}'"

@@ -1,0 +1,151 @@
+"""From a kind's model to its CustomResourceDefinition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bernstein.api.meta import GROUP, VERSION, Model
+from bernstein.crds import registries
+from bernstein.crds.kinds import Kind
+
+Schema = dict[str, Any]
+
+_KEPT = (  # and the order in which they are written
+    "description",
+    "type",
+    "format",
+    "enum",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "default",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-validations",
+    "required",
+    "properties",
+    "items",
+    "additionalProperties",
+)
+
+
+def definition(kind: Kind) -> Schema:
+    """The CustomResourceDefinition of one kind."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{kind.plural}.{GROUP}",
+            # Uninstalling the chart must not delete every Plan of the cluster.
+            "annotations": {"helm.sh/resource-policy": "keep"},
+        },
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {
+                "kind": kind.name,
+                "listKind": f"{kind.name}List",
+                "plural": kind.plural,
+                "singular": kind.name.lower(),
+                "shortNames": [kind.short_name],
+                "categories": ["bernstein"],
+            },
+            "versions": [
+                {
+                    "name": VERSION,
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "additionalPrinterColumns": [c.schema() for c in kind.columns],
+                    "schema": {"openAPIV3Schema": object_schema(kind.model)},
+                }
+            ],
+        },
+    }
+
+
+def object_schema(model: type[Model]) -> Schema:
+    """Structural schema of a kind's objects.
+
+    Defaults of the spec stay, so that the API server applies them and an object that spells them
+    out equals one that does not. Of the status only `observedGeneration: -1` stays: it keeps a new
+    object from counting as reconciled, everything else is the controllers' to write.
+    """
+    raw = model.model_json_schema(by_alias=True)
+    definitions = raw.get("$defs", {})
+    parts = raw["properties"]
+    status = _structural(parts["status"], definitions, defaults=False)
+    status["properties"]["observedGeneration"]["default"] = -1
+    status = {"type": "object", "default": {"observedGeneration": -1}, **status}
+    schema: Schema = {
+        "type": "object",
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": _structural(parts["spec"], definitions, defaults=True),
+            "status": status,
+        },
+    }
+    if rules := raw.get("x-kubernetes-validations"):
+        schema["x-kubernetes-validations"] = rules
+    return schema
+
+
+def _structural(node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: bool) -> Schema:
+    """What pydantic wrote, with references inlined and everything gone that a CRD may not have."""
+    flat = registries.filled(_inline(node, definitions))
+    flat.pop("title", None)
+    if flat.get("default") is None or not defaults:
+        flat.pop("default", None)
+    if "const" in flat:
+        flat["enum"] = [flat.pop("const")]
+    if unknown := flat.keys() - set(_KEPT):
+        raise ValueError(f"a CRD cannot say {sorted(unknown)}: {dict(node)}")
+    if "description" in flat:
+        flat["description"] = " ".join(flat["description"].split())
+    if flat["type"] == "integer":
+        flat["format"] = "int64"
+    for key in ("items", "additionalProperties"):
+        if key in flat:
+            flat[key] = _structural(flat[key], definitions, defaults)
+    if "properties" in flat:
+        required = flat.get("required", ())
+        flat["properties"] = {
+            name: _property(child, definitions, defaults, optional=name not in required)
+            for name, child in flat["properties"].items()
+        }
+    return {key: flat[key] for key in _KEPT if key in flat}
+
+
+def _property(
+    node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: bool, optional: bool
+) -> Schema:
+    schema = _structural(node, definitions, defaults)
+    # Pydantic does not write out the default of a default_factory. `{}` lets the API server fill in
+    # the defaults of the fields below; a field that may be null has an anyOf and gets none.
+    if defaults and optional and "$ref" in node and schema["type"] == "object":
+        schema["default"] = {}
+    return schema
+
+
+def _inline(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
+    """Resolve `$ref` and `X | None`; what stands beside them wins."""
+    beside = {k: v for k, v in node.items() if k not in ("$ref", "anyOf")}
+    if "$ref" in node:
+        target = definitions[node["$ref"].removeprefix("#/$defs/")]
+        return {**_inline(target, definitions), **beside}
+    if "anyOf" in node:
+        choices = [c for c in node["anyOf"] if c.get("type") != "null"]
+        if len(choices) != 1:
+            raise ValueError(f"a CRD's field has one type: {dict(node)}")
+        return {**_inline(choices[0], definitions), **beside}
+    return beside

@@ -1,0 +1,78 @@
+"""What the API server answers, read: refusals, streams of events, ends of long texts."""
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import aiohttp
+import orjson
+
+from bernstein.kube.errors import KubeError, TransportError, api_error
+from bernstein.kube.resource import Object, resource_version_of
+
+_MALFORMED = (ValueError, LookupError, TypeError, AttributeError)
+"""What comes of JSON that is not of the API, as a proxy may send it."""
+
+
+class WatchEvent(NamedTuple):
+    """``type`` is ADDED, MODIFIED, DELETED or BOOKMARK (whose object has only its revision)."""
+
+    type: str
+    object: Object
+
+
+async def refusal(response: aiohttp.ClientResponse) -> KubeError:
+    """The error of an answer whose status is none of success."""
+    payload = await response.read()
+    try:
+        body = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        body = {"message": payload[:500].decode(errors="replace")}
+    return api_error(response.status, body, retry_after=response.headers.get("Retry-After"))
+
+
+async def last_bytes(response: aiohttp.ClientResponse, size: int) -> bytes:
+    """The last ``size`` bytes of an answer of any length."""
+    kept = bytearray()
+    async for chunk in response.content.iter_any():
+        kept += chunk
+        del kept[:-size]
+    return bytes(kept)
+
+
+async def lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """Complete lines of any length; aiohttp's own reader takes only short ones."""
+    rest = bytearray()
+    async for chunk in response.content.iter_any():
+        if b"\n" not in chunk:
+            rest += chunk
+            continue
+        complete = chunk.split(b"\n")
+        complete[0] = bytes(rest) + complete[0]
+        rest = bytearray(complete.pop())
+        for line in complete:
+            if line:
+                yield line
+
+
+def watch_event(line: bytes) -> WatchEvent:
+    """One line of a watch. Raises the ApiError that the server reports in it."""
+    try:
+        event = orjson.loads(line)
+        kind, obj = event["type"], event["object"]
+        if kind != "ERROR":
+            resource_version_of(obj)
+            return WatchEvent(kind, obj)
+        code = int(obj.get("code") or 500)
+    except _MALFORMED as error:
+        raise TransportError("watch: the server sent a line that is no event") from error
+    raise api_error(code, obj)
+
+
+def page_of_list(payload: Object) -> tuple[list[Object], str, str]:
+    """Items, revision and the token of the next page ("" on the last)."""
+    try:
+        metadata = payload["metadata"]
+        int(metadata["resourceVersion"])
+        return payload.get("items") or [], metadata["resourceVersion"], metadata.get("continue", "")
+    except _MALFORMED as error:
+        raise TransportError("the server sent something that is no list") from error

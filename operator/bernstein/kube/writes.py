@@ -1,0 +1,348 @@
+"""Writes as data, and how they are executed: idempotent, fenced, and remembered by the guard."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import orjson
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    Conflict,
+    Invalid,
+    NameConflict,
+    NotFound,
+    Requeue,
+    TransportError,
+)
+from bernstein.kube.guard import Guard
+from bernstein.kube.lease import Fence
+from bernstein.kube.resource import (
+    Key,
+    Object,
+    Resource,
+    controller_of,
+    is_deleting,
+    key_of,
+    uid_of,
+)
+
+DELETING_RETRY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Makes ``obj``, whose name is deterministic; an object of that name that is ours will do."""
+
+    resource: Resource
+    obj: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Deletes the object with this uid, and no other, in the foreground; it may be gone already."""
+
+    resource: Resource
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFinalizer:
+    """Removes this finalizer of ``obj`` and no other; either may be gone already."""
+
+    resource: Resource
+    obj: Object
+    finalizer: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpec:
+    """Makes the spec of ``live`` equal to that of ``obj``, if it is not.
+
+    The spec in ``obj`` must be written as the API server stores it: with all defaults, and without
+    empty fields.
+    """
+
+    resource: Resource
+    obj: Object
+    live: Object
+
+
+@dataclass(frozen=True, slots=True)
+class MergePatch:
+    """A JSON merge patch of an object that only we write, whatever its state."""
+
+    resource: Resource
+    key: Key
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusPatch:
+    """Makes the status of ``obj`` equal to ``status``, if it is not.
+
+    Fields that are None count as absent. Top-level keys in ``preserve`` have another writer and are
+    left alone. Raises Conflict when ``obj`` is not the current state.
+    """
+
+    resource: Resource
+    obj: Object
+    status: Mapping[str, Any]
+    preserve: tuple[str, ...] = ()
+
+
+Write: TypeAlias = Create | Delete | RemoveFinalizer | SetSpec | MergePatch | StatusPatch
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """How our objects are recognised: by a label (name, value), and an annotation that holds the
+    hash of what we wrote."""
+
+    label: tuple[str, str]
+    hash_annotation: str
+
+
+class Executor:
+    """Executes writes, each by at most one request, while the fence is open.
+
+    ``owner`` is the key that is being reconciled; the guard does not let it be reconciled again
+    before the caches show the write. The process may die after any write: the same writes executed
+    again lead to the same state.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        fence: Fence,
+        guard: Guard,
+        ownership: Ownership,
+        timeout: float = 30.0,
+    ) -> None:
+        self._client = client
+        self._fence = fence
+        self._guard = guard
+        self._ownership = ownership
+        self._timeout = timeout
+
+    async def execute(self, owner: Key, write: Write) -> Object | None:
+        """Executes a write; returns the object as it is afterwards, or None when it is gone.
+
+        Raises LostLeadership, NameConflict, Requeue (an object of that name is still being deleted)
+        and what the client raises. When that leaves open whether the write was applied, the guard
+        has the object read live before ``owner`` is reconciled again.
+        """
+        try:
+            obj = await self._send(write)
+        except (TransportError, ApiError, asyncio.CancelledError) as error:
+            if not isinstance(error, ApiError) or error.status >= 500:
+                self._guard.uncertain(owner, write.resource, _key_of(write))
+            raise
+        if obj is not None:
+            self._guard.wrote(owner, write.resource, obj)
+        elif isinstance(write, Delete):
+            self._guard.deleted(owner, write.resource, write.key, write.uid)
+        elif isinstance(write, RemoveFinalizer):
+            key, uid = key_of(write.obj), uid_of(write.obj)
+            self._guard.deleted(owner, write.resource, key, uid, gone=True)
+        return obj
+
+    async def _send(self, write: Write) -> Object | None:
+        match write:
+            case Create():
+                return await self._create(write)
+            case Delete():
+                return await self._delete(write)
+            case RemoveFinalizer():
+                return await self._remove_finalizer(write)
+            case SetSpec():
+                return await self._set_spec(write)
+            case MergePatch(resource, key, body):
+                return await self._writer().patch(resource, key.name, key.namespace, body)
+            case StatusPatch():
+                return await self._patch_status(write)
+
+    def _writer(self) -> Client:
+        """A client whose requests end before another leader may start."""
+        return self._client.with_timeout(min(self._timeout, self._fence.check()))
+
+    async def _create(self, write: Create) -> Object:
+        resource = write.resource
+        desired = self._stamped(resource, write.obj)
+        try:
+            return await self._writer().create(resource, desired)
+        except AlreadyExists:
+            key = key_of(desired)
+        try:
+            live = await self._client.get(resource, key.name, key.namespace)
+        except NotFound:
+            raise Requeue(DELETING_RETRY, f"{resource.kind} {key} has just been deleted") from None
+        if is_deleting(live):
+            raise Requeue(DELETING_RETRY, f"{resource.kind} {key} is being deleted")
+        differs = self._difference(desired, live)
+        if differs is not None:
+            raise NameConflict(
+                f"{resource.kind} {key} exists and its {differs} is not ours; delete or rename it",
+                live=live,
+                differs=differs,
+            )
+        return live
+
+    async def _delete(self, write: Delete) -> Object | None:
+        key = write.key
+        # Conflict: the name belongs to another object by now, so this one is gone.
+        with suppress(NotFound, Conflict):
+            await self._writer().delete(write.resource, key.name, key.namespace, uid=write.uid)
+        return None
+
+    async def _remove_finalizer(self, write: RemoveFinalizer) -> Object | None:
+        obj, key, uid = write.obj, key_of(write.obj), uid_of(write.obj)
+        for attempt in range(3):
+            finalizers = obj["metadata"].get("finalizers", [])
+            if write.finalizer not in finalizers:
+                return obj
+            path = f"/metadata/finalizers/{finalizers.index(write.finalizer)}"
+            # The uid and the path are tested, so that neither another object of that name nor
+            # another finalizer is touched. The resourceVersion is not: pods change all the time.
+            body = [
+                {"op": "test", "path": "/metadata/uid", "value": uid},
+                {"op": "test", "path": path, "value": write.finalizer},
+                {"op": "remove", "path": path},
+            ]
+            try:
+                live = await self._writer().patch(write.resource, key.name, key.namespace, body)
+            except NotFound:
+                return None
+            except Invalid:
+                if attempt == 2:
+                    raise
+            else:
+                return None if _was_last_hold(live) else live
+            try:
+                obj = await self._client.get(write.resource, key.name, key.namespace)
+            except NotFound:
+                return None
+            if uid_of(obj) != uid:
+                return None
+        raise AssertionError("unreachable")
+
+    async def _set_spec(self, write: SetSpec) -> Object:
+        live, desired = write.live, self._stamped(write.resource, write.obj)
+        if self._hash(live) == self._hash(desired) and live["spec"] == desired["spec"]:
+            return live
+        annotations = live["metadata"].get("annotations", {}) | desired["metadata"]["annotations"]
+        key = key_of(live)
+        # A merge patch would leave what others have added to the spec.
+        body = [
+            {"op": "test", "path": "/metadata/uid", "value": uid_of(live)},
+            {"op": "add", "path": "/metadata/annotations", "value": annotations},
+            {"op": "replace", "path": "/spec", "value": desired["spec"]},
+        ]
+        return await self._writer().patch(write.resource, key.name, key.namespace, body)
+
+    async def _patch_status(self, write: StatusPatch) -> Object:
+        obj = write.obj
+        changes = status_diff(obj.get("status") or {}, write.status, write.preserve)
+        if not changes:
+            return obj
+        key = key_of(obj)
+        body = {
+            "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
+            "status": changes,
+        }
+        return await self._writer().patch(
+            write.resource, key.name, key.namespace, body, subresource="status"
+        )
+
+    def _stamped(self, resource: Resource, obj: Object) -> Object:
+        """The object with kind, our label and its own hash."""
+        label, value = self._ownership.label
+        metadata = obj["metadata"]
+        digest = hashlib.sha256(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        return {
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            **obj,
+            "metadata": {
+                **metadata,
+                "labels": {**metadata.get("labels", {}), label: value},
+                "annotations": {
+                    **metadata.get("annotations", {}),
+                    self._ownership.hash_annotation: digest[:32],
+                },
+            },
+        }
+
+    def _hash(self, obj: Object) -> str | None:
+        digest: str | None = (
+            obj["metadata"].get("annotations", {}).get(self._ownership.hash_annotation)
+        )
+        return digest
+
+    def _difference(
+        self, desired: Object, live: Object
+    ) -> Literal["label", "owner", "spec"] | None:
+        label, value = self._ownership.label
+        if live["metadata"].get("labels", {}).get(label) != value:
+            return "label"
+        if (controller_of(live) or {}).get("uid") != (controller_of(desired) or {}).get("uid"):
+            return "owner"
+        return None if self._hash(live) == self._hash(desired) else "spec"
+
+
+def _key_of(write: Write) -> Key:
+    return write.key if isinstance(write, Delete | MergePatch) else key_of(write.obj)
+
+
+def _was_last_hold(obj: Object) -> bool:
+    """Whether a patch removed the last finalizer, so that the server deleted the object.
+
+    ``obj`` is the server's answer to the patch, in which only this tells of the deletion.
+    """
+    metadata = obj["metadata"]
+    held = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    return is_deleting(obj) and not held
+
+
+def status_diff(
+    old: Mapping[str, Any], new: Mapping[str, Any], preserve: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The JSON merge patch that makes ``new`` of ``old``; empty when they are equal.
+
+    Fields that are None in ``new`` count as absent. Lists are replaced as a whole.
+    """
+    kept = set(preserve)
+    return _merge_patch(
+        {name: value for name, value in old.items() if name not in kept},
+        {name: _without_none(value) for name, value in new.items() if name not in kept},
+    )
+
+
+def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    patch: dict[str, Any] = {
+        name: None for name, value in old.items() if value is not None and new.get(name) is None
+    }
+    for name, value in new.items():
+        before = old.get(name)
+        if value is None or value == before:
+            continue
+        if isinstance(value, dict) and isinstance(before, dict):
+            patch[name] = _merge_patch(before, value)
+        else:
+            patch[name] = value
+    return patch
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_none(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value

@@ -1,0 +1,326 @@
+"""git as trusted code runs it: every rule that keeps repository content and servers harmless.
+
+Each program in a pod has its own git directories; nothing untrusted ever writes to them, and git's
+current directory is never inside a checkout. git's environment is built here from nothing, so that
+no configuration of the image or the user takes effect. Our settings are passed in environment
+variables (`GIT_CONFIG_COUNT`), where they outrank those of a repository.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from bernstein.api.pod import Remote
+from bernstein.api.reasons import Reason
+from bernstein.pods.git import credential
+from bernstein.pods.git.errors import GitError, error, from_output
+
+__all__ = ["ATTRIBUTES", "Completed", "Git", "GitError", "full_ref", "init_bare", "is_sha"]
+
+ATTRIBUTES = """\
+[attr]diff
+[attr]merge
+* diff merge -filter -text -ident !working-tree-encoding !export-ignore
+"""
+"""`info/attributes` of our git directories: no content is converted, every file can be diffed and
+merged.
+
+The last line outranks what `.gitattributes` in a tree says about a path. The first two keep a tree
+from defining macros called `diff` and `merge`: with `[attr]merge -diff` in the tree, the word
+`merge` of the last line would turn diffs off for every file.
+"""
+
+NETWORK_SECONDS = 900.0
+LOOKUP_SECONDS = 60.0
+LOCAL_SECONDS = 600.0
+
+_SETTINGS = {
+    "core.attributesFile": "/dev/null",
+    "core.autocrlf": "false",
+    "core.excludesFile": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.logAllRefUpdates": "false",
+    "core.symlinks": "true",
+    "credential.helper": "",
+    "credential.useHttpPath": "true",
+    "diff.renames": "false",
+    "fetch.fsckObjects": "true",
+    "fetch.recurseSubmodules": "false",
+    "fetch.unpackLimit": "1",
+    "gc.auto": "0",
+    "http.followRedirects": "false",
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "60",
+    "http.userAgent": "bernstein",
+    "maintenance.auto": "false",
+    "merge.renames": "true",
+    "pack.window": "0",
+    "protocol.allow": "never",
+    "protocol.https.allow": "always",
+    "protocol.version": "2",
+    "push.recurseSubmodules": "no",
+    "safe.bareRepository": "explicit",
+    "submodule.recurse": "false",
+    "transfer.credentialsInUrl": "die",
+    "transfer.fsckObjects": "true",
+}
+"""git's settings for every command. A `pack.window` of 0 looks for no deltas: that would hold ten
+large files in memory at a time."""
+_HARMLESS = (
+    "badDate",
+    "badEmail",
+    "badFilemode",
+    "badTimezone",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "zeroPaddedDate",
+    "zeroPaddedFilemode",
+)
+"""Flaws that old, ordinary histories have; none of them changes what is checked out, so fetches
+accept them."""
+
+_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_REF = re.compile(r"refs/[A-Za-z0-9._/@+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a git command left: exit code, stdout and stderr, as bytes."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def is_sha(value: str) -> bool:
+    """Whether `value` is a full object id."""
+    return _SHA.fullmatch(value) is not None
+
+
+def full_ref(name: str) -> str:
+    """`name` as a full ref; a short one is a branch. Raises GitError(InvalidConfig)."""
+    ref = name if name.startswith("refs/") else f"refs/heads/{name}"
+    if not _REF.fullmatch(ref) or ".." in ref or "//" in ref or ref.endswith(("/", ".lock", ".")):
+        raise GitError("InvalidConfig", f"{name!r} is no name of a ref")
+    return ref
+
+
+def init_bare(path: Path, alternates: Sequence[Path] = ()) -> Git:
+    """Make our own bare repository at `path`, or use the one that is there.
+
+    `alternates` are git directories whose objects it can read, too, without copying them. Where
+    one of them is shallow, the new repository is shallow at the same commits.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    repository = Git(path)
+    flags = ["--template=", "--initial-branch=none", "--object-format=sha1"]
+    repository.run("init", "--quiet", "--bare", *flags)
+    (path / "info").mkdir(exist_ok=True)
+    (path / "info" / "attributes").write_text(ATTRIBUTES)
+    if alternates:
+        folders = "".join(f"{base / 'objects'}\n" for base in alternates)
+        (path / "objects" / "info" / "alternates").write_text(folders)
+    shallow = [f.read_text() for base in alternates if (f := base / "shallow").exists()]
+    if shallow:
+        (path / "shallow").write_text("".join(shallow))
+    return repository
+
+
+class Git:
+    """A git directory of ours and, for the programs that talk to a server, its remote."""
+
+    def __init__(self, git_dir: Path, remote: Remote | None = None) -> None:
+        """Nothing runs yet. Raises GitError(InvalidConfig) for an address we never talk to."""
+        if not git_dir.is_absolute():
+            raise GitError("InvalidConfig", f"{git_dir} is not absolute")
+        self.git_dir = git_dir
+        self.remote = remote
+        self._settings = dict(_SETTINGS)
+        for flaw in _HARMLESS:
+            self._settings[f"fetch.fsck.{flaw}"] = "ignore"
+        if remote is not None:
+            self._settings |= _remote_settings(remote, git_dir)
+
+    # --- any command ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        *args: str,
+        input: bytes | None = None,  # noqa: A002 - subprocess calls it so
+        check: bool = True,
+        env: dict[str, str] | None = None,
+        stdout: BinaryIO | None = None,
+        timeout: float = LOCAL_SECONDS,
+    ) -> bytes:
+        """stdout of `git ARGS`; with `check`, an exit code other than 0 raises GitError."""
+        done = self.complete(*args, input=input, env=env, stdout=stdout, timeout=timeout)
+        if check and done.code != 0:
+            raise from_output(done.stderr, pushing=False)
+        return done.stdout
+
+    def complete(
+        self,
+        *args: str,
+        input: bytes | None = None,  # noqa: A002
+        env: dict[str, str] | None = None,
+        stdout: BinaryIO | None = None,
+        timeout: float = LOCAL_SECONDS,
+    ) -> Completed:
+        """Run `git ARGS` whatever its exit code. Raises GitError when it takes over `timeout` s."""
+        with _process(["git", *args], self._environment(env or {}), stdout) as process:
+            try:
+                out, err = process.communicate(input or b"", timeout=timeout)
+            except subprocess.TimeoutExpired:
+                reason = Reason.REPOSITORY_UNREACHABLE if self.remote else "InternalError"
+                raise error(reason, f"git {args[0]} took over {timeout:.0f} s") from None
+        return Completed(process.returncode, out or b"", err)
+
+    def text(self, *args: str) -> str:
+        """stdout of `git ARGS` as one stripped line of ASCII (object ids, counts)."""
+        return self.run(*args).decode("ascii", "replace").strip()
+
+    def commit_id(self, name: str) -> str:
+        """Id of the commit that `name`, a ref or an object id, stands for here. Raises GitError."""
+        return self.text("rev-parse", "--verify", f"{name}^{{commit}}")
+
+    def tree_id(self, name: str) -> str:
+        """Id of the tree of the commit that `name` stands for here. Raises GitError."""
+        return self.text("rev-parse", "--verify", f"{name}^{{tree}}")
+
+    def has_commit(self, sha: str) -> bool:
+        """Whether the repository holds the commit."""
+        return self.complete("cat-file", "-e", f"{sha}^{{commit}}").code == 0
+
+    def expect_at(self, ref: str, sha: str) -> None:
+        """Raise GitError(RefMoved) unless the fetched `ref` is at the commit `sha`."""
+        actual = self.commit_id(full_ref(ref))
+        if actual != sha:
+            raise GitError(Reason.REF_MOVED, f"{ref} is at {actual}, expected {sha}")
+
+    # --- the remote -----------------------------------------------------------------------------
+
+    def fetch(self, refspecs: Sequence[str], depth: int | None = None) -> None:
+        """Fetch `SOURCE:DESTINATION` refspecs; `depth` None takes the whole history."""
+        shallow = (self.git_dir / "shallow").exists()
+        history = [f"--depth={depth}"] if depth else (["--unshallow"] if shallow else [])
+        flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", *history]
+        forced = [spec if spec.startswith("+") else f"+{spec}" for spec in refspecs]
+        self.run("fetch", *flags, "--", self._url(), *forced, timeout=NETWORK_SECONDS)
+
+    def read_ref(self, ref: str) -> str | None:
+        """The object id that the remote's `ref` is at now; None when there is no such ref."""
+        name = full_ref(ref)
+        listing = self.run("ls-remote", "--quiet", "--", self._url(), name, timeout=LOOKUP_SECONDS)
+        for entry in listing.decode("utf-8", "replace").splitlines():
+            sha, _, listed_name = entry.partition("\t")
+            if listed_name == name and is_sha(sha):
+                return sha
+        return None
+
+    def push(self, ref: str, sha: str, expect: str | None) -> None:
+        """Set the remote's `ref` to `sha` if it is at `expect` (None: if it does not exist).
+
+        A return means that the ref is at `sha`, also where it was there before. Raises GitError:
+        RefMoved, CredentialRefused, BranchProtected, PushRejected, RepositoryUnreachable.
+        """
+        name = full_ref(ref)
+        if not is_sha(sha) or (expect and not is_sha(expect)):
+            raise GitError("InvalidConfig", "push takes full object ids")
+        lease = f"--force-with-lease={name}:{expect or ''}"
+        flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", lease]
+        done = self.complete(
+            "push", *flags, "--", self._url(), f"{sha}:{name}", timeout=NETWORK_SECONDS
+        )
+        if done.code != 0:
+            raise from_output(done.stderr + b"\n" + done.stdout, pushing=True)
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    def _url(self) -> str:
+        if self.remote is None:
+            raise GitError("InvalidConfig", "this program was given no remote")
+        return self.remote.url
+
+    def _environment(self, extra: dict[str, str]) -> dict[str, str]:
+        settings = {
+            f"GIT_CONFIG_{part}_{i}": value
+            for i, item in enumerate(self._settings.items())
+            for part, value in zip(("KEY", "VALUE"), item, strict=True)
+        }
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": "/nonexistent",
+            "LC_ALL": "C",
+            "TMPDIR": os.environ.get("TMPDIR", "/tmp"),  # noqa: S108 - an emptyDir in our pods
+            "GIT_DIR": str(self.git_dir),
+            "GIT_ASKPASS": "",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_COUNT": str(len(self._settings)),
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_PROTOCOL_FROM_USER": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+            **settings,
+            **extra,
+        }
+
+
+def _remote_settings(remote: Remote, git_dir: Path) -> dict[str, str]:
+    parts = urlsplit(remote.url)
+    if parts.scheme != "https" or not parts.hostname:
+        raise GitError("InvalidConfig", "the repository's URL must start with https://")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise GitError(
+            "InvalidConfig", "the repository's URL holds a user, a query or a fragment: remove it"
+        )
+    settings = {}
+    if remote.ca_file:
+        # The path is a folder without certificates, so that the given authority alone is trusted.
+        settings = {"http.sslCAInfo": remote.ca_file, "http.sslCAPath": str(git_dir / "refs")}
+    if remote.credential_dir:
+        path = unquote(parts.path).strip("/")
+        asked = (parts.scheme, parts.netloc, path)
+        settings["credential.helper"] = credential.helper(remote.credential_dir, *asked)
+    return settings
+
+
+@contextlib.contextmanager
+def _process(
+    argv: list[str], env: dict[str, str], stdout: BinaryIO | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a group of its own; where the block raises, the whole group is killed."""
+    process = subprocess.Popen(
+        argv,
+        env=env,
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=stdout if stdout is not None else subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    finally:
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()

@@ -1,0 +1,91 @@
+"""The table that turns git's messages into our reasons."""
+
+from __future__ import annotations
+
+import re
+
+from bernstein.api.reasons import Reason
+from bernstein.core import sanitise
+from bernstein.pods.errors import PodError
+
+_MESSAGE_LIMIT = 500
+
+
+class GitError(PodError):
+    """git could not do what it was asked to; `reason` is one of `_REMEDIES`' keys, or
+    InvalidConfig."""
+
+
+_REMEDIES = {
+    Reason.REPOSITORY_UNREACHABLE: "check the repository's URL, its network and its CA",
+    Reason.REPOSITORY_AUTH_FAILED: "check the Secret of the read credential and its rights",
+    Reason.CREDENTIAL_REFUSED: (
+        "check the Secret of this credential and its right to push this ref"
+    ),
+    Reason.REF_NOT_FOUND: "check the name of the branch or ref",
+    Reason.BRANCH_PROTECTED: ("allow this credential's user to push to the branch"),
+    Reason.REPOSITORY_INVALID: (
+        "the server's objects do not pass git's checks: run `git fsck` there"
+    ),
+    Reason.REF_MOVED: "somebody else pushed meanwhile; it is looked at again",
+    Reason.PUSH_REJECTED: "see the server's message",
+    "InternalError": "look at the pod's log",
+}
+
+_AUTHENTICATION = (
+    r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
+    r"|Permission denied \(|invalid credentials"
+)
+_UNREACHABLE = (
+    r"Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
+    r"|Network is unreachable|No route to host|unable to access|SSL certificate|certificate verif"
+    r"|gnutls_handshake|server certificate|Operation too slow|returned error: (30\d|404|429|5\d\d)"
+    r"|repository '[^']*' not found|does not appear to be a git repository|early EOF"
+    r"|unexpected disconnect|hung up unexpectedly|Empty reply|RPC failed|not valid: is this a git"
+    r"|Could not read from remote repository|not (currently )?(allowed|supported)"
+)
+_TABLE = (
+    (Reason.REF_NOT_FOUND, re.compile(r"couldn't find remote ref|Remote branch .* not found")),
+    (
+        Reason.REF_MOVED,
+        re.compile(
+            r"\(stale info\)|\(fetch first\)|\(non-fast-forward\)|remote ref updated since"
+            r"|but expected|reference already exists|incorrect old value|failed to update ref"
+            r"|failed to lock|cannot lock ref",
+        ),
+    ),
+    (
+        Reason.BRANCH_PROTECTED,
+        re.compile(
+            r"protected branch|\((pre-receive|update|proc-receive) hook declined\)|hook declined"
+            r"|branch is currently checked out|deny(ing)? (updating|non-fast-forward)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Reason.REPOSITORY_INVALID,
+        re.compile(r"fsck error|index-pack failed|unresolved deltas|bad object", re.IGNORECASE),
+    ),
+    ("Authentication", re.compile(_AUTHENTICATION, re.IGNORECASE)),
+    (Reason.REPOSITORY_UNREACHABLE, re.compile(_UNREACHABLE, re.IGNORECASE)),
+    (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]|\[rejected\]|remote unpack failed")),
+)
+
+
+def from_output(output: bytes, pushing: bool) -> GitError:
+    """The error for what a failed git wrote to stderr (and, for a push, to stdout).
+
+    A refused login counts against the work or deliver credential when `pushing`, else against the
+    read credential.
+    """
+    words = output.decode("utf-8", "replace")
+    reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
+    if reason == "Authentication":
+        reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED
+    return error(reason, words)
+
+
+def error(reason: str, words: str) -> GitError:
+    """A GitError whose message is git's words, sanitised, with the reason's remedy."""
+    message = sanitise.line(words, _MESSAGE_LIMIT) or "git said nothing"
+    return GitError(reason, f"{message} ({_REMEDIES[reason]})")

@@ -1,0 +1,69 @@
+"""Merges in our own repositories: on trees and commits, with no worktree, merge driver or hook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.pod import CommitText
+from bernstein.core import sanitise
+from bernstein.pods.errors import PodError
+from bernstein.pods.git.client import Git
+from bernstein.pods.git.errors import from_output
+
+_CONFLICTS = 20
+_PATH_LENGTH = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged tree, or the paths in conflict (sanitised, at most 20) and no tree."""
+
+    tree: str
+    conflicts: tuple[str, ...] = ()
+
+
+def merge_trees(repository: Git, ours: str, theirs: str) -> Merged:
+    """Three-way merge of two commits over their merge base.
+
+    Raises GitError when git cannot merge them at all, as where they have no common ancestor.
+    """
+    flags = ["--write-tree", "-z", "--name-only", "--no-messages"]
+    done = repository.complete("merge-tree", *flags, ours, theirs)
+    if done.code not in {0, 1}:
+        raise from_output(done.stderr, pushing=False)
+    tree, *paths = done.stdout.rstrip(b"\0").split(b"\0")
+    if done.code == 0:
+        return Merged(tree.decode("ascii"))
+    shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in paths[:_CONFLICTS])
+    return Merged("", tuple(shown))
+
+
+def is_ancestor(repository: Git, ancestor: str, commit: str) -> bool:
+    """Whether `commit` is `ancestor` or contains it. Raises GitError when git cannot tell."""
+    done = repository.complete("merge-base", "--is-ancestor", ancestor, commit)
+    if done.code not in {0, 1}:
+        raise from_output(done.stderr, pushing=False)
+    return done.code == 0
+
+
+def commit_tree(repository: Git, tree: str, parents: list[str], text: CommitText, work: str) -> str:
+    """A commit of `tree`; the same arguments give the same id, because no clock is read.
+
+    The author date is that of the commit `work`; the committer date is the latest committer date of
+    `parents` and `work`, so that it is never before a parent's.
+    """
+    if not text.author.strip(" <>\n") or not text.message.strip():
+        raise PodError("InvalidConfig", "the commit needs an author and a message")
+    dates = [repository.text("show", "-s", "--format=%ct", each) for each in [*parents, work]]
+    environment = {
+        "GIT_AUTHOR_NAME": text.author,
+        "GIT_AUTHOR_EMAIL": text.email,
+        "GIT_AUTHOR_DATE": f"@{repository.text('show', '-s', '--format=%at', work)} +0000",
+        "GIT_COMMITTER_NAME": text.author,
+        "GIT_COMMITTER_EMAIL": text.email,
+        "GIT_COMMITTER_DATE": f"@{max(map(int, dates))} +0000",
+    }
+    flags = [flag for parent in parents for flag in ("-p", parent)]
+    message = text.message.encode("utf-8", "replace")
+    made = repository.run("commit-tree", tree, *flags, "-F", "-", input=message, env=environment)
+    return made.decode("ascii").strip()

@@ -1,0 +1,117 @@
+"""Reads trees and blobs of our own repositories, as bytes, without any checkout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.pod import Changed
+from bernstein.checks.conditions import changed_from_paths
+from bernstein.pods.errors import PodError
+from bernstein.pods.git.client import Git
+
+_FILE_MODES = {b"100644", b"100755"}
+_SYMLINK_MODE = b"120000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of a tree; `size` is the blob's in bytes, and 0 for a folder or submodule."""
+
+    mode: bytes
+    object_id: str
+    size: int
+
+    @property
+    def is_file(self) -> bool:
+        return self.mode in _FILE_MODES
+
+    @property
+    def is_symlink(self) -> bool:
+        return self.mode == _SYMLINK_MODE
+
+    @property
+    def is_folder(self) -> bool:
+        return self.mode == b"040000"
+
+
+def entries(repository: Git, commit: str) -> dict[bytes, Entry]:
+    """Every path of the commit's tree, folders too, without a leading or trailing slash."""
+    listing = repository.run("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit)
+    by_path = {}
+    for line in filter(None, listing.split(b"\0")):
+        head, path = line.split(b"\t", 1)
+        mode, kind, object_id, size = head.split()
+        length = int(size) if kind == b"blob" else 0
+        by_path[path] = Entry(mode, object_id.decode("ascii"), length)
+    return by_path
+
+
+def blob(repository: Git, object_id: str) -> bytes:
+    """Content of a blob. Raises GitError when it is not there."""
+    return repository.run("cat-file", "blob", object_id)
+
+
+def blobs(repository: Git, object_ids: list[str]) -> dict[str, bytes]:
+    """Contents of many blobs by id, in one call of git. Raises PodError when one is not there."""
+    unique = list(dict.fromkeys(object_ids))
+    request = "".join(f"{each}\n" for each in unique).encode("ascii")
+    stream = repository.run("cat-file", "--batch", input=request) if unique else b""
+    contents, at = {}, 0
+    for each in unique:
+        end = stream.index(b"\n", at)
+        words = stream[at:end].split()
+        if len(words) != 3 or words[1] != b"blob":
+            raise PodError("InternalError", f"the repository lacks the blob {each}")
+        start, length = end + 1, int(words[2])
+        contents[each] = stream[start : start + length]
+        at = start + length + 1
+    return contents
+
+
+def changed(repository: Git, base: str, head: str) -> Changed:
+    """What `head` changes against `base`; a rename is a removal and an addition."""
+    flags = ["-r", "-z", "--no-renames", "--name-only"]
+    listing = repository.run("diff-tree", *flags, base, head, "--")
+    return changed_from_paths(path for path in listing.split(b"\0") if path)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentChange:
+    """A file or symlink with new content. `before` and `after` are object ids; `before` is empty
+    for a new path."""
+
+    path: bytes
+    before: str
+    after: str
+
+
+def changed_contents(repository: Git, base: str, head: str) -> list[ContentChange]:
+    """The files and symlinks that `head` adds or edits against `base`.
+
+    Deletions, changes of a mode and submodules are left out: they hold no new content.
+    """
+    listing = repository.run("diff-tree", "-r", "-z", "--no-renames", "--raw", base, head, "--")
+    fields = listing.split(b"\0")[:-1]
+    changes = []
+    for modes_and_ids, path in zip(fields[::2], fields[1::2], strict=True):
+        old_mode, new_mode, old, new, _status = modes_and_ids.lstrip(b":").split()
+        readable = {*_FILE_MODES, _SYMLINK_MODE}
+        if new_mode in readable and old != new:
+            before = old.decode("ascii") if old_mode in readable else ""
+            changes.append(ContentChange(path, before, new.decode("ascii")))
+    return changes
+
+
+def sizes(repository: Git, object_ids: list[str]) -> dict[str, int]:
+    """Sizes of blobs in bytes, by id. Raises PodError when one is not there."""
+    if not object_ids:
+        return {}
+    request = "".join(f"{each}\n" for each in dict.fromkeys(object_ids)).encode("ascii")
+    listing = repository.run("cat-file", "--batch-check", input=request).decode("ascii", "replace")
+    bytes_of = {}
+    for line in listing.splitlines():
+        words = line.split()
+        if len(words) != 3 or words[1] != "blob":
+            raise PodError("InternalError", f"the repository lacks a blob: {line[:100]}")
+        bytes_of[words[0]] = int(words[2])
+    return bytes_of

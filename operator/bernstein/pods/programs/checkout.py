@@ -1,0 +1,192 @@
+"""Program `checkout`: fetches a ref into our bare repository, writes its tree to an empty folder.
+
+It runs before anything untrusted does, so the worktree must be empty, which is checked. Files get
+the bytes that are committed: no filter runs, no line end or encoding is converted, symlinks stay
+symlinks, LFS pointers stay pointers, submodules become empty folders.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from bernstein.api.pod import CheckoutConfig, CheckoutResult
+from bernstein.api.reasons import Reason
+from bernstein.pods import log
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import client as git
+from bernstein.pods.git.client import Git, GitError, full_ref, is_sha
+from bernstein.pods.git.merge import merge_trees
+
+CONFIG = CheckoutConfig
+
+_DEPTHS = (2, 50, None)
+"""Depths of history that are fetched, one after another, until a commit behind the ref is there."""
+_WORKTREE_ATTRIBUTES = "* -filter -text -ident !working-tree-encoding\n"
+"""`info/attributes` of the worktree's own git, so that it converts nothing either."""
+_WORKTREE_BRANCH = "work"
+_CHECKPOINT = "refs/checkpoint"
+
+
+def run(config: CheckoutConfig) -> CheckoutResult:
+    """The commit that was checked out, and its tree.
+
+    Raises PodError: RepositoryUnreachable, RepositoryAuthFailed, RefNotFound, RefMoved, ...
+    """
+    git.init_bare(Path(config.git_dir))
+    repository = Git(Path(config.git_dir), config.remote)
+    sha = _fetch(repository, config)
+    tree = repository.tree_id(sha)
+    repository.run("update-ref", "--no-deref", "HEAD", sha)
+    if config.worktree is not None:
+        resumed = _resumed_tree(repository, config, sha) if config.resume else None
+        _write_worktree(repository, config, sha, resumed or sha, Path(config.worktree))
+    if config.launcher_from and config.launcher_to:
+        _copy_program(Path(config.launcher_from), Path(config.launcher_to))
+    log.event("checked-out", ref=config.ref, sha=sha)
+    return CheckoutResult(sha, tree)
+
+
+# --- objects ------------------------------------------------------------------------------------
+
+
+def _fetch(repository: Git, config: CheckoutConfig) -> str:
+    """Fetch all that the configuration names; returns the commit that its ref is at."""
+    more = [*config.also, *([config.pinned_sha] if config.pinned_sha else [])]
+    names = dict.fromkeys(full_ref(n) for n in (config.ref, *more) if not is_sha(n))
+    specs = [f"{name}:{name}" for name in names]
+    repository.fetch(specs, depth=None if config.history else 1)
+    if config.sha is not None:
+        repository.expect_at(config.ref, config.sha)
+    sha = repository.commit_id(full_ref(config.ref))
+    for commit in filter(is_sha, more):
+        _reach(repository, specs, commit)
+    return sha
+
+
+def _reach(repository: Git, specs: list[str], commit: str) -> None:
+    """Fetch the refs deeper until they contain the commit: servers need not serve it by its id."""
+    for depth in _DEPTHS:
+        if repository.has_commit(commit):
+            return
+        repository.fetch(specs, depth=depth)
+    if not repository.has_commit(commit):
+        raise PodError(Reason.REF_NOT_FOUND, f"no fetched ref contains the commit {commit}")
+
+
+def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | None:
+    """The tree of the checkpoint merged with the tip `sha`.
+
+    None where there is no checkpoint or it conflicts with the tip: the session then starts afresh.
+    """
+    assert config.resume is not None
+    try:
+        # A checkpoint is one commit on the tip of its time. Where that still is the tip, its tree
+        # is the answer; else the tip's whole history is needed, to merge the two.
+        checkpoint = full_ref(config.resume)
+        specs = [f"{checkpoint}:{_CHECKPOINT}", f"{full_ref(config.ref)}:{full_ref(config.ref)}"]
+        repository.fetch(specs[:1], depth=2)
+        if repository.text("rev-parse", f"{_CHECKPOINT}^") == sha:
+            return repository.tree_id(_CHECKPOINT)
+        repository.fetch(specs, depth=None)
+        merged = merge_trees(repository, sha, _CHECKPOINT)
+    except GitError as error:
+        log.event("not-resumed", ref=config.resume, reason=error.reason, message=error.message)
+        return None
+    if merged.conflicts:
+        log.event("not-resumed", ref=config.resume, reason=Reason.MERGE_CONFLICT)
+        return None
+    return merged.tree
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def _write_worktree(
+    repository: Git, config: CheckoutConfig, sha: str, files: str, worktree: Path
+) -> None:
+    """Write the tree of `files`, a commit or tree, into the worktree.
+
+    The worktree's own `.git`, if the configuration asks for one, is at the commit `sha`.
+    """
+    worktree.mkdir(parents=True, exist_ok=True)
+    if any(worktree.iterdir()):
+        raise PodError("InvalidConfig", f"{worktree} is not empty: it must be a fresh volume")
+    index = {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
+    repository.run("read-tree", files, env=index)
+    if config.pinned_sha:
+        _pin(repository, config.pinned_sha, set(config.pinned_names), index)
+    work_tree = index | {"GIT_WORK_TREE": str(worktree)}
+    repository.run("checkout-index", "--all", "--force", "--index", env=work_tree)
+    if config.worktree_git:
+        if files != sha:
+            repository.run("read-tree", sha, env=index)
+        _give_git(repository, sha, worktree)
+
+
+def _pin(repository: Git, pinned: str, names: set[str], index: dict[str, str]) -> None:
+    """In the index, replace all files of these base names by those of the commit `pinned`.
+
+    A file of `pinned` is left out where the index has a file in the place of one of its folders.
+    """
+    pinned_names = {os.fsencode(name) for name in names}
+    present = _entries(repository.run("ls-files", "--stage", "-z", env=index))
+    of_pinned = _entries(repository.run("ls-tree", "-r", "-z", pinned))
+    removals = [
+        b"0 %s\t%s" % (b"0" * len(pinned), path)
+        for path in present
+        if _base_name(path) in pinned_names
+    ]
+    additions = [
+        b"%s %s\t%s" % (mode, sha, path)
+        for path, (mode, sha) in of_pinned.items()
+        if _base_name(path) in pinned_names and not _file_above(path, present)
+    ]
+    changes = removals + additions
+    if changes:
+        data = b"\0".join(changes) + b"\0"
+        repository.run("update-index", "--replace", "-z", "--index-info", input=data, env=index)
+
+
+def _entries(listing: bytes) -> dict[bytes, tuple[bytes, bytes]]:
+    """(mode, object id) by path, out of what `ls-tree -z` or `ls-files --stage -z` printed."""
+    entries = {}
+    for entry in filter(None, listing.split(b"\0")):
+        head, path = entry.split(b"\t", 1)
+        words = head.split(b" ")
+        entries[path] = (words[0], words[2] if words[1] in {b"blob", b"commit"} else words[1])
+    return entries
+
+
+def _base_name(path: bytes) -> bytes:
+    return path.rsplit(b"/", 1)[-1]
+
+
+def _file_above(path: bytes, present: dict[bytes, tuple[bytes, bytes]]) -> bool:
+    """Whether one of the path's folders is a file in `present`."""
+    parts = path.split(b"/")
+    return any(b"/".join(parts[:i]) in present for i in range(1, len(parts)))
+
+
+def _give_git(repository: Git, sha: str, worktree: Path) -> None:
+    """A `.git` for the code that runs in the worktree: its own objects, no remote, no credential.
+
+    Files are copied, never linked: that code may write to them, and our repository must not change.
+    """
+    folder = worktree / ".git"
+    own = Git(folder)
+    work_tree = {"GIT_WORK_TREE": str(worktree)}
+    own.run("init", "--quiet", "--template=", f"--initial-branch={_WORKTREE_BRANCH}", env=work_tree)
+    shutil.copytree(repository.git_dir / "objects", folder / "objects", dirs_exist_ok=True)
+    for name in ("shallow", "index"):
+        if (repository.git_dir / name).exists():
+            shutil.copy2(repository.git_dir / name, folder / name)
+    (folder / "info").mkdir(exist_ok=True)
+    (folder / "info" / "attributes").write_text(_WORKTREE_ATTRIBUTES)
+    own.run("update-ref", f"refs/heads/{_WORKTREE_BRANCH}", sha)
+
+
+def _copy_program(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+    target.chmod(0o755)

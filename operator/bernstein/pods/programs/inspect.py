@@ -1,0 +1,152 @@
+"""Program `inspect`: all checks of one commit that only read it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from bernstein.api import pod
+from bernstein.api.pod import Check, CheckVerdict, InspectConfig, InspectResult
+from bernstein.checks.paths import InvalidPathError
+from bernstein.checks.reading import ChangedFile, Commit, Kind
+from bernstein.checks.scans import reads_of
+from bernstein.checks.verdict import Verdict, errored
+from bernstein.core import sanitise
+from bernstein.pods import globs, log
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import trees
+from bernstein.pods.git.client import Git, full_ref
+from bernstein.pods.git.merge import merge_trees
+
+CONFIG = InspectConfig
+
+_EXCERPT = 1500
+_BATCH_BYTES = 32_000_000
+
+
+def run(config: InspectConfig) -> InspectResult:
+    """A verdict for every check. A check that fails to run is Errored and stops no other."""
+    commit = Inspected(config)
+    verdicts = []
+    for check in config.checks:
+        verdict = judge(commit, check)
+        log.event("check", check=check.name, verdict=verdict.verdict, reason=verdict.reason)
+        excerpt = sanitise.text(verdict.excerpt, _EXCERPT)
+        verdicts.append(CheckVerdict(check.name, verdict.verdict, verdict.reason, excerpt))
+    return fit(InspectResult(tuple(verdicts)), pod.TERMINATION_LIMIT)
+
+
+def judge(commit: Commit, check: Check) -> Verdict:
+    """The verdict of one check; never raises."""
+    try:
+        return reads_of(check.type).scan(commit, check)
+    except InvalidPathError as error:
+        return errored("InvalidPath", str(error))
+    except PodError as error:
+        return errored(error.reason, error.message)
+    except TimeoutError as error:
+        return errored("TooSlow", str(error))
+    except Exception as error:  # noqa: BLE001 - one broken check must not hide the others
+        return errored("InternalError", f"{type(error).__name__}: {error}")
+
+
+def fit(result: InspectResult, limit: int) -> InspectResult:
+    """The result in at most `limit` bytes: the longest excerpts are cut, to the same length."""
+    low, high = 0, _EXCERPT
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(pod.dump(_cut(result, middle))) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return _cut(result, low)
+
+
+def _cut(result: InspectResult, length: int) -> InspectResult:
+    return InspectResult(
+        tuple(replace(v, excerpt=sanitise.text(v.excerpt, length)) for v in result.verdicts)
+    )
+
+
+class Inspected:
+    """The commit under inspection, as checks see it; its listing is read once for all of them."""
+
+    def __init__(self, config: InspectConfig) -> None:
+        self._config = config
+        self._repository = Git(Path(config.git_dir))
+
+    @property
+    def scan_seconds(self) -> int:
+        return self._config.scan_seconds
+
+    # --- what is in the tree --------------------------------------------------------------------
+
+    @cached_property
+    def _entries(self) -> dict[str, trees.Entry]:
+        entries = trees.entries(self._repository, self._config.sha)
+        return {os.fsdecode(path): entry for path, entry in entries.items()}
+
+    @property
+    def paths(self) -> Collection[str]:
+        return self._entries.keys()
+
+    def kind(self, path: str) -> Kind | None:
+        entry = self._entries.get(path)
+        if entry is None:
+            return None
+        if entry.is_file:
+            return "file"
+        if entry.is_symlink:
+            return "symlink"
+        return "folder" if entry.is_folder else "submodule"
+
+    def size(self, path: str) -> int:
+        return self._entries[path].size
+
+    def content(self, path: str) -> bytes:
+        return trees.blob(self._repository, self._entries[path].object_id)
+
+    def first_match(self, pattern: str) -> str | None:
+        return globs.first_match(pattern, self.paths)
+
+    # --- what the change does -------------------------------------------------------------------
+
+    def changed_files(self) -> Iterator[ChangedFile]:
+        config = self._config
+        changes = trees.changed_contents(self._repository, config.base, config.sha)
+        ids = [each for change in changes for each in (change.before, change.after) if each]
+        sizes = trees.sizes(self._repository, ids)
+        for batch in _batches(changes, sizes):
+            ids = [each for change in batch for each in (change.before, change.after) if each]
+            content = trees.blobs(self._repository, ids) | {"": b""}
+            for change in batch:
+                path = os.fsdecode(change.path)
+                yield ChangedFile(path, content[change.before], content[change.after])
+
+    def conflicts(self) -> tuple[str, ...]:
+        onto = self._config.onto_ref
+        if not onto:
+            raise PodError("InvalidConfig", "there is no ref that the work could be merged with")
+        tip = self._repository.commit_id(full_ref(onto))
+        return tuple(merge_trees(self._repository, tip, self._config.sha).conflicts)
+
+
+def _batches(
+    changes: list[trees.ContentChange], sizes: dict[str, int]
+) -> Iterator[list[trees.ContentChange]]:
+    """The changes in groups of at most _BATCH_BYTES of content (a larger one is a group alone), so
+    that only one group is in memory at a time."""
+    batch: list[trees.ContentChange] = []
+    held = 0
+    for change in changes:
+        size = sizes.get(change.before, 0) + sizes.get(change.after, 0)
+        if batch and held + size > _BATCH_BYTES:
+            yield batch
+            batch, held = [], 0
+        batch.append(change)
+        held += size
+    if batch:
+        yield batch

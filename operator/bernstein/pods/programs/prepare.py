@@ -1,0 +1,60 @@
+"""Program `prepare`: makes the candidate on the current tip, and pushes it to its own ref."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bernstein.api.pod import Changed, PrepareConfig, PrepareResult
+from bernstein.pods import log, termination
+from bernstein.pods.git import client as git
+from bernstein.pods.git import trees
+from bernstein.pods.git.client import Git, full_ref
+from bernstein.pods.git.merge import Merged, commit_tree, is_ancestor, merge_trees
+
+CONFIG = PrepareConfig
+
+
+def run(config: PrepareConfig) -> PrepareResult:
+    """The candidate, or the paths in conflict. Where its `sha` is its `base`, the tip holds all of
+    the change already."""
+    git.init_bare(Path(config.git_dir))
+    repository = Git(Path(config.git_dir), config.remote)
+    tip = _fetch(repository, config)
+    merged = _merge(repository, tip, config.sha)
+    if merged.conflicts:
+        log.event("conflict", base=tip, files=len(merged.conflicts))
+        return _conflict(tip, merged.conflicts)
+    sha = _commit(repository, config, tip, merged.tree)
+    changed = trees.changed(repository, tip, sha)
+    if sha != tip:
+        repository.push(config.candidate, sha, repository.read_ref(config.candidate))
+    log.event("prepared", base=tip, sha=sha)
+    return PrepareResult(tip, sha, merged.tree, changed)
+
+
+def _fetch(repository: Git, config: PrepareConfig) -> str:
+    """Fetch the work and its target; returns the target's tip."""
+    ref, onto = full_ref(config.ref), full_ref(config.onto)
+    repository.fetch([f"{name}:{name}" for name in dict.fromkeys((ref, onto))])
+    repository.expect_at(config.ref, config.sha)
+    return repository.commit_id(onto)
+
+
+def _merge(repository: Git, tip: str, sha: str) -> Merged:
+    if is_ancestor(repository, sha, tip):
+        return Merged(repository.tree_id(tip))
+    return merge_trees(repository, tip, sha)
+
+
+def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
+    if tree == repository.tree_id(tip):
+        return tip
+    parents = [tip, config.sha] if config.merge else [tip]
+    return commit_tree(repository, tree, parents, config.commit, config.sha)
+
+
+def _conflict(tip: str, paths: tuple[str, ...]) -> PrepareResult:
+    """As many of the paths as the termination message has room for."""
+    while not termination.fits(result := PrepareResult(tip, "", "", Changed(), paths)):
+        paths = paths[:-1]
+    return result

@@ -1,0 +1,357 @@
+"""Program `recorder`: watches an agent, reports on it, makes its tree one commit on the base.
+
+It runs beside the agent until the kubelet ends it (SIGTERM, after the agent's container has ended
+or when the pod is deleted). Files and output of the agent may be hostile: they are read under
+limits, and nothing in them is taken for true.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import time
+from pathlib import Path
+
+from bernstein import agents
+from bernstein.agents import StreamParser
+from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
+from bernstein.api import pod
+from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
+from bernstein.api.reasons import Reason
+from bernstein.checks.conditions import changed_from_paths
+from bernstein.core import sanitise
+from bernstein.pods import log, sigterm
+from bernstein.pods.errors import PodError
+from bernstein.pods.session import stream
+from bernstein.pods.session.callback import Beat, CallbackError, Client, Heart
+from bernstein.pods.session.messages import Speech, harmless, harmless_line
+from bernstein.pods.worktree import packs
+from bernstein.pods.worktree.objects import Objects, RefusedContents
+from bernstein.pods.worktree.walker import Tree, Walker
+
+CONFIG = RecorderConfig
+
+_POLL_SECONDS = 0.5
+_STDERR_TAIL = 8192
+_MODEL_LIMIT = 100
+_LAST_CALL_SECONDS = 5.0
+_REFUSAL_ROUNDS = 3
+_TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
+
+
+def run(config: RecorderConfig) -> RecorderResult:
+    """Record until SIGTERM. Raises PodError: SnapshotTooLarge, InvalidPack, InvalidConfig, ..."""
+    ended = sigterm.awaited()
+    try:
+        parser = agents.get(config.adapter).parser()
+    except KeyError:
+        raise PodError("InvalidConfig", f"there is no adapter '{config.adapter}'") from None
+    recorder = Recorder(config, parser)
+    try:
+        return recorder.run(ended)
+    finally:
+        recorder.close()
+
+
+class Work:
+    """The agent's tree as commits: the last one that was handed to the pusher, and the next."""
+
+    def __init__(self, config: RecorderConfig) -> None:
+        self._config = config
+        self._packs = Path(config.packs)
+        self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
+        self._walker = Walker(config.worktree, self.objects.base_entries, config.limits)
+        self._number = max(packs.numbers(self._packs), default=0)
+        self._entries = self.objects.base_entries
+        self._skipped = 0
+        self.commit = self.objects.base
+        self.record: packs.Record | None = None
+
+    def close(self) -> None:
+        self._walker.close()
+
+    @property
+    def skipped(self) -> int:
+        """Files that the last look at the tree left out."""
+        return self._skipped
+
+    @property
+    def latest_change(self) -> int:
+        """Newest ctime in the tree, in nanoseconds."""
+        return self._walker.latest_change
+
+    def checkpoint(self, *, final: bool) -> None:
+        """Read the tree; if it changed, or this is the `final` state, hand its commit over.
+
+        Raises PodError (SnapshotTooLarge, ...); the pusher then still has the checkpoint before.
+        """
+        if self.objects.written_bytes > self._config.limits.total_bytes:
+            self.objects.reset()
+            self._walker.forget()
+        for refusals in range(_REFUSAL_ROUNDS):
+            tree = self._read_tree()
+            try:
+                self._advance(tree, final=final)
+            except RefusedContents as refused:
+                self._walker.refuse(refused.object_ids)
+                if refusals:  # git names one file at a time, and there may be any number of them
+                    self._walker.refuse_checked_names()
+            else:
+                return
+        raise PodError("InvalidPack", "git refuses files of the base that the tree keeps")
+
+    def _read_tree(self) -> Tree:
+        try:
+            tree = self._walker.walk(self.objects)
+        except PodError:
+            self.objects.discard()
+            raise
+        self._skipped = tree.skipped
+        return tree
+
+    def _advance(self, tree: Tree, *, final: bool) -> None:
+        """Hand the tree's commit over, unless it is that of the checkpoint before and not final."""
+        base, commit, pack = self.objects.base, self.commit, None
+        name = self.record.pack if self.record else None
+        if tree.entries != self._entries:
+            text = _with_trailer(self._config.commit, tree.skipped)
+            commit = self.objects.commit(tree.entries, text, int(time.time()))
+            pack = None if commit == base else self.objects.pack(commit)
+            name = None
+        elif not final:
+            return
+        self._hand_over(packs.Record(base.sha, commit.sha, commit.tree, final, name), pack)
+        self._entries, self.commit = tree.entries, commit
+        log.event("recorded", sha=commit.sha, final=final, skipped=tree.skipped)
+
+    def changed(self) -> Changed:
+        """What the last commit changes against the base."""
+        before, after = self.objects.base_entries, self._entries
+        paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+        return changed_from_paths(paths)
+
+    def abort(self) -> None:
+        """Tell the pusher that no final state will come."""
+        base = self.objects.base
+        last = self.record or packs.Record(base.sha, base.sha, base.tree, final=False, pack=None)
+        self._hand_over(dataclasses.replace(last, final=False, aborted=True), None)
+
+    def _hand_over(self, record: packs.Record, pack: Path | None) -> None:
+        self._number += 1
+        self.record = packs.publish(self._packs, self._number, record, pack)
+
+
+class Recorder:
+    """One run beside one agent."""
+
+    def __init__(self, config: RecorderConfig, parser: StreamParser) -> None:
+        self._config = config
+        self._parser = parser
+        self._work = Work(config)
+        self._stdout = stream.Tail(config.stdout)
+        self._stderr = stream.AgentFile(config.stderr)
+        self._stderr_size = 0
+        self._stop_lock = threading.Lock()
+        self._stopped: str | None = None
+        self._active = time.monotonic()
+        self._client = self._make_client()
+        self._beat = Beat()
+        self._parser_failed = False
+        self._speech = Speech()
+
+    def close(self) -> None:
+        self._work.close()
+        self._stdout.close()
+        self._stderr.close()
+
+    def _make_client(self) -> Client | None:
+        callback = self._config.callback
+        return Client(callback, self._config.namespace, self._config.session) if callback else None
+
+    def run(self, ended: threading.Event) -> RecorderResult:
+        """Work until `ended` is set; then hand over the last state, report and return it."""
+        heart = self._start_heart()
+        _make(self._config.start_file)
+        every = min(self._config.checkpoint_seconds, self._config.stall_seconds / 3)
+        due = time.monotonic()
+        try:
+            while not ended.wait(_POLL_SECONDS):
+                self._read_stream()
+                if time.monotonic() >= due:
+                    self._checkpoint()
+                    due = time.monotonic() + every
+                self._notice_stall()
+                self._beat = self._describe()
+        finally:
+            if heart:
+                heart.end()
+        return self._finish()
+
+    # --- while the agent runs -------------------------------------------------------------------
+
+    def _start_heart(self) -> Heart | None:
+        if self._client is None or self._config.callback is None:
+            return None
+        seconds = self._config.callback.heartbeat_seconds
+        self._beat = self._describe()
+        heart = Heart(self._client, seconds, lambda: self._beat, self.stop_agent)
+        heart.start()
+        return heart
+
+    def _read_stream(self) -> None:
+        before = self._stdout.seen
+        for line in self._stdout.lines():
+            self._feed(line)
+        size = self._stderr.size()
+        if self._stdout.seen > before or size > self._stderr_size:
+            self._active = time.monotonic()
+        self._stderr_size = max(self._stderr_size, size)
+
+    def _feed(self, line: bytes) -> None:
+        try:
+            self._speech.tell(self._parser.feed(line))
+        except Exception as error:  # noqa: BLE001 - a parser's defect must not lose the work
+            if not self._parser_failed:
+                log.event("parser-failed", error=type(error).__name__)
+            self._parser_failed = True
+
+    def _checkpoint(self) -> None:
+        before = self._work.latest_change
+        try:
+            self._work.checkpoint(final=False)
+        except PodError as error:
+            log.event("checkpoint-failed", reason=error.reason, message=error.message)
+        except OSError as error:  # for example, the volume is full: the agent may free some of it
+            log.event("checkpoint-failed", reason="InternalError", message=str(error))
+        if self._work.latest_change > before:
+            self._active = time.monotonic()
+
+    def _notice_stall(self) -> None:
+        if time.monotonic() - self._active >= self._config.stall_seconds:
+            self.stop_agent(Reason.STALLED)
+
+    def stop_agent(self, reason: str) -> None:
+        """Ask the launcher for a soft stop; only the first call counts. Safe from any thread."""
+        with self._stop_lock:
+            if self._stopped is not None:
+                return
+            self._stopped = reason
+        _make(self._config.stop_file)
+        log.event("stop", reason=reason)
+
+    def _describe(self) -> Beat:
+        """What the next heartbeat tells."""
+        idle = time.monotonic() - self._active
+        commit = self._work.commit
+        return Beat(
+            usage=self._parser.usage,
+            model=self._model(),
+            progress=harmless_line(self._parser.progress, PROGRESS_LIMIT),
+            last_activity=round(time.time() - idle, 3),
+            checkpoint=commit.sha if commit != self._work.objects.base else None,
+        )
+
+    def _model(self) -> str | None:
+        model = self._parser.model
+        return sanitise.line(model, _MODEL_LIMIT) if model is not None else None
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _finish(self) -> RecorderResult:
+        """Save the work first, then report: the kubelet kills the pod soon."""
+        try:
+            self._work.checkpoint(final=True)
+        except BaseException:
+            self._work.abort()
+            self._read_rest()
+            self._report(None)
+            raise
+        result = self._result(self._read_rest())
+        self._report(result)
+        return result
+
+    def _read_rest(self) -> FinalRecord:
+        for line in self._stdout.rest():
+            self._feed(line)
+        code = stream.exit_code(self._config.exit_record)
+        return self._parser.finish(code, stream.tail_bytes(self._config.stderr, _STDERR_TAIL))
+
+    def _result(self, final: FinalRecord) -> RecorderResult:
+        base, commit = self._work.objects.base, self._work.commit
+        return fit(
+            RecorderResult(
+                base=base.sha,
+                sha=commit.sha,
+                tree=commit.tree,
+                changed=self._work.changed(),
+                usage=self._parser.usage,
+                final=_sanitised(final),
+                model=self._model(),
+                stopped=self._stopped,
+                skipped=self._work.skipped,
+            )
+        )
+
+    def _report(self, result: RecorderResult | None) -> None:
+        """Send the result (or, without one, the last usage) to the server.
+
+        Best effort, in a thread that is left behind after _LAST_CALL_SECONDS.
+        """
+        if self._client is None:
+            return
+        caller = threading.Thread(target=self._last_call, args=(self._client, result), daemon=True)
+        caller.start()
+        caller.join(_LAST_CALL_SECONDS)
+
+    def _last_call(self, client: Client, result: RecorderResult | None) -> None:
+        try:
+            if result is None:
+                client.heartbeat(self._describe(), _LAST_CALL_SECONDS)
+            else:
+                client.result(result, _LAST_CALL_SECONDS)
+        except CallbackError as error:
+            log.event("result-not-reported", status=error.status, message=str(error))
+
+
+def _make(path: str) -> None:
+    """Make an empty file, for which the launcher waits."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+
+
+def _sanitised(final: FinalRecord) -> FinalRecord:
+    message = harmless_line(final.message, MESSAGE_LIMIT)
+    return dataclasses.replace(final, message=message, text=harmless(final.text, TEXT_LIMIT))
+
+
+def fit(result: RecorderResult) -> RecorderResult:
+    """The result with the agent's `text`, then its `message`, cut until it fits the termination
+    message."""
+    over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+    for name in ("text", "message"):
+        while over > 0 and (words := getattr(result.final, name)):
+            # A character takes at most twelve bytes of JSON, so this never cuts too much at once.
+            shorter = words[: max(len(words) - max(over // 12, 1), 0)]
+            final = dataclasses.replace(result.final, **{name: shorter})
+            result = dataclasses.replace(result, final=final)
+            over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+    return result
+
+
+def _with_trailer(text: pod.CommitText, skipped: int) -> pod.CommitText:
+    """The commit's text with a trailer that counts the files left out, if there are any.
+
+    It joins the trailers that end the message, or begins a paragraph of its own.
+    """
+    if skipped == 0:
+        return text
+    message = text.message.rstrip("\n")
+    last = message.rpartition("\n\n")[2].splitlines() if "\n\n" in message else []
+    trailers = bool(last) and all(_is_trailer(line) for line in last)
+    gap = "\n" if trailers else "\n\n"
+    return dataclasses.replace(text, message=f"{message}{gap}{_TRAILER_SKIPPED}: {skipped}\n")
+
+
+def _is_trailer(line: str) -> bool:
+    name, colon, _ = line.partition(": ")
+    return bool(colon) and name.replace("-", "").isalnum()

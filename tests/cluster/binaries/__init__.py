@@ -1,0 +1,1 @@
+"""Kubernetes and its tools as binaries of our own, built from Go modules."""

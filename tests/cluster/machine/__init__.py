@@ -1,0 +1,1 @@
+"""What clusters and image builds ask of the machine: packages, folders, locks, mounts, Docker."""

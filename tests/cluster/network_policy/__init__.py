@@ -1,0 +1,1 @@
+"""NetworkPolicy in the local cluster: rules of nftables, their engine, and the plugin of pods."""

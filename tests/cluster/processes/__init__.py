@@ -1,0 +1,1 @@
+"""Programs that outlive the command that started them: started, recorded, watched, killed."""

@@ -1,0 +1,107 @@
+"""Values for the CEL rules that come from registries: what each takes and refuses.
+
+They are made of the examples in the test folders, so that a new signal, gate or adapter is tried
+without a word here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic.alias_generators import to_camel, to_snake
+
+from bernstein import agents, crds
+from bernstein.agents import TakesBaseUrl, TakesCommand
+from bernstein.api.project import Project
+from bernstein.api.task import Task
+from bernstein.checks import gates, signals
+from bernstein.checks.signal import SignalKind
+from tests.unit.checks import examples
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Values for the place where a rule stands: one it takes, and all these it refuses."""
+
+    good: Any
+    bad: tuple[Any, ...]
+
+
+def pairs() -> dict[str, Pair]:
+    """By the rule's message."""
+    return {**dict(_of_signals()), **dict(_of_adapters()), **_of_gates()}
+
+
+def _rules(model: Any, *path: str) -> list[tuple[str, str, bool]]:
+    """(message, field, whether it demands the field) of the items of a list in a spec."""
+    place: Object = crds.object_schema(model)["properties"]["spec"]
+    for name in path:
+        place = place["properties"][name]
+    found = place["items"]["x-kubernetes-validations"]
+    return [
+        (r["message"], r["fieldPath"].lstrip("."), r.get("reason") == "FieldValueRequired")
+        for r in found
+    ]
+
+
+def _signal(kind: SignalKind) -> Object:
+    return {to_camel(key): value for key, value in examples.of_signal(kind.type).accepted.items()}
+
+
+def _of_signals() -> Iterable[tuple[str, Pair]]:
+    for message, field, demanded in _rules(Task, "completionSignals"):
+        name = to_snake(field)
+        able = [_signal(kind) for kind in signals.SIGNALS if name in kind.fields]
+        if demanded:
+            needing = [_signal(kind) for kind in signals.SIGNALS if name in kind.needs]
+            yield message, Pair(able[0], tuple(_without(each, field) for each in needing))
+        else:
+            others = [_signal(kind) for kind in signals.SIGNALS if name not in kind.fields]
+            yield message, Pair(able[-1], tuple(e | {field: able[0][field]} for e in others))
+
+
+def _of_adapters() -> Iterable[tuple[str, Pair]]:
+    takes = {"command": (TakesCommand, ["agent"]), "baseUrl": (TakesBaseUrl, "http://llm.example")}
+    for message, field, demanded in _rules(Project, "agents"):
+        capability, value = takes[field]
+        able = [_agent(a) for a in agents.ADAPTERS if isinstance(a, capability)]
+        if demanded:
+            bad = [each for a in able for each in (_without(a, field), a | {field: []})]
+        else:
+            others = [_agent(a) for a in agents.ADAPTERS if not isinstance(a, capability)]
+            bad = [each | {field: value} for each in others]
+        yield message, Pair(able[0] | {field: value}, tuple(bad))
+
+
+def _agent(adapter: agents.Adapter) -> Object:
+    command = {"command": ["agent"]} if isinstance(adapter, TakesCommand) else {}
+    return {"name": "a", "image": "i", "adapter": adapter.name, **command}
+
+
+def _of_gates() -> dict[str, Pair]:
+    executing = next(name for name in gates.names() if name not in gates.that_read())
+    built_in, own = {"name": gates.names()[0]}, {"name": "my_own", "command": "true", "image": "i"}
+    refused = {
+        "command": "this gate executes nothing and takes no command",
+        "image": "this gate executes nothing and takes no image",
+        "timeoutSeconds": "this gate shares a Job with others that read: set gates.timeoutSeconds",
+    }
+    values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5}
+    return {
+        "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),
+        "a gate that is not built in needs an image": Pair(built_in, (_without(own, "image"),)),
+    } | {
+        message: Pair(
+            {"name": executing, field: values[field]},
+            tuple({"name": name, field: values[field]} for name in gates.that_read()),
+        )
+        for field, message in refused.items()
+    }
+
+
+def _without(value: Object, field: str) -> Object:
+    return {key: item for key, item in value.items() if key != field}

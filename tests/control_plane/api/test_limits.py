@@ -1,0 +1,314 @@
+"""Every plain limit of the kinds' specs (patterns, words, lengths, numbers): the API server takes
+what just fits and refuses what is wrong by one, and names the field."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from bernstein import crds
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Invalid
+from bernstein.kube.resource import Object
+from tests.control_plane.objects import KINDS, valid
+
+Schema = dict[str, Any]
+Path = tuple[str | int, ...]
+"""Fields and indices below an object: `("spec", "agents", 0, "name")`."""
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Example:
+    """Texts that a pattern or format takes and refuses."""
+
+    good: str
+    bad: str
+    longest: str | None = None
+    """The longest that it takes, where that cannot be made of `good` by repeating a letter."""
+
+
+EXAMPLES: Mapping[str, Example] = {
+    r"^https://[^\s@]+$": Example("https://git.example.com/a", "https://me@git.example.com/a"),
+    r"^https?://[^\s]+$": Example("http://llm.example.com", "llm.example.com"),
+    r"^[A-Za-z0-9][-A-Za-z0-9._/]*$": Example("main", "-main"),
+    r"^[0-9]+(\.[0-9]+)?m?$": Example("1", "few"),
+    r"^[0-9]+(Ki|Mi|Gi)$": Example("1Gi", "lots"),
+    r"^[a-z][a-z0-9_]*$": Example("audit", "my-audit"),
+    r"^[a-z][-a-z0-9]*$": Example("backend", "Backend"),
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": Example("demo", "a.b"),
+    r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$": Example("demo", "a_b"),
+    r"^[-._a-zA-Z0-9]+$": Example("ca.crt", "a/b"),
+    r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
+    r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
+    "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
+}
+"""By pattern, or by format."""
+
+LEAST: Mapping[str, Any] = {
+    "completionSignals[]": {"type": "path_exists", "path": "a"},
+    "steps[]": {"title": "t"},
+    "to[]": {"podSelector": {}},
+    "pipeline[]": {"name": "lint"},
+}
+"""Smallest items of lists, where the rules want more than the schema does."""
+
+_FILE: Mapping[str, Any] = {"type": "file_contains", "path": "a", "contains": "x"}
+_TEST: Mapping[str, Any] = {"type": "test_passes", "command": "true"}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "completionSignals[].value": {"type": "glob_exists"},
+    "completionSignals[].contains": _FILE,
+    "completionSignals[].command": _TEST,
+    "completionSignals[].timeoutSeconds": _TEST,
+    "steps[].goal": {},
+    "to[].ipBlock": {},
+    "ipBlock.except": {"cidr": "::/0"},
+    "agents[].command": {"name": "demo", "adapter": "generic", "image": "agent-demo:dev"},
+    "agents[].baseUrl": {"name": "demo", "adapter": "codex", "image": "agent-demo:dev"},
+    "pipeline[].name": {"command": "true", "image": "i"},
+}
+"""What else an object must have, or must not have, with a field in it."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One keyword of the schema of one field."""
+
+    path: Path
+    keyword: str
+    good: Any
+    bad: Any
+
+    def __str__(self) -> str:
+        return f"{shown(self.path)} {self.keyword}"
+
+
+def shown(path: Path) -> str:
+    """As the API server names a field: `spec.agents[0].name`."""
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+def pattern_of(path: Path) -> str:
+    return re.sub(r"\[\d+\]", "[]", shown(path))
+
+
+def limits(schema: Schema, path: Path) -> Iterator[Limit]:
+    """Those of a field, and of everything below it."""
+    for keyword, (good, bad) in _values(schema, path).items():
+        yield Limit(path, keyword, good, bad)
+    for name, child in schema.get("properties", {}).items():
+        yield from limits(child, (*path, name))
+    if "additionalProperties" in schema:
+        yield from limits(schema["additionalProperties"], (*path, "one"))
+    if "items" in schema:
+        yield from limits(schema["items"], (*path, 0))
+
+
+def _values(schema: Schema, path: Path) -> dict[str, tuple[Any, Any]]:
+    """Keyword -> what just fits, and what is wrong by one."""
+    found: dict[str, tuple[Any, Any]] = {}
+    if "enum" in schema:
+        found["enum"] = schema["enum"][0], schema["enum"][0] + "x"
+    for name in ("pattern", "format"):
+        if schema.get(name, "int64") != "int64":
+            found[name] = EXAMPLES[schema[name]].good, EXAMPLES[schema[name]].bad
+    for name, step in (("minimum", -1), ("maximum", 1)):
+        if name in schema:
+            found[name] = schema[name], schema[name] + step
+    for kind, make in (("Length", _text), ("Items", _list), ("Properties", _map)):
+        for name, step in ((f"min{kind}", -1), (f"max{kind}", 1)):
+            if name in schema:
+                size = schema[name]
+                found[name] = make(schema, path, size), make(schema, path, size + step)
+    return found
+
+
+def _example(schema: Schema) -> Example:
+    return EXAMPLES.get(schema.get("pattern") or schema.get("format", ""), Example("a", ""))
+
+
+def _text(schema: Schema, path: Path, size: int) -> str:
+    """As long as that, and otherwise right where there is such a one."""
+    example = _example(schema)
+    good, more = example.good, size - len(example.good)
+    for text in (example.longest or "", good[:size], good + good[-1] * more, good[0] * more + good):
+        if len(text) == size and re.search(schema.get("pattern", ""), text):
+            return text
+    return "1" * size
+
+
+def _list(schema: Schema, path: Path, size: int) -> list[Any]:
+    """So many items, told apart by their keys."""
+    keys = schema.get("x-kubernetes-list-map-keys", ())
+    items = [least(schema["items"], (*path, 0)) for _ in range(size)]
+    for number, item in enumerate(items):
+        for key in keys:
+            item[key] = f"n{number}"
+            item.update(_ending(BESIDE, (*path, 0, key)) or {})
+    return items
+
+
+def _map(schema: Schema, path: Path, size: int) -> dict[str, Any]:
+    return {f"n{i}": least(schema["additionalProperties"], (*path, "n")) for i in range(size)}
+
+
+def least(schema: Schema, path: Path) -> Any:
+    """A small value that is right."""
+    chosen = _ending(LEAST, path)
+    if chosen is not None:
+        return copy.deepcopy(chosen)
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema["type"]:
+        case "string":
+            return _example(schema).good
+        case "integer":
+            return schema.get("minimum", 0)
+        case "array":
+            return _list(schema, path, schema.get("minItems", 0))
+        case "object":
+            needed = schema.get("required", ())
+            return {n: least(schema["properties"][n], (*path, n)) for n in needed}
+    raise AssertionError(f"no small value of {schema}")
+
+
+def _ending(table: Mapping[str, Any], path: Path) -> Any:
+    place = f".{pattern_of(path)}"
+    return next((v for end, v in table.items() if place.endswith(f".{end}")), None)
+
+
+def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
+    """A valid object of the kind, but with this value there."""
+    obj = valid(kind, "")
+    place: Any = obj
+    for depth, part in enumerate(path):
+        here = path[: depth + 1]
+        beside = _ending(BESIDE, here)
+        if beside is not None:
+            place.clear()
+            place.update(copy.deepcopy(beside))
+        if depth == len(path) - 1:
+            break
+        schema = _child(schema, part)
+        place = _entered(place, part, schema, here)
+    if isinstance(part, int) and not place:
+        place.append(value)
+    else:
+        place[part] = value
+    return obj
+
+
+def _child(schema: Schema, part: str | int) -> Schema:
+    if isinstance(part, int):
+        return dict(schema["items"])
+    return dict(schema["properties"][part])
+
+
+def _entered(place: Any, part: str | int, schema: Schema, path: Path) -> Any:
+    """What stands there; a smallest one is put there if nothing does."""
+    if isinstance(part, int):
+        if not place:
+            place.append(least(schema, path))
+    elif part not in place:
+        place[part] = least(schema, path)
+    return place[part]
+
+
+@pytest.fixture(params=[kind.name for kind in crds.KINDS])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def schema(kind: str) -> Schema:
+    return crds.object_schema(next(k.model for k in crds.KINDS if k.name == kind))
+
+
+@pytest.fixture
+def found(schema: Schema) -> list[Limit]:
+    return list(limits(schema["properties"]["spec"], ("spec",)))
+
+
+@pytest.fixture
+def writer(kind: str, admin: Client, operator: Client) -> Client:
+    return operator if kind == "AgentSession" else admin
+
+
+def test_every_example_is_of_a_pattern_that_there_is() -> None:
+    schemas = [crds.object_schema(k.model)["properties"]["spec"] for k in crds.KINDS]
+    used = {found for schema in schemas for found in _patterns(schema)}
+
+    assert used == EXAMPLES.keys()
+    for pattern, example in EXAMPLES.items():
+        if pattern in used - {"cidr"}:
+            assert re.search(pattern, example.good)
+            assert not re.search(pattern, example.bad)
+
+
+def _patterns(schema: Schema) -> Iterator[str]:
+    yield from (schema[k] for k in ("pattern", "format") if schema.get(k, "int64") != "int64")
+    below = (*schema.get("properties", {}).values(), schema.get("items"))
+    for child in (*below, schema.get("additionalProperties")):
+        if child:
+            yield from _patterns(child)
+
+
+async def test_what_just_fits_is_taken(
+    kind: str, schema: Schema, found: list[Limit], writer: Client, namespace: str
+) -> None:
+    async def problem(number: int, limit: Limit) -> str | None:
+        obj = _fitting(with_value(kind, schema, limit.path, limit.good))
+        obj["metadata"] = {"name": f"n{number}", "namespace": namespace}
+        try:
+            await writer.create(KINDS[kind], obj)
+        except Invalid as refusal:
+            return f"{limit}: {refusal}"
+        return None
+
+    assert await _problems(problem, found) == []
+
+
+def _fitting(obj: Object) -> Object:
+    """An agent has the name of the default one."""
+    if "defaultAgent" in obj["spec"]:
+        obj["spec"]["agents"][0]["name"] = obj["spec"]["defaultAgent"]
+    return obj
+
+
+async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
+    kind: str, schema: Schema, found: list[Limit], writer: Client, namespace: str
+) -> None:
+    async def problem(number: int, limit: Limit) -> str | None:
+        obj = with_value(kind, schema, limit.path, limit.bad)
+        obj["metadata"] = {"name": f"n{number}", "namespace": namespace}
+        try:
+            await writer.create(KINDS[kind], obj)
+        except Invalid as refusal:
+            # Beside it: that the rules were not looked at.
+            causes = {c["field"] for c in refusal.details["causes"]} - {"<nil>"}
+            return None if causes == {shown(limit.path)} else f"{limit}: {sorted(causes)}"
+        return f"{limit}: it is taken"
+
+    assert await _problems(problem, found) == []
+
+
+async def _problems(
+    attempt: Callable[[int, Limit], Awaitable[str | None]], found: list[Limit]
+) -> list[str]:
+    """What the attempts find, several at a time."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(number: int, limit: Limit) -> str | None:
+        async with slots:
+            return await attempt(number, limit)
+
+    answers = await asyncio.gather(*(one(n, limit) for n, limit in enumerate(found)))
+    assert answers
+    return [answer for answer in answers if answer is not None]

@@ -1,0 +1,346 @@
+"""Every CEL rule of the CRDs: what it lets through and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bernstein import crds
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Invalid
+from bernstein.kube.resource import Object
+from tests.control_plane.api import registry_pairs
+from tests.control_plane.api.registry_pairs import Pair
+from tests.control_plane.objects import KINDS, valid
+
+IMMUTABLE = "the field is immutable"
+ONE_WAY = "cannot be changed or taken back"
+STATE = "IllegalTransition"
+"""Rules on state have their own tests, pair by pair: test_states.py."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of x-kubernetes-validations; `path` is where it stands, such as `spec.files[]`."""
+
+    kind: str
+    path: str
+    field: str
+    message: str
+    schema: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.path}{self.field}: {self.message}"
+
+
+def rules() -> list[Rule]:
+    return [
+        Rule(kind.name, path, entry.get("fieldPath", ""), entry["message"], schema)
+        for kind in crds.KINDS
+        for path, schema in _nodes(crds.object_schema(kind.model), "")
+        for entry in schema.get("x-kubernetes-validations", ())
+    ]
+
+
+def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield path, schema
+    for name, child in schema.get("properties", {}).items():
+        yield from _nodes(child, f"{path}.{name}".lstrip("."))
+    if "items" in schema:
+        yield from _nodes(schema["items"], f"{path}[]")
+
+
+PATHS = {
+    "a path is relative to the repository and may not leave it": Pair(
+        "app/[...slug]/a..b.tsx",
+        ("/etc/passwd", "..", "../x", "a/../../x", "a/..", "/"),
+    )
+}
+STEPS = {
+    "step must have a 'title' or 'goal' field": Pair({"goal": "g"}, ({"role": "qa"},)),
+    "'title' and 'goal' are the same field: give one of them": Pair(
+        {"title": "t"}, ({"title": "t", "goal": "g"},)
+    ),
+}
+OWN_GATE = {"command": "audit .", "image": "i"}
+GATES = {
+    "the operator's own Jobs are called begin, inspect, land, prepare: "
+    "give the gate another name": Pair(
+        {"name": "landing", **OWN_GATE},
+        tuple({"name": n, **OWN_GATE} for n in ("begin", "inspect", "land", "prepare")),
+    ),
+    "signal_<number> is kept for completion signals: give the gate another name": Pair(
+        {"name": "signal_a1", **OWN_GATE},
+        ({"name": "signal_0", **OWN_GATE}, {"name": "signal_12", **OWN_GATE}),
+    ),
+}
+SPECS = {
+    "defaultAgent is not one of agents": Pair(
+        valid("Project", "", defaultAgent="demo")["spec"],
+        (valid("Project", "", defaultAgent="codex")["spec"],),
+    )
+}
+
+BRANCHES = {
+    "git takes no branch with '..', '//', '/.' or '.lock/' in its name, or with '.', '/' or "
+    "'.lock' at its end": Pair(
+        "release/v1.2_rc-1.locked",
+        ("a..b", "a//b", "a/.b", "a.lock/b", "a.lock", "a.", "a/"),
+    )
+}
+DIGEST = f"sha256:{'0a' * 32}"
+IMAGES = (
+    "agent",
+    "agent:v1.2_RC-1",
+    f"agent@{DIGEST}",
+    "team-a/my_app/tool.chain__x--y:1",
+    "registry.example.com/agent",
+    f"Registry.Example.COM:5000/team/agent:dev@{DIGEST}",
+    "localhost:5000/agent",
+    "192.0.2.1/agent",
+    "[2001:db8::1]:5000/agent",
+    f"agent@sha512:{'0' * 128}",
+)
+NO_IMAGES = (
+    "bad image!!",
+    "agent:dev ",
+    "Agent",
+    "REG/Upper",
+    "https://registry.example.com/agent",
+    "agent:",
+    "agent:a:b",
+    f"agent:{'a' * 129}",
+    "agent@sha256:0a",
+    "/agent",
+    "agent/",
+    "team//agent",
+    "_agent",
+    "registry.example.com:port/agent",
+)
+CONTAINERS = {
+    "an image is [registry[:port]/]path[:tag][@digest], with lower-case letters, digits, '.', '_' "
+    "and '-' in the path": Pair(IMAGES[0], NO_IMAGES),
+    "at least 50m": Pair("0.05", ("0", "0m", "49m", "0.049")),
+    "at least 16Mi": Pair("16384Ki", ("0Gi", "1Ki", "15Mi", "16383Ki")),
+    "at least 64Mi": Pair("64Mi", ("0Gi", "63Mi", "65535Ki")),
+}
+
+ANYWHERE = [{"ports": [{"port": 443}]}]
+NETWORKS = {
+    f"policy Unmanaged takes no '{field}'": Pair(
+        {"policy": "Managed", field: ANYWHERE}, ({"policy": "Unmanaged", field: ANYWHERE},)
+    )
+    for field in ("git", "checks", "agents")
+}
+PEERS = {
+    "a peer is an ipBlock, or has a podSelector, a namespaceSelector or both": Pair(
+        {"podSelector": {"matchLabels": {"app": "git"}}, "namespaceSelector": {}},
+        ({}, {"ipBlock": {"cidr": "192.0.2.0/24"}, "podSelector": {}}),
+    ),
+    "every part that is not meant lies within cidr, and is smaller": Pair(
+        {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/25", "192.0.2.200/32"]},
+        (
+            {"cidr": "192.0.2.0/24", "except": ["192.0.2.0/24"]},
+            {"cidr": "192.0.2.0/24", "except": ["192.0.2.1/32", "198.51.100.0/25"]},
+            {"cidr": "192.0.2.0/24", "except": ["192.0.0.0/16"]},
+            {"cidr": "192.0.2.0/24", "except": ["2001:db8::/64"]},
+        ),
+    ),
+    "names of labels are letters, digits, '-', '_' and '.', with a prefix before a '/'": Pair(
+        {"app.kubernetes.io/name": "git", "Tier_1": ""},
+        ({"a b": "x"}, {"/a": "x"}, {"a/b/c": "x"}, {"-a": "x"}),
+    ),
+    "endPort is the last of the ports that begin with port": Pair(
+        {"port": 8000, "endPort": 8000}, ({"port": 8000, "endPort": 7999},)
+    ),
+}
+
+
+def _name(limit: int) -> dict[str, Pair]:
+    text = f"metadata.name has at most {limit} characters: lower-case letters, digits and '-'"
+    good = valid("Task", "", "a" * (limit - 2) + "-1")["metadata"]
+    return {text: Pair(good, ({**good, "name": "a" * (limit + 1)}, {**good, "name": "a.b"}))}
+
+
+PAIRS: dict[str, Pair] = {
+    **registry_pairs.pairs(),
+    **PATHS,
+    **STEPS,
+    **GATES,
+    **BRANCHES,
+    **CONTAINERS,
+    **SPECS,
+    **NETWORKS,
+    **PEERS,
+    **_name(40),
+    **_name(63),
+}
+
+RULES = rules()
+STATIC = [r for r in RULES if not r.message.startswith((IMMUTABLE, ONE_WAY, STATE))]
+FIXED = [r for r in RULES if r.message.startswith(IMMUTABLE)]
+KEPT = [r for r in RULES if r.message.startswith(ONE_WAY)]
+
+
+def test_every_rule_has_values_that_it_takes_and_refuses() -> None:
+    assert {r.message for r in STATIC} == PAIRS.keys()
+    assert STATIC
+    assert FIXED
+    assert KEPT
+
+
+def test_a_rule_is_found_by_place_and_message() -> None:
+    keys = [(r.kind, r.path, r.field, r.message) for r in RULES]
+
+    assert len(keys) == len(set(keys))
+
+
+@pytest.fixture
+def writers(admin: Client, operator: Client) -> dict[str, Client]:
+    return dict.fromkeys(("Project", "Plan", "Task"), admin) | {"AgentSession": operator}
+
+
+@pytest.mark.parametrize("rule", STATIC, ids=str)
+async def test_rule(rule: Rule, writers: dict[str, Client], namespace: str) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    pair = PAIRS[rule.message]
+    await client.create(resource, _with(rule, namespace, pair.good))
+
+    for bad in pair.bad:
+        with pytest.raises(Invalid) as refusal:
+            await client.create(resource, _with(rule, namespace, bad))
+        _only(rule, refusal.value)
+
+
+async def test_references_of_images(admin: Client, namespace: str) -> None:
+    agents = [{"name": f"a{n}", "adapter": "demo", "image": i} for n, i in enumerate(IMAGES)]
+
+    await admin.create(KINDS["Project"], valid("Project", namespace, agents=agents))
+
+
+@pytest.mark.parametrize("rule", FIXED, ids=str)
+async def test_fixed_field(rule: Rule, writers: dict[str, Client], namespace: str) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    field = rule.field.removeprefix(".")
+    one, other = _values(rule, field)
+    first = valid(rule.kind, namespace, "first", **{field: one})
+    await client.create(resource, first)
+
+    # The same again is no change, and other fields are not held back by this one.
+    await client.patch(resource, "first", namespace, {"spec": first["spec"], **_touched()})
+    changes: list[Any] = [other] if other is not None else []
+    if field not in rule.schema.get("required", ()) and "default" not in _field(rule, field):
+        changes.append(None)
+        await client.create(resource, valid(rule.kind, namespace, "second"))
+        await _refused(client, rule, namespace, "second", {field: one})
+    assert changes
+    for change in changes:
+        await _refused(client, rule, namespace, "first", {field: change})
+
+
+@pytest.mark.parametrize("rule", KEPT, ids=str)
+async def test_request_that_cannot_be_taken_back(
+    rule: Rule, writers: dict[str, Client], namespace: str
+) -> None:
+    client, resource = writers[rule.kind], KINDS[rule.kind]
+    field = rule.field.removeprefix(".")
+    await client.create(resource, valid(rule.kind, namespace))
+
+    await client.patch(resource, "one", namespace, {"spec": {field: {"reason": "Enough"}}})
+
+    await _refused(client, rule, namespace, "one", {field: {"reason": "Other"}})
+    await _refused(client, rule, namespace, "one", {field: None})
+
+
+async def _refused(
+    client: Client, rule: Rule, namespace: str, name: str, spec: dict[str, Any]
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        await client.patch(KINDS[rule.kind], name, namespace, {"spec": spec})
+    _only(rule, refusal.value)
+
+
+def _only(rule: Rule, refusal: Invalid) -> None:
+    """This rule refused it, and no other one: the value is wrong in one way only."""
+    causes = refusal.details["causes"]
+    place = f"{rule.path.replace('[]', '[0]')}{rule.field}".replace(".[", "[")
+    assert [c["field"] for c in causes] == [place or "<nil>"], causes
+    assert rule.message in causes[0]["message"]
+
+
+def _with(rule: Rule, namespace: str, value: Any) -> Object:
+    """A valid object that has this value where the rule stands."""
+    obj = valid(rule.kind, namespace)
+    if not rule.path:
+        return {**obj, "metadata": {**value, "namespace": namespace}}
+    parts = rule.path.replace("[]", ".[]").split(".")
+    last = parts[-1]
+    place: Any = obj
+    for part, following in pairwise(parts):
+        place = _down(place, part, [] if following == "[]" else {})
+    if last == "[]":
+        place[:] = [copy.deepcopy(value)]
+    else:
+        place[last] = copy.deepcopy(value)
+    if rule.path.endswith("completionSignals[].path"):
+        place["type"] = "path_exists"
+    if rule.path.endswith("completionSignals[].value"):
+        place["type"] = "glob_exists"
+    if rule.path.endswith("pipeline[].image"):
+        place["name"] = "lint"
+    return obj
+
+
+def _down(place: Any, part: str, empty: Any) -> Any:
+    if part != "[]":
+        return place.setdefault(part, empty)
+    if not place:
+        place.append(empty)
+    return place[0]
+
+
+def _touched() -> dict[str, Any]:
+    return {"metadata": {"annotations": {"example.com/touched": "yes"}}}
+
+
+def _field(rule: Rule, field: str) -> dict[str, Any]:
+    schema: dict[str, Any] = rule.schema["properties"][field]
+    return schema
+
+
+def _values(rule: Rule, field: str) -> tuple[Any, Any]:
+    """Two values of a field; the second is None when there is only one."""
+    special = {
+        "completionSignals": (
+            [{"type": "path_exists", "path": "a"}],
+            [{"type": "path_exists", "path": "b"}],
+        ),
+        "stages": (
+            [{"name": "a", "steps": [{"title": "t"}]}],
+            [{"name": "a", "steps": [{"title": "u"}]}],
+        ),
+    }
+    if field in special:
+        return special[field]
+    return _sample(_field(rule, field), 0), _sample(_field(rule, field), 1)
+
+
+def _sample(schema: dict[str, Any], index: int) -> Any:
+    if "enum" in schema:
+        return schema["enum"][index] if index < len(schema["enum"]) else None
+    match schema["type"]:
+        case "string":
+            return ("one", "two")[index]
+        case "integer":
+            return schema.get("minimum", 0) + index
+        case "array":
+            return [_sample(schema["items"], index)]
+        case "object":
+            needed = schema["required"]
+            return {name: _sample(schema["properties"][name], index) for name in needed}
+    raise AssertionError(f"no sample of {schema}")

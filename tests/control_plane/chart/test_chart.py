@@ -1,0 +1,385 @@
+"""The chart, rendered and installed by the real Helm."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bernstein import crds
+from bernstein.controllers.__main__ import arguments as operator_arguments
+from bernstein.server import settings
+from tests.background import wait_for
+from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Tools
+
+EVERYTHING = """
+image: {repository: registry.example.com/bernstein, digest: "sha256:DIGEST", pullPolicy: Always}
+imagePullSecrets: [{name: pull}]
+fullnameOverride: orchestra
+operator:
+  replicas: 3
+  logLevel: debug
+  nodeSelector: {kubernetes.io/os: linux}
+  tolerations: [{key: a, operator: Exists, effect: NoSchedule}]
+  priorityClassName: system-cluster-critical
+  podAnnotations: {example.com/a: "1"}
+server:
+  tls: {existingSecret: server-certificate}
+  podAnnotations: {example.com/a: "1"}
+metrics: {scrapeAnnotations: false}
+networkPolicy:
+  enabled: true
+  ingressFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
+""".replace("DIGEST", "0" * 64)
+UNUSUAL = """
+image: {repository: "Registry.Example.com:5000/team/my_app--x", tag: v1.2_RC}
+imagePullSecrets: [{name: pull.secret-1}]
+operator:
+  priorityClassName: system-cluster-critical
+  resources:
+    requests: {cpu: 0.1, memory: 100M}
+    limits: {cpu: 1, memory: 1e9, ephemeral-storage: 1.5Gi}
+server:
+  tls: {extraNames: ["*.example.com", bernstein], validityDays: 30}
+  resources:
+    requests: {cpu: ".1", memory: "1e8"}
+    limits: {memory: 1G}
+networkPolicy:
+  enabled: true
+  ingressFrom:
+    - ipBlock: {cidr: 192.0.2.0/24, except: [192.0.2.128/25]}
+    - ipBlock: {cidr: "2001:db8::/32"}
+    - podSelector: {matchExpressions: [{key: app, operator: In, values: [prometheus]}]}
+      namespaceSelector: {}
+"""
+
+
+@pytest.fixture
+def unusual(tmp_path: Path) -> str:
+    """Values as Kubernetes takes them, but few people spell them."""
+    path = tmp_path / "unusual.yaml"
+    path.write_text(UNUSUAL)
+    return str(path)
+
+
+@pytest.fixture
+def everything(tmp_path: Path) -> str:
+    """Values that turn on all that is off by default."""
+    path = tmp_path / "values.yaml"
+    path.write_text(EVERYTHING)
+    return str(path)
+
+
+def rendered(tools: Tools, *arguments: str) -> list[dict[str, Any]]:
+    text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def of_kind(objects: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [o for o in objects if o["kind"] == kind]
+
+
+def test_the_chart_passes_helms_own_checks(tools: Tools, everything: str, unusual: str) -> None:
+    for arguments in ((), ("-f", everything), ("-f", unusual)):
+        tools.helm("lint", "--strict", str(CHART), *arguments)
+
+
+def test_the_api_server_takes_all_that_is_rendered(
+    tools: Tools, chart: None, everything: str, unusual: str
+) -> None:
+    for arguments in (
+        (),
+        ("-f", everything),
+        ("-f", unusual),
+        ("--set", "networkPolicy.enabled=true"),
+    ):
+        text = tools.helm("template", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
+        taken = tools.run(
+            *("kubectl", "apply", "--server-side", "--dry-run=server", "--force-conflicts"),
+            *("--validate=strict", "-f-"),
+            stdin=text,
+        )
+        assert taken.returncode == 0, taken.stderr
+        assert "Warning" not in taken.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ("operator.replica=2", "additional properties 'replica' not allowed"),
+        ("unknown=1", "additional properties 'unknown' not allowed"),
+        ("operator.replicas=0", "minimum: got 0, want 1"),
+        ("operator.replicas=two", "got string, want integer"),
+        ("operator.logLevel=loud", "value must be one of"),
+        ("image.pullPolicy=Sometimes", "value must be one of"),
+        ("image.repository=", "minLength"),
+        ("operator.resources.limits.memory=lots", "does not match pattern"),
+        ("server.tls.validityDays=0", "minimum: got 0, want 1"),
+        ("fullnameOverride=Bad_Name", "does not match pattern"),
+        ("image.repository=REG/Upper", "does not match pattern"),
+        ("image.repository=registry.example.com/bernstein:v1", "does not match pattern"),
+        ("imagePullSecrets[0].name=A_b", "does not match pattern"),
+        ("operator.priorityClassName=Bad_Name!", "does not match pattern"),
+        ("server.priorityClassName=a..b", "does not match pattern"),
+        ("operator.resources.requests.cpu=1Q", "does not match pattern"),
+        ("server.tls.existingSecret=Bad Name", "does not match pattern"),
+        ("server.tls.extraNames={a..b}", "does not match pattern"),
+        ("server.tls.extraNames={*.*.example.com}", "does not match pattern"),
+        ("server.tls.existingSecret=a,server.tls.extraNames={b.example.com}", "take them away"),
+        ("server.tls.existingSecret=a,server.tls.validityDays=30", "take them away"),
+        ("networkPolicy.ingressFrom[0].podSelector.bogus=1", "'bogus' not allowed"),
+        ("networkPolicy.ingressFrom[0].namespaceSelector.matchLabels.a=1", "want string"),
+        ("networkPolicy.ingressFrom[0].ipBlock.except={192.0.2.0/25}", "missing property 'cidr'"),
+        ("networkPolicy.ingressFrom[0].ipBlock.cidr=anywhere", "does not match pattern"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_in_clear_words(
+    tools: Tools, values: str, complaint: str
+) -> None:
+    refused = tools.run("helm", "template", "bernstein", str(CHART), "--set", values)
+
+    assert refused.returncode != 0
+    assert complaint in refused.stderr
+    assert re.split(r"[.=[]", values)[0] in refused.stderr
+
+
+def test_a_peer_is_either_addresses_or_pods(tools: Tools) -> None:
+    peer = "networkPolicy.ingressFrom[0]"
+    both = f"{peer}.ipBlock.cidr=192.0.2.0/24,{peer}.podSelector.matchLabels.app=a"
+
+    refused = tools.run("helm", "template", "bernstein", str(CHART), "--set", both)
+
+    assert "maxProperties: got 2, want 1" in refused.stderr
+
+
+def test_the_crds_of_the_chart_are_the_projects_and_stay_after_it(tools: Tools) -> None:
+    found = of_kind(rendered(tools), "CustomResourceDefinition")
+
+    assert {o["metadata"]["name"]: o for o in found} == {
+        d["metadata"]["name"]: d for d in map(crds.definition, crds.KINDS)
+    }
+    for definition in found:
+        assert definition["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+    assert not of_kind(rendered(tools, "--set", "crds.install=false"), "CustomResourceDefinition")
+
+
+@pytest.mark.parametrize("component", ["operator", "server"])
+def test_pods_meet_the_restricted_standard(
+    tools: Tools, namespace: str, everything: str, component: str
+) -> None:
+    # The namespace's default service account is made a moment after the namespace.
+    tools.kubectl("wait", "--for=create", "serviceaccount/default", "-n", namespace)
+    tools.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+    for arguments in ((), ("-f", everything)):
+        template = _deployment(tools, component, *arguments)["spec"]["template"]
+        template["spec"]["serviceAccountName"] = "default"
+        pod = {"apiVersion": "v1", "kind": "Pod", **template}
+        pod["metadata"] = {"name": component, "namespace": namespace}
+        tools.kubectl("create", "--dry-run=server", "-f-", stdin=json.dumps(pod))
+
+
+def _deployment(tools: Tools, component: str, *arguments: str) -> dict[str, Any]:
+    return next(
+        o
+        for o in of_kind(rendered(tools, *arguments), "Deployment")
+        if o["metadata"]["name"].endswith(component)
+    )
+
+
+@pytest.mark.parametrize("component", ["operator", "server"])
+def test_containers_cannot_write_their_root_and_have_limits_and_probes(
+    tools: Tools, component: str
+) -> None:
+    (container,) = _deployment(tools, component)["spec"]["template"]["spec"]["containers"]
+
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+    assert "memory" in container["resources"]["limits"]
+    paths = {p: container[p]["httpGet"]["path"] for p in ("livenessProbe", "readinessProbe")}
+    assert paths == {"livenessProbe": "/healthz", "readinessProbe": "/readyz"}
+
+
+def test_the_server_understands_its_arguments(tools: Tools) -> None:
+    (container,) = _deployment(tools, "server")["spec"]["template"]["spec"]["containers"]
+
+    read = settings.read(container["args"], {})
+
+    assert read.port == container["ports"][0]["containerPort"]
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert read.tls_cert is not None
+    assert str(read.tls_cert.parent) in mounts
+
+
+def test_the_operator_understands_its_arguments(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (container,) = _deployment(tools, "operator")["spec"]["template"]["spec"]["containers"]
+    monkeypatch.setattr("sys.argv", ["operator", *container["args"]])
+
+    read = operator_arguments()
+
+    assert read.http_port == container["ports"][0]["containerPort"]
+    assert read.lease_name == "bernstein-operator"
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert str(read.callback_ca.parent) in mounts
+
+
+@pytest.mark.parametrize("component", ["operator", "server"])
+def test_a_renewed_certificate_reaches_the_process(tools: Tools, component: str) -> None:
+    """A file that is mounted alone (`subPath`) would stay as it was."""
+    (container,) = _deployment(tools, component)["spec"]["template"]["spec"]["containers"]
+
+    assert not [mount for mount in container["volumeMounts"] if "subPath" in mount]
+
+
+def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:
+    volumes = _deployment(tools, "operator")["spec"]["template"]["spec"]["volumes"]
+
+    (mounted,) = [volume["secret"] for volume in volumes if "secret" in volume]
+    assert mounted["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
+
+
+def test_no_role_has_a_wildcard_or_secrets(tools: Tools) -> None:
+    objects = rendered(tools)
+    roles = of_kind(objects, "ClusterRole") + of_kind(objects, "Role")
+    assert len(roles) == 6
+
+    for role in roles:
+        for rule in role["rules"]:
+            for key in ("apiGroups", "resources", "verbs"):
+                assert "*" not in rule[key], role["metadata"]["name"]
+            assert not {"secrets", "pods/exec", "nodes"} & set(rule["resources"])
+
+
+def test_every_policy_denies_and_fails_closed(tools: Tools) -> None:
+    objects = rendered(tools)
+    policies = of_kind(objects, "ValidatingAdmissionPolicy")
+    bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
+
+    assert {p["metadata"]["name"] for p in policies} == {b["spec"]["policyName"] for b in bindings}
+    assert all(p["spec"]["failurePolicy"] == "Fail" for p in policies)
+    assert all(b["spec"]["validationActions"] == ["Deny"] for b in bindings)
+    assert len(policies) == 4
+
+
+def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
+    """The control plane checks their expressions against the schemas and leaves warnings."""
+
+    def ours() -> list[dict[str, Any]]:
+        found = json.loads(tools.kubectl("get", "validatingadmissionpolicies", "-o", "json"))
+        return [p for p in found["items"] if p["metadata"]["name"].startswith("bernstein-")]
+
+    wait_for(lambda: all(_is_checked(policy) for policy in ours()))
+    assert len(ours()) == 4
+    for policy in ours():
+        checking = policy["status"]["typeChecking"]
+        assert not checking.get("expressionWarnings"), policy["metadata"]["name"]
+
+
+def _is_checked(policy: dict[str, Any]) -> bool:
+    seen = policy.get("status", {}).get("observedGeneration")
+    return bool(seen == policy["metadata"]["generation"])
+
+
+def _certificate(tools: Tools) -> dict[str, str]:
+    secret = json.loads(
+        tools.kubectl("get", "secret", "bernstein-server-tls", "-n", RELEASE_NAMESPACE, "-ojson")
+    )
+    return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+
+
+def _upgrade(tools: Tools, *arguments: str) -> None:
+    tools.helm("upgrade", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE, *arguments)
+
+
+def test_an_upgrade_keeps_the_certificate_until_its_names_change(
+    tools: Tools, chart: None, tmp_path: Path
+) -> None:
+    before = _certificate(tools)
+
+    _upgrade(tools, "--set", "operator.logLevel=debug")
+    assert _certificate(tools) == before
+
+    _upgrade(tools, "--set", "server.tls.extraNames={bernstein.example.com}")
+    try:
+        renamed = _certificate(tools)
+        assert renamed["tls.crt"] != before["tls.crt"]
+        _handshake(renamed, "bernstein.example.com", tmp_path)
+    finally:
+        _upgrade(tools)
+
+
+def test_the_address_that_pods_are_told_fits_the_certificate(
+    tools: Tools, chart: None, tmp_path: Path
+) -> None:
+    (container,) = _deployment(tools, "operator")["spec"]["template"]["spec"]["containers"]
+    (told,) = [a for a in container["args"] if a.startswith("--callback-url=")]
+    host = told.removeprefix("--callback-url=https://").removesuffix(":8052")
+
+    _handshake(_certificate(tools), host, tmp_path)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        _handshake(_certificate(tools), "elsewhere.example.com", tmp_path)
+
+
+def _handshake(certificate: dict[str, str], host: str, folder: Path) -> None:
+    """TLS between a client that trusts ca.crt alone and a server with the certificate."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    trusting = ssl.create_default_context(cadata=certificate["ca.crt"])
+    client = trusting.wrap_bio(to_client, to_server, server_hostname=host)
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    for name in ("tls.crt", "tls.key"):
+        (folder / name).write_text(certificate[name])
+    serving.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+    server = serving.wrap_bio(to_server, to_client, server_side=True)
+    waiting = [client, server]
+    while waiting:
+        for side in tuple(waiting):
+            try:
+                side.do_handshake()
+            except ssl.SSLWantReadError:
+                continue
+            waiting.remove(side)
+
+
+def test_an_existing_secret_is_used_instead(tools: Tools, everything: str) -> None:
+    objects = rendered(tools, "-f", everything)
+
+    assert not of_kind(objects, "Secret")
+    for component in ("operator", "server"):
+        volumes = _deployment(tools, component, "-f", everything)["spec"]["template"]["spec"][
+            "volumes"
+        ]
+        names = {v["secret"]["secretName"] for v in volumes if "secret" in v}
+        assert names == {"server-certificate"}
+
+
+def test_the_image_is_the_one_that_was_chosen(tools: Tools, everything: str) -> None:
+    for arguments, image in (
+        ((), "bernstein:dev"),
+        (("--set", "image.tag=v1"), "bernstein:v1"),
+        (("-f", everything), f"registry.example.com/bernstein@sha256:{'0' * 64}"),
+    ):
+        (container,) = _deployment(tools, "operator", *arguments)["spec"]["template"]["spec"][
+            "containers"
+        ]
+        assert container["image"] == image
+        assert f"--image={image}" in container["args"]
+
+
+def test_the_notes_say_what_to_do_next_and_what_is_off(tools: Tools, chart: None) -> None:
+    notes = tools.helm("get", "notes", "bernstein", "-n", RELEASE_NAMESPACE)
+    assert "rollout status deployment/bernstein-operator" in notes
+    assert "WARNING" not in notes
+
+    off = tools.helm(
+        *("upgrade", "--dry-run=client", "bernstein", str(CHART), "-n", RELEASE_NAMESPACE),
+        *("--set", "admissionPolicies.enabled=false,crds.install=false"),
+    )
+    assert "WARNING: the admission policies are off" in off
+    assert "apply the files of crds/" in off

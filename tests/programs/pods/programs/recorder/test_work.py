@@ -1,0 +1,244 @@
+"""The agent's work as commits, checkpoints and a result."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+
+import pytest
+
+from bernstein.agents.demo import DemoParser
+from bernstein.api import pod
+from bernstein.api.pod import CommitText, FinalRecord
+from bernstein.pods.worktree import packs
+from tests.background import wait_for
+from tests.programs.pods.agent_pod import git, write_whole
+from tests.programs.pods.programs.recorder.run import Run, line, wait_for_snapshots
+
+
+def test_the_work_is_one_commit_and_the_stream_is_summed_up(run: Run) -> None:
+    run.start()
+    write_whole(run.volumes.worktree, {"src/new.py": "n = 1\n", "tests/test_new.py": ""})
+    (run.volumes.worktree / "README.md").unlink()
+    run.say(line(type="start", model="sonnet"))
+    run.say(line(type="usage", input=10, output=20, cache_read=30, cache_write=40))
+    run.say(line(type="result", text="All done."))
+    result = run.end()
+    assert result.base == run.base
+    assert result.changed == pod.Changed(files=3, python=True, tests=True, deps=False)
+    assert result.usage == pod.Usage(10, 20, 30, 40)
+    assert result.model == "sonnet"
+    assert result.final == FinalRecord("Succeeded", "The agent reports success.", "All done.")
+    assert result.stopped is None
+    record = run.latest()
+    assert record is not None
+    assert (record.base, record.sha, record.tree) == (result.base, result.sha, result.tree)
+    assert record.final
+    assert_commit(run, record, {"a.py", "src/new.py", "tests/test_new.py"})
+
+
+def assert_commit(run: Run, record: packs.Record, files: set[str]) -> None:
+    """The pack alone, on the base, holds the commit with these files."""
+    folder = run.volumes.root / f"look-{record.sha}"
+    git(run.volumes.root, "clone", "-q", "--bare", str(run.volumes.base_git_dir), str(folder))
+    assert record.pack is not None
+    git(folder, "unpack-objects", "-q", input=(run.volumes.packs / record.pack).read_bytes())
+    git(folder, "fsck", "--strict", "--connectivity-only", record.sha)
+    parents = git(folder, "rev-list", "--parents", "-n1", record.sha).decode().split()
+    assert parents == [record.sha, record.base]
+    listed = git(folder, "ls-tree", "-r", "--name-only", record.sha).decode().split()
+    assert set(listed) == files
+
+
+def test_nothing_changed_is_the_base_itself(run: Run) -> None:
+    run.start()
+    result = run.end()
+    record = run.latest()
+    assert record is not None
+    assert result.sha == record.sha == run.base
+    assert record.pack is None
+    assert record.final
+    assert result.changed == pod.Changed()
+    assert result.final.outcome == "NoFinalRecord"
+
+
+def test_checkpoints_come_only_when_the_tree_changes(run: Run) -> None:
+    run.start()
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    wait_for(run.latest)
+    first = run.latest()
+    assert first is not None
+    assert not first.final
+    os.utime(run.volumes.worktree / "b.py")
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    wait_for_snapshots(run, 3)
+    assert packs.numbers(run.volumes.packs) == [1]
+    write_whole(run.volumes.worktree, {"c.py": "2\n"})
+    wait_for(lambda: packs.numbers(run.volumes.packs) == [1, 2])
+    result = run.end()
+    last = run.latest()
+    assert last is not None
+    assert (last.final, last.sha) == (True, result.sha)
+    assert last.pack == "2.pack", "the end made no new commit of the same tree"
+    assert_commit(run, last, {"a.py", "README.md", "b.py", "c.py"})
+
+
+def test_undone_work_goes_back_to_the_base(run: Run) -> None:
+    run.start()
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    wait_for(run.latest)
+    (run.volumes.worktree / "b.py").unlink()
+    wait_for(lambda: packs.numbers(run.volumes.packs) == [1, 2])
+    result = run.end()
+    assert result.sha == run.base
+    record = run.latest()
+    assert record is not None
+    assert record.pack is None
+
+
+def test_what_is_left_out_is_counted_in_result_and_trailer(run: Run) -> None:
+    run.start()
+    write_whole(run.volumes.worktree, {"b.py": "1\n", "git~1": "x"})
+    os.mkfifo(run.volumes.worktree / "fifo")
+    result = run.end()
+    assert result.skipped == 2
+    raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
+    assert raw.endswith("Add a thing\n\nTask: one\nBernstein-Tree-Files-Skipped: 2\n")
+
+
+def test_a_message_without_trailers_gets_a_paragraph_of_them(run: Run) -> None:
+    run.start(commit=CommitText("Ada", "a@b.c", "Subject: with a colon"))
+    write_whole(run.volumes.worktree, {"b.py": "1\n", "git~1": "x"})
+    result = run.end()
+    raw = git(run.volumes.recorder / "repo.git", "cat-file", "commit", result.sha).decode()
+    assert raw.endswith("\n\nSubject: with a colon\n\nBernstein-Tree-Files-Skipped: 1\n")
+
+
+def test_refused_contents_do_not_cost_the_rest(run: Run) -> None:
+    run.start()
+    bad = '[submodule "x"]\n\tpath = x\n\turl = -uhostile\n'
+    write_whole(
+        run.volumes.worktree, {".gitmodules": bad, "sub/.gitattributes": "x" * 3000, "b": "b"}
+    )
+    result = run.end()
+    assert result.skipped == 2
+    record = run.latest()
+    assert record is not None
+    assert_commit(run, record, {"a.py", "README.md", "b"})
+
+
+def test_any_number_of_refused_contents_does_not_cost_the_rest(run: Run) -> None:
+    hostile = '[submodule "x"]\n\tpath = x{}\n\turl = -uhostile\n'
+    run.start()
+    write_whole(run.volumes.worktree, {f"d{i}/.gitmodules": hostile.format(i) for i in range(25)})
+    write_whole(run.volumes.worktree, {"b": "b"})
+    result = run.end()
+    assert result.skipped == 25
+    record = run.latest()
+    assert record is not None
+    assert_commit(run, record, {"a.py", "README.md", "b"})
+
+
+def test_the_last_state_is_handed_over_before_the_rest_of_the_output_is_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[packs.Record | None] = []
+    feed = DemoParser.feed
+
+    def look(self: DemoParser, line: bytes) -> str:
+        seen.append(run.latest())
+        return feed(self, line)
+
+    monkeypatch.setattr(DemoParser, "feed", look)
+    run.say(line(type="usage", input=1) + line(type="result", text="Done."))
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    run.ended.set()
+    run.start()
+    result = run.end()
+    assert result.usage.input == 1
+    assert result.final.text == "Done."
+    assert [record and record.final for record in seen] == [True, True]
+
+
+def test_too_large_a_tree_is_the_outcome_and_the_last_checkpoint_stays(run: Run) -> None:
+    run.start(limits=pod.TreeLimits(file_bytes=1000))
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    wait_for(run.latest)
+    before = run.latest()
+    write_whole(run.volumes.worktree, {"big": "x" * 1001})
+    failure = run.fail()
+    assert failure.reason == "SnapshotTooLarge"
+    assert failure.message.startswith("big: ")
+    record = run.latest()
+    assert before is not None
+    assert record == dataclasses.replace(before, aborted=True)
+
+
+def test_a_too_large_tree_that_is_tidied_up_again_is_fine(run: Run) -> None:
+    run.start(limits=pod.TreeLimits(file_bytes=1000))
+    write_whole(run.volumes.worktree, {"big": "x" * 1001})
+    wait_for_snapshots(run, 2)
+    (run.volumes.worktree / "big").unlink()
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    assert run.end().changed.files == 1
+
+
+def test_large_files_that_come_and_go_do_not_fill_the_volume(run: Run) -> None:
+    run.start(limits=pod.TreeLimits(total_bytes=300_000))
+    for i in range(4):
+        write_whole(run.volumes.worktree, {"big": os.urandom(200_000)})
+        wait_for(lambda i=i: packs.numbers(run.volumes.packs)[-1:] == [i + 1])  # type: ignore[misc]
+    used = sum(f.stat().st_size for f in run.volumes.recorder.rglob("*") if f.is_file())
+    assert used < 900_000
+    assert len(list(run.volumes.packs.glob("*.pack"))) <= 3
+    result = run.end()
+    record = run.latest()
+    assert record is not None
+    assert record.sha == result.sha
+    assert_commit(run, record, {"a.py", "README.md", "big"})
+
+
+def test_a_restarted_recorder_goes_on(run: Run) -> None:
+    run.start()
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    wait_for(run.latest)
+    run.stop()
+    again = Run.__new__(Run)
+    again.__dict__ |= run.__dict__ | {"ended": threading.Event()}
+    again.start()
+    write_whole(run.volumes.worktree, {"c.py": "1\n"})
+    result = again.end()
+    assert packs.numbers(run.volumes.packs)[-1] > 2
+    assert result.changed.files == 2
+
+
+def test_the_agents_words_fit_the_termination_message(run: Run) -> None:
+    run.start()
+    run.say(
+        line(type="result", text="\U0001f600" * 5000, error={"kind": "x", "message": "ü" * 900})
+    )
+    result = run.end()
+    assert len(pod.dump(result)) <= pod.TERMINATION_LIMIT
+    assert result.final.message
+    assert result.final.text
+
+
+def test_the_agents_words_are_harmless(run: Run) -> None:
+    run.start()
+    run.say(line(type="start", model="\x1b[31mred\u202e"))
+    run.say(line(type="result", text="ask @admin \x1b]0;title\x07 now\u202e"))
+    result = run.end()
+    assert result.model == "red"
+    assert not {"\x1b", "\u202e", "@"} & set(result.final.text)
+
+
+def test_a_parser_that_raises_costs_no_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: object, line: bytes) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("bernstein.agents.demo.DemoParser.feed", broken)
+    run.start()
+    run.say("x\n" * 10)
+    write_whole(run.volumes.worktree, {"b.py": "1\n"})
+    assert run.end().changed.files == 1

@@ -1,0 +1,214 @@
+"""Checks that only read a commit, on real repositories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bernstein.api import pod
+from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig, InspectResult
+from bernstein.pods.programs import checkout, inspect
+from tests.programs.pods.conftest import Origin
+
+AWS = "AKIA" + "Q3EGRIHBAJ6XVK2P"
+REF = "refs/bernstein/01234567/task/s1"
+ONTO = "refs/bernstein/01234567/integration"
+
+Inspect = Callable[..., dict[str, CheckVerdict]]
+
+
+@pytest.fixture
+def run(origin: Origin, tmp_path: Path) -> Inspect:
+    """Inspect the commit under REF against its base; verdicts by name."""
+
+    def act(base: str, *checks: Check, onto: bool = False) -> dict[str, CheckVerdict]:
+        git_dir = str(tmp_path / "repo.git")
+        also = (base, ONTO) if onto else (base,)
+        config = CheckoutConfig(origin.remote(), REF, git_dir, also=also, history=onto)
+        sha = checkout.run(config).sha
+        onto_ref = ONTO if onto else None
+        result = inspect.run(InspectConfig(git_dir, sha, base, checks, onto_ref))
+        return {verdict.name: verdict for verdict in result.verdicts}
+
+    return act
+
+
+def path(value: str) -> Check:
+    return Check(value, "path_exists", path=value)
+
+
+def contains(value: str, text: str, regex: bool = False) -> Check:
+    return Check(value, "file_contains", path=value, contains=text, regex=regex)
+
+
+def summary(verdicts: dict[str, CheckVerdict]) -> dict[str, str]:
+    return {name: f"{v.verdict} {v.reason}".strip() for name, v in verdicts.items()}
+
+
+def test_paths(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({"a": "1"})
+    origin.commit(
+        {"src/app.py": "x", "link": "->src", "dead": "->nowhere", "mod": "!" + "2" * 40},
+        base,
+        ref=REF,
+    )
+    wanted = {
+        "src/app.py": "Passed",
+        "./src": "Passed",
+        "src/": "Passed",
+        "src/app.py/": "Failed NotAFolder",
+        "link": "Passed",
+        "dead": "Passed",
+        "mod": "Passed",
+        "link/app.py": "Failed PathMissing",
+        "absent": "Failed PathMissing",
+        "../etc/passwd": "Errored InvalidPath",
+        "/etc/passwd": "Errored InvalidPath",
+        "": "Errored InvalidPath",
+    }
+    verdicts = run(base, *map(path, wanted))
+    assert summary(verdicts) == wanted
+    assert "link is a symlink" in verdicts["link/app.py"].excerpt
+
+
+def test_contents_never_follow_a_symlink(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({"a": "1"})
+    origin.commit(
+        {
+            "app.py": "limiter = RateLimiter()\n",
+            "passwd": "->/etc/passwd",
+            "etc": "->/etc",
+            "folder/x": "1",
+        },
+        base,
+        ref=REF,
+    )
+    verdicts = run(
+        base,
+        contains("app.py", "RateLimiter"),
+        contains("./app.py", "Rate.*\\(\\)$", regex=True),
+        contains("passwd", "root"),
+        contains("etc/passwd", "root"),
+        contains("folder", "x"),
+        contains("absent", "x"),
+    )
+    assert summary(verdicts) == {
+        "app.py": "Passed",
+        "./app.py": "Passed",
+        "passwd": "Failed NotAFile",
+        "etc/passwd": "Failed PathMissing",
+        "folder": "Failed NotAFile",
+        "absent": "Failed PathMissing",
+    }
+    assert "root" in Path("/etc/passwd").read_text(), "following it would have passed"
+
+
+def test_a_symlink_whose_target_is_the_wanted_text_does_not_pass(
+    origin: Origin, run: Inspect
+) -> None:
+    base = origin.commit({"a": "1"})
+    origin.commit({"app.py": "->class RateLimiter"}, base, ref=REF)
+    assert summary(run(base, contains("app.py", "class RateLimiter"))) == {
+        "app.py": "Failed NotAFile"
+    }
+
+
+def test_globs_match_the_trees_listing(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({"a": "1"})
+    origin.commit({"tests/unit/test_limit.py": "x", "link": "->/etc"}, base, ref=REF)
+    patterns = {"tests/**/test_*.py": "Passed", "link/*": "Failed NoMatch", "/*": "Errored"}
+    verdicts = run(base, *(Check(p, "glob_exists", value=p) for p in patterns))
+    assert {name: verdicts[name].verdict for name in patterns} == {
+        name: value.split()[0] for name, value in patterns.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["* -diff\n", "* binary\n", "[attr]merge -diff\n", "*.py working-tree-encoding=UTF-16\n"],
+)
+def test_attributes_cannot_blind_the_secret_scan(
+    origin: Origin, run: Inspect, attributes: str
+) -> None:
+    base = origin.commit({"app.py": "a = 1\n"})
+    planted = f"a = 1\nkey = '{AWS}'\n"
+    origin.commit({"app.py": planted, ".gitattributes": attributes}, base, ref=REF)
+    verdict = run(base, Check("pii_scan", "pii_scan"))["pii_scan"]
+    assert (verdict.verdict, verdict.reason) == ("Failed", "SecretFound")
+    assert verdict.excerpt.startswith("app.py:2 AWS Access Key")
+    assert AWS not in json.dumps(verdict.excerpt)
+    sha, plain = origin.tip(REF), origin.path / "info" / "attributes"
+    plain.write_text("* -diff\n")
+    assert AWS not in origin.git("diff-tree", "-p", base, sha), "a diff that obeys shows nothing"
+
+
+def test_the_secret_scan_reads_added_content_only(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({"old.py": f"key = '{AWS}'\n", "gone.py": AWS, "mode.sh": AWS})
+    changes: dict[str, bytes | str | None] = {
+        "old.py": f"# more\nkey = '{AWS}'\n",
+        "gone.py": None,
+        "mode.sh": f"+x {AWS}",
+        "mod": "!" + "2" * 40,
+    }
+    origin.commit(changes, base, ref=REF)
+    assert summary(run(base, Check("scan", "pii_scan"))) == {"scan": "Passed"}
+    origin.commit(changes | {"link": f"->{AWS}"}, base, ref=REF)
+    assert summary(run(base, Check("scan", "pii_scan"))) == {"scan": "Failed SecretFound"}
+
+
+def test_a_scan_that_takes_too_long_hides_no_other_check(
+    origin: Origin, run: Inspect, tmp_path: Path
+) -> None:
+    base = origin.commit({"a": "1"})
+    line = "token 4111-1111-1111-111 "
+    sha = origin.commit({"b": "\n".join(f"{line}{i}" for i in range(300_000))}, base, ref=REF)
+    run(base)
+    checks = (Check("scan", "pii_scan"), path("b"))
+    config = InspectConfig(str(tmp_path / "repo.git"), sha, base, checks, scan_seconds=1)
+    verdicts = {verdict.name: verdict for verdict in inspect.run(config).verdicts}
+    assert summary(verdicts) == {"scan": "Errored TooSlow", "b": "Passed"}
+
+
+def test_conflicts_with_the_base_tip(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({"a": "1\n", ".gitattributes": "* merge=union\n"})
+    origin.commit({"a": "2\n"}, base, ref=REF)
+    check = Check("merge", "merge_conflict")
+    origin.commit({"b": "3\n"}, base, ref=ONTO)
+    assert summary(run(base, check, onto=True)) == {"merge": "Passed"}
+    origin.commit({"a": "3\n"}, base, ref=ONTO)
+    verdict = run(base, check, onto=True)["merge"]
+    assert (verdict.verdict, verdict.reason) == ("Failed", "Conflict")
+    assert verdict.excerpt.endswith("\na")
+    assert summary(run(base, check)) == {"merge": "Errored InvalidConfig"}
+
+
+def test_what_cannot_be_read_is_errored_and_hides_no_other(
+    origin: Origin, run: Inspect, tmp_path: Path
+) -> None:
+    base = origin.commit({"a": "1"})
+    sha = origin.commit({"b": "2"}, base, ref=REF)
+    checks = (path("b"), Check("scan", "pii_scan"), Check("new", "no_such_check"))
+    assert summary(run(base, *checks)) == {
+        "b": "Passed",
+        "scan": "Passed",
+        "new": "Errored InvalidConfig",
+    }
+    unknown = InspectConfig(str(tmp_path / "repo.git"), sha, "3" * 40, checks)
+    verdicts = {v.name: v.verdict for v in inspect.run(unknown).verdicts}
+    assert verdicts == {"b": "Passed", "scan": "Errored", "new": "Errored"}
+    empty = InspectConfig(str(tmp_path / "absent.git"), sha, base, checks)
+    assert {v.verdict for v in inspect.run(empty).verdicts} == {"Errored"}
+
+
+def test_every_verdict_fits_and_the_longest_excerpts_are_cut() -> None:
+    verdicts = tuple(CheckVerdict(f"check-{i}", "Failed", "X", "é" * 1000) for i in range(20))
+    short = CheckVerdict("short", "Failed", "X", "kept whole")
+    fitted = inspect.fit(InspectResult((*verdicts, short)), pod.TERMINATION_LIMIT)
+    assert len(pod.dump(fitted)) <= pod.TERMINATION_LIMIT
+    assert [v.name for v in fitted.verdicts] == [v.name for v in (*verdicts, short)]
+    assert fitted.verdicts[-1] == short
+    assert len({len(v.excerpt) for v in fitted.verdicts[:-1]}) == 1
+    assert fitted.verdicts[0].excerpt.endswith("…")

@@ -1,0 +1,145 @@
+"""A session's programs as real processes, from checkout to the ref on the server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bernstein.api import pod
+from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
+from tests.background import wait_for
+from tests.programs.pods.agent_pod import TEXT, Volumes
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.test_launcher import FLAGS, SOURCE
+
+REF = "refs/bernstein/01234567/task/s1"
+AGENT = """
+echo '{"type":"start","model":"sonnet"}'
+cat >prompt-as-read
+printf 'def f():\\n    return 1\\n' >f.py
+echo '{"type":"usage","input":5,"output":6,"cache_read":0,"cache_write":0}'
+echo '{"type":"result","text":"Made f."}'
+"""
+
+
+class Program:
+    """One of ours, started as in its container."""
+
+    def __init__(self, role: str, config: Any, folder: Path) -> None:
+        self.log = folder / f"{role}.termination"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bernstein.pods", role],
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(Path(pod.__file__).parents[2]),
+                "BERNSTEIN_CONFIG": pod.dump(config),
+                "BERNSTEIN_TERMINATION_LOG": str(self.log),
+            },
+            stderr=subprocess.PIPE,
+        )
+
+    def end(self) -> int:
+        wait_for(self._hears)
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def _hears(self) -> bool:
+        """Whether it keeps or handles SIGTERM, so that it does not die of it; or has ended by
+        itself."""
+        if self.process.poll() is not None:
+            return True
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        masks = [
+            line.split()[1] for line in status.splitlines() if line[:6] in ("SigBlk", "SigCgt")
+        ]
+        return any(int(mask, 16) >> (signal.SIGTERM - 1) & 1 for mask in masks)
+
+    def wait(self) -> int:
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+@pytest.fixture
+def programs(volumes: Volumes) -> Iterator[dict[str, Program]]:
+    started: dict[str, Program] = {}
+    yield started
+    for program in started.values():
+        program.process.kill()
+        program.process.communicate()
+
+
+def test_a_session_from_checkout_to_its_ref(
+    volumes: Volumes, origin: Origin, programs: dict[str, Program]
+) -> None:
+    base = origin.commit({"a.py": "a\n"}, ref="refs/heads/main")
+    launcher = volumes.root / "launcher"
+    subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
+    (volumes.root / "prompt.md").write_text("make f\n")
+    start(programs, volumes, origin)
+    files = {
+        "stdin": volumes.root / "prompt.md",
+        "stdout": volumes.stream / "stdout.log",
+        "stderr": volumes.stream / "stderr.log",
+        "exit-record": volumes.stream / "exit.json",
+        "stop-file": volumes.control / "stop",
+    }
+    options = [f"--{name}={path}" for name, path in files.items()]
+    agent = subprocess.run(
+        [str(launcher), *options, "--", "sh", "-c", AGENT],
+        cwd=volumes.worktree,
+        check=False,
+    )
+    assert agent.returncode == 0
+    assert programs["recorder"].end() == 0
+    assert programs["pusher"].end() == 0
+    recorded = pod.load(pod.RecorderResult, programs["recorder"].log.read_bytes())
+    pushed = pod.load(PusherResult, programs["pusher"].log.read_bytes())
+    assert (recorded.base, recorded.sha, recorded.tree) == (pushed.base, pushed.sha, pushed.tree)
+    assert pushed.final
+    assert recorded.final.outcome == "Succeeded"
+    assert recorded.usage == pod.Usage(5, 6, 0, 0)
+    assert recorded.changed == pod.Changed(2, python=True, tests=False, deps=False)
+    assert origin.tip(REF) == pushed.sha
+    assert origin.git("rev-list", f"{base}..{REF}") == pushed.sha
+    assert origin.git("show", f"{REF}:prompt-as-read") == "make f"
+    assert origin.git("log", "-1", "--format=%B", REF) == TEXT.message.strip()
+
+
+def start(programs: dict[str, Program], volumes: Volumes, origin: Origin) -> None:
+    """Checkout to its end, then pusher and recorder."""
+    base = str(volumes.base_git_dir)
+    out = CheckoutConfig(origin.remote("read"), "main", base, worktree=str(volumes.worktree))
+    programs["checkout"] = Program("checkout", out, volumes.root)
+    assert programs["checkout"].wait() == 0
+    push = PusherConfig(
+        remote=origin.remote("work"),
+        ref=REF,
+        base_git_dir=base,
+        git_dir=str(volumes.pusher / "repo.git"),
+        packs=str(volumes.packs),
+    )
+    programs["pusher"] = Program("pusher", push, volumes.root)
+    programs["recorder"] = Program("recorder", volumes.recorder_config(), volumes.root)
+    wait_for((volumes.control / "start").exists)
+
+
+def test_a_failure_is_in_the_termination_message(
+    volumes: Volumes, origin: Origin, programs: dict[str, Program]
+) -> None:
+    origin.commit({"a.py": "a\n"}, ref="refs/heads/main")
+    start(programs, volumes, origin)
+    with (volumes.worktree / "huge").open("wb") as file:
+        file.truncate(1 << 40)
+    assert programs["recorder"].end() == 1
+    failure = pod.load(pod.Failure, programs["recorder"].log.read_bytes())
+    assert failure.reason == "SnapshotTooLarge"
+    assert "huge" in failure.message
+    assert programs["pusher"].wait() == 0, "it does not wait for what will not come"
+    assert not pod.load(PusherResult, programs["pusher"].log.read_bytes()).final

@@ -1,0 +1,61 @@
+"""What holds for every built-in gate; its own folder holds trees that it passes and fails."""
+
+from __future__ import annotations
+
+import pkgutil
+
+import pytest
+
+from bernstein.api.pod import Check
+from bernstein.api.project import GateSettings
+from bernstein.checks import gates
+from bernstein.checks.gate import Gate
+from bernstein.checks.reading import Reads
+from bernstein.checks.scans import reads_of
+from bernstein.core import names
+from bernstein.pods.programs.inspect import judge
+from tests.unit.checks import examples
+from tests.unit.checks.trees import Tree
+
+every_gate = pytest.mark.parametrize("gate", gates.GATES, ids=gates.names())
+every_that_reads = pytest.mark.parametrize("name", gates.that_read())
+
+
+def test_every_file_is_in_the_list_under_its_own_name() -> None:
+    files = {module.name for module in pkgutil.iter_modules(gates.__path__)}
+
+    assert sorted(gates.names()) == sorted(files)
+
+
+@every_gate
+def test_its_name_is_one_that_a_project_may_write(gate: Gate) -> None:
+    assert GateSettings(name=gate.name).name == gate.name
+    assert names.check_job("work-s1", gate.name, 0)
+
+
+@every_gate
+def test_its_folder_has_trees_that_it_tells_apart(gate: Gate) -> None:
+    example = examples.of_gate(gate.name)
+
+    assert example.passes != example.fails
+
+
+@every_that_reads
+def test_it_passes_and_fails(name: str) -> None:
+    example, check = examples.of_gate(name), Check(name, name)
+
+    assert judge(example.passes, check).verdict == "Passed"
+    assert judge(example.fails, check).verdict == "Failed"
+
+
+def test_a_gate_of_the_projects_own_has_no_check_without_its_command() -> None:
+    assert reads_of("licence") is gates.of("licence").runs
+    assert judge(Tree(), Check("licence", "licence")).verdict == "Errored"
+
+
+def test_a_gate_that_executes_is_nobodys_to_read() -> None:
+    executing = [gate.name for gate in gates.GATES if not isinstance(gate.runs, Reads)]
+
+    assert executing
+    for name in executing:
+        assert judge(Tree(), Check(name, name)).verdict == "Errored"

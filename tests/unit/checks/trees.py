@@ -1,0 +1,58 @@
+"""A tree in memory, as checks that read are shown one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from bernstein.checks.reading import ChangedFile, Kind
+from bernstein.pods import globs
+
+LINK = "->"
+MODULE = "!"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Contents by path; `->elsewhere` is a symlink and `!` a submodule."""
+
+    after: Mapping[str, str | bytes] = field(default_factory=dict)
+    before: Mapping[str, str | bytes] = field(default_factory=dict)
+    in_conflict: tuple[str, ...] = ()
+    scan_seconds: int = 60
+
+    @property
+    def paths(self) -> Collection[str]:
+        above = (str(p) for path in self.after for p in PurePosixPath(path).parents)
+        return {*self.after, *(path for path in above if path != ".")}
+
+    def kind(self, path: str) -> Kind | None:
+        content = self.after.get(path)
+        if content is None:
+            return "folder" if path in self.paths else None
+        if isinstance(content, str) and content.startswith(LINK):
+            return "symlink"
+        return "submodule" if content == MODULE else "file"
+
+    def size(self, path: str) -> int:
+        return len(self.content(path))
+
+    def content(self, path: str) -> bytes:
+        return _bytes(self.after[path])
+
+    def first_match(self, pattern: str) -> str | None:
+        return globs.first_match(pattern, sorted(self.paths))
+
+    def changed_files(self) -> Iterator[ChangedFile]:
+        for path, content in self.after.items():
+            before = self.before.get(path, b"")
+            if content != before:
+                yield ChangedFile(path, _bytes(before), _bytes(content))
+
+    def conflicts(self) -> tuple[str, ...]:
+        return self.in_conflict
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode()

@@ -1,0 +1,107 @@
+"""Lines of a pod's containers, as people read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bernstein.cli.commands.logs.pod_log import in_order
+from bernstein.pods import log
+from tests.unit.cli.scenes import AT, HOSTILE
+
+SHA = "a1b2c3d4" * 5
+
+
+def shown(**written: str) -> list[str]:
+    """Container and words."""
+    return [f"{entry.container}: {entry.words}" for entry in in_order(written)]
+
+
+@pytest.mark.parametrize(
+    ("event", "values", "words"),
+    [
+        ("checked-out", {"ref": "refs/heads/main", "sha": SHA}, "refs/heads/main, a1b2c3d4"),
+        ("recorded", {"sha": SHA, "final": False, "skipped": 0}, "a1b2c3d4"),
+        ("recorded", {"sha": SHA, "final": True, "skipped": 2}, "a1b2c3d4, final, skipped 2"),
+        ("pushed", {"number": 3, "sha": SHA, "final": True}, "a1b2c3d4, final"),
+    ],
+)
+def test_an_event_of_our_programs_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], event: str, values: dict[str, Any], words: str
+) -> None:
+    log.event(event, **values)
+
+    assert shown(recorder=capsys.readouterr().err) == [
+        f"recorder: {event.replace('-', ' ')} {words}"
+    ]
+
+
+def test_what_failed_is_told_with_reason_and_message(capsys: pytest.CaptureFixture[str]) -> None:
+    log.event("push-failed", number=1, reason="RefMoved", message="somebody else pushed")
+    log.event("heartbeat-failed", status=None, message="the server did not answer")
+    log.event("stop", reason="Stalled")
+
+    assert shown(recorder=capsys.readouterr().err) == [
+        "recorder: push failed: RefMoved: somebody else pushed",
+        "recorder: heartbeat failed: the server did not answer",
+        "recorder: stop: Stalled",
+    ]
+
+
+def test_what_the_agent_says_is_told_as_the_agents_own_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log.event("said", text="I read\nthe tests first", left_out=2)
+
+    assert shown(recorder=capsys.readouterr().err) == ["agent: I read the tests first"]
+
+
+def row(time: object, event: str) -> str:
+    return json.dumps({"time": time, "event": event}) + "\n"
+
+
+def test_containers_are_merged_by_time_and_a_line_without_one_stays_behind_its_neighbour() -> None:
+    recorder = row(10, "first") + "Traceback:\n" + row(30, "last")
+
+    assert shown(pusher=row(20, "between"), recorder=recorder) == [
+        "recorder: first",
+        "recorder: Traceback:",
+        "pusher: between",
+        "recorder: last",
+    ]
+
+
+def test_a_line_has_its_time_and_its_container() -> None:
+    (entry,) = in_order({"pusher": row(0, "pushed")})
+
+    assert str(entry)[2] == str(entry)[5] == ":"
+    assert str(entry)[8:] == "  pusher    pushed"
+
+
+def test_what_an_agent_writes_is_harmless_and_no_event() -> None:
+    forged = json.dumps({"time": 1, "event": "pushed", "sha": SHA})
+
+    assert shown(agent=f"{forged}\n{HOSTILE}\n") == [
+        f"agent: {forged}",
+        f"agent: gnp.exe {AT}everyone",
+    ]
+
+
+def test_hostile_values_of_an_event_are_harmless() -> None:
+    assert shown(recorder=row(1, f"said-{HOSTILE}")) == [f"recorder: said gnp.exe {AT}everyone"]
+
+
+@pytest.mark.parametrize("time", [None, "now", -1, 1e300, [], True])
+def test_a_time_that_is_none_does_no_harm(time: object) -> None:
+    (entry,) = in_order({"recorder": row(time, "finished")})
+
+    assert str(entry).endswith("  recorder  finished")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, "{}", '{"event": 1}', "1", "null", '{"event":'])
+def test_a_line_that_is_no_event_is_shown_as_it_is(line: str) -> None:
+    (entry,) = in_order({"recorder": f"\n{line}\n\n"})
+
+    assert entry.words.startswith(line[:1000])

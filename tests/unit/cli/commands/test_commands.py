@@ -1,0 +1,114 @@
+"""What holds for every command that is declared."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pkgutil
+import sys
+from types import ModuleType
+from typing import Annotated
+
+import pytest
+import typer
+from typer.core import TyperOption
+from typer.testing import CliRunner
+
+from bernstein.cli import commands
+from bernstein.cli.commands import COMMANDS, Command
+from bernstein.cli.main import app, imported
+from bernstein.cli.settings import Settings
+
+EVERY = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+COMMON = ["--json", "--namespace", "--context", "--kubeconfig"]
+
+
+def test_every_module_of_the_folder_is_a_command_and_every_command_a_module() -> None:
+    modules = {
+        f"{commands.__name__}.{found.name}" for found in pkgutil.iter_modules(commands.__path__)
+    }
+    assert modules == {command.module for command in COMMANDS}
+    assert len({command.name for command in COMMANDS}) == len(COMMANDS)
+
+
+@EVERY
+def test_the_summary_is_the_first_line_of_the_help(command: Command) -> None:
+    assert (inspect.getdoc(command.function) or "").splitlines()[0] == command.summary
+
+
+@EVERY
+def test_a_command_starts_with_the_settings_and_declares_its_own_options_only(
+    command: Command,
+) -> None:
+    first, *own = inspect.signature(command.function, eval_str=True).parameters.values()
+    assert first.annotation is Settings
+    assert not {option.name for option in own} & {name.removeprefix("--") for name in COMMON}
+
+
+@EVERY
+def test_the_common_options_come_last_and_those_that_say_which_cluster_only_where_one_is_used(
+    command: Command,
+) -> None:
+    options = [p.opts[0] for p in imported(command).params if isinstance(p, TyperOption)]
+    common = COMMON if command.cluster else COMMON[:1]
+    assert options[-len(common) :] == common
+    assert not {*COMMON[len(common) :]} & {*options}
+
+
+@EVERY
+def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Command) -> None:
+    long, short = (runner.invoke(app, [command.name, option]) for option in ("--help", "-h"))
+
+    assert (long.exit_code, short.exit_code) == (0, 0)
+    assert long.stdout == short.stdout
+    assert f"bernstein {command.name} " in long.stdout
+    assert command.summary in " ".join(long.stdout.split())
+
+
+def test_the_help_lists_the_commands_with_their_summaries_in_their_order(
+    runner: CliRunner,
+) -> None:
+    rows = runner.invoke(app, ["--help"]).stdout.partition("Commands")[2].splitlines()[1:-1]
+    listed = [row.strip("│ ").split(maxsplit=1) for row in rows if row.startswith("│")]
+    assert listed == [[command.name, command.summary] for command in COMMANDS]
+
+
+@pytest.fixture
+def greet(monkeypatch: pytest.MonkeyPatch) -> Command:
+    """A command that is nothing but a module and a line."""
+
+    def greet_all(
+        settings: Settings,
+        whom: str,
+        loudly: Annotated[bool, typer.Option("--loudly", help="In capitals.")] = False,
+    ) -> None:
+        """Greets somebody.
+
+        Ends with 0.
+        """
+        typer.echo(json.dumps([whom.upper() if loudly else whom, vars(settings)]))
+
+    command = Command("greet-all", "Greets somebody.")
+    module = ModuleType(command.module)
+    module.greet_all = greet_all  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, command.module, module)
+    monkeypatch.setattr("bernstein.cli.main.COMMANDS", (*COMMANDS, command))
+    return command
+
+
+def test_a_command_needs_nothing_but_its_module_and_its_line(
+    runner: CliRunner, greet: Command
+) -> None:
+    listed = runner.invoke(app, ["--help"]).stdout
+    helped = runner.invoke(app, [greet.name, "--help"]).stdout
+    called = runner.invoke(
+        app, ["--namespace", "a", "--context", "c", greet.name, "Ada", "-n", "b", "--loudly"]
+    )
+
+    assert f"{greet.name} " in listed
+    assert "In capitals." in helped
+    assert "Namespace (default: the kubeconfig's)." in helped
+    assert json.loads(called.stdout) == [
+        "ADA",
+        {"json": False, "namespace": "b", "context": "c", "kubeconfig": None},
+    ]

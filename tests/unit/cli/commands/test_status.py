@@ -1,0 +1,31 @@
+"""`bernstein status` before it asks a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.unit.cli import calls
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [""],
+        [".."],
+        ["mine/status"],
+        ["100%"],
+        ["--namespace", "t1/../x"],
+        ["--namespace", "Team"],
+    ],
+)
+def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
+    runner: CliRunner, arguments: list[str], tmp_path: Path
+) -> None:
+    calls.is_no_name(runner, tmp_path, "status", *arguments)
+
+
+def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
+    calls.needs_a_kubeconfig(runner, tmp_path, "status")

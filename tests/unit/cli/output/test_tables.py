@@ -1,0 +1,246 @@
+"""What people see of Plans and Tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.cli.output import details, notes, tables
+from tests.unit.cli.scenes import (
+    AT,
+    HOSTILE,
+    condition,
+    failed_task,
+    name,
+    plan,
+    running_tasks,
+    task,
+    terminal,
+    verification,
+)
+
+RUNNING = """\
+rate-limit-api  Running · 2/7 closed · $0.42 of $5.00 · 3:12
+design
+  ✓ Pick rate-limit algorith…  closed       merged a1b2c3d4                $0.12
+  ✓ Document Redis key schema  closed       merged a1b2c3d4, 2 attempts   <$0.01
+implement
+  ● Add RateLimiter middlewa…  in progress  attempt 2: editing the limi…   $0.30
+  ◆ Wire middleware into Fas…  done         merging (landing)
+  ✗ Write rate-limiter unit …  failed       no retry is left after 4 at…   $1.20
+verify
+  ○ Run full test suite        open         waits for x
+  ○ Update API reference
+"""
+
+
+def test_a_running_plan_is_shown_step_by_step_in_80_columns() -> None:
+    shown, console = terminal()
+
+    shown.show(tables.headline(plan()))
+    shown.show(
+        tables.steps_table(plan(), running_tasks(), {name(2): f"editing the limiter {HOSTILE}"})
+    )
+
+    text = "".join(f"{row.rstrip()}\n" for row in console.export_text().splitlines())
+    assert text == RUNNING
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_description_of_a_plan_is_wrapped_cut_and_harmless(width: int) -> None:
+    shown, console = terminal(width=width)
+
+    shown.show(tables.description(f"First paragraph. {HOSTILE}\n\nSecond. {'word ' * 500}"))
+
+    rows = [row.rstrip() for row in console.export_text().splitlines()]
+    assert rows[:2] == [f"  First paragraph. gnp.exe {AT}everyone", ""]
+    assert all(row.startswith("  ") for row in rows[2:])
+    assert max(map(len, rows)) in range(width - 5, width + 1)
+    assert rows[-1].endswith("…")
+    assert sum(map(len, rows)) < 1100
+
+
+def test_the_list_of_tasks_shows_whole_names_in_80_columns() -> None:
+    shown, console = terminal()
+
+    shown.show(tables.task_table(running_tasks(), console))
+
+    rows = console.export_text().splitlines()
+    assert all(len(row.rstrip()) <= 80 for row in rows)
+    assert [row.split()[:2] for row in rows[2:]] == [
+        [name(0), "closed"],
+        [name(1), "closed"],
+        [name(2), "in_progress"],
+        [name(3), "done"],
+        [name(4), "failed"],
+        [name(5), "open"],
+    ]
+
+
+def test_a_wide_terminal_also_shows_the_titles() -> None:
+    shown, console = terminal(width=160)
+
+    shown.show(tables.task_table(running_tasks(), console))
+
+    assert "Document Redis key schema" in console.export_text()
+
+
+def test_the_list_of_plans_fits_80_columns() -> None:
+    shown, console = terminal()
+
+    shown.show(tables.plan_table([plan()]))
+
+    head, _, row = console.export_text().splitlines()
+    assert head.split() == ["PLAN", "PHASE", "STAGE", "CLOSED", "COST", "AGE"]
+    assert row.split() == ["rate-limit-api", "Running", "implement", "2/7", "$0.42", "5m"]
+
+
+def test_a_failed_plan_tells_the_failed_task_with_its_verdicts_and_remedies() -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "TaskFailed", "1 Task ended. Remedy: Read it.")
+
+    details.tell_ending(
+        shown, plan(phase="Failed", conditions=[stalled]), running_tasks(), good=False
+    )
+
+    mine = name(4)
+    assert console.export_text().splitlines() == [
+        "✗ Failed: TaskFailed: 1 Task ended.",
+        "  Read it.",
+        "",
+        f"{mine}  failed",
+        "  Write rate-limiter unit tests",
+        f"  attempt 3 ({mine}-s1)  Succeeded, then SignalFailed",
+        f"  attempt 4 ({mine}-s2)  Succeeded, then GateFailed",
+        "  ✗ gate lint: Failed",
+        f"      F401 unused gnp.exe {AT}everyone",
+        "  ✓ gate pii_scan: Passed",
+        "  GateFailed: no retry is left after 4 attempts",
+        "  Read the verdict.",
+        f"  All that its checks printed: bernstein logs {mine}",
+    ]
+
+
+@pytest.mark.parametrize("counts", [{"verifying": 1}, {"running": 1, "verifying": 1}])
+def test_what_stops_a_plan_is_told_alike_whether_or_not_something_of_it_runs(
+    counts: dict[str, int],
+) -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "GateErrored", "'lint' could not run. Remedy: Mend it.")
+
+    details.tell_standing(shown, plan(phase="Stalled", counts=counts, conditions=[stalled]), [])
+
+    assert console.export_text().splitlines() == [
+        "✗ Stalled: GateErrored: 'lint' could not run.",
+        "  Mend it.",
+    ]
+
+
+def test_what_a_plan_does_is_told() -> None:
+    shown, console = terminal(width=200)
+
+    details.tell_standing(shown, plan(), [])
+
+    assert console.export_text().splitlines() == ["Tasks are running"]
+
+
+def judged(**check: object) -> dict[str, object]:
+    """The verification of what a Plan delivers, by one check."""
+    fields = {"name": "tests", "kind": "gate", "title": "tests", "required": True}
+    return verification(passed=False, checks=[fields | check])
+
+
+def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_more() -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "GateFailed", "it does not pass Remedy: Mend it.")
+    ran = judged(verdict="Failed", reason="ExitCode", excerpt="1 failed", seconds=9)
+
+    found = plan(phase="Stalled", conditions=[stalled], verification=ran)
+    details.tell_ending(shown, found, [], good=False)
+
+    assert console.export_text().splitlines() == [
+        "✗ Stalled: GateFailed: it does not pass",
+        "  Mend it.",
+        "  ✗ gate tests: Failed (ExitCode)",
+        "      1 failed",
+        "  All that its checks printed: bernstein logs rate-limit-api",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "more"),
+    [
+        ({"verdict": "Failed", "seconds": 0}, True),
+        ({"verdict": "TimedOut"}, True),
+        ({"verdict": "Errored", "reason": "ToolMissing", "seconds": 0}, True),
+        ({"verdict": "Errored", "reason": "PodLost"}, False),
+        ({"verdict": "Failed"}, False),
+        ({"verdict": "Passed", "seconds": 5}, False),
+    ],
+)
+def test_only_checks_that_ran_and_did_not_pass_have_more_to_say(
+    check: dict[str, object], more: bool
+) -> None:
+    shown, console = terminal(width=200)
+    stalled = condition("Stalled", "True", "GateFailed", "it does not pass")
+
+    found = plan(phase="Stalled", conditions=[stalled], verification=judged(**check))
+    details.tell_ending(shown, found, [], good=False)
+
+    assert ("bernstein logs" in console.export_text()) is more
+
+
+def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
+    shown, console = terminal()
+    done = condition("Succeeded", "True", "Delivered", "verified and merged")
+    delivery = {"state": "Merged", "sha": "a1b2" * 10, "onto": "refs/heads/main"}
+
+    details.tell_ending(
+        shown, plan(phase="Succeeded", conditions=[done], delivery=delivery), [], good=True
+    )
+
+    assert console.export_text().splitlines() == [
+        "✓ Succeeded: verified and merged",
+        "  a1b2a1b2a1b2 on refs/heads/main",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "note"),
+    [
+        ({"state": "Claimed"}, "starting"),
+        ({"state": "InProgress"}, "at work"),
+        ({"state": "InProgress", "attempt": 2}, "attempt 3: at work"),
+        ({"state": "Done"}, "verifying"),
+        ({"state": "Done", "verification": verification(passed=True)}, "verified"),
+        ({"state": "PendingApproval"}, "awaits approval"),
+        ({"state": "Closed", "delivery": {"state": "Merged", "sha": "f" * 40}}, "merged ffffffff"),
+        ({"state": "Closed", "delivery": {"state": "NoChange"}}, "verified, nothing to merge"),
+        ({"state": "Open"}, ""),
+        (
+            {
+                "state": "Open",
+                "hold": {
+                    "reason": "ImagePullFailed",
+                    "message": "no such image",
+                    "retryAt": "2030-01-01T00:00:00Z",
+                    "generation": 1,
+                },
+            },
+            "no such image",
+        ),
+    ],
+)
+def test_every_task_says_what_it_does_or_waits_for(status: dict[str, object], note: str) -> None:
+    assert notes.note(task(0, **status), "") == note
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"), [("0", "$0.00"), ("0.004", "<$0.01"), ("12.345", "$12.34")]
+)
+def test_money_is_rounded_but_never_to_nothing(amount: str, shown: str) -> None:
+    assert tables.dollars(amount) == shown
+
+
+def test_a_task_without_trouble_needs_no_look() -> None:
+    assert details.needs_a_look(failed_task())
+    assert not details.needs_a_look(task(0, state="InProgress"))

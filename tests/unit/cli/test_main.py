@@ -1,0 +1,122 @@
+"""The program around its commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bernstein.cli.commands import COMMANDS, Command
+from bernstein.cli.main import app
+from tests.unit.cli import calls
+
+PROGRAM = "from bernstein.cli.main import main; main()"
+LISTING = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[3] / "operator")}
+HEAVY = {"aiohttp", "kubernetes", "pydantic", "structlog", "yaml"}
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """What the program has imported when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING + PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def of_ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("bernstein.")}
+
+
+def test_help_and_validate_start_without_what_only_a_cluster_needs() -> None:
+    code = (
+        "import sys; from bernstein.cli.main import app; "
+        "print(*(m for m in ('pydantic', 'kubernetes', 'aiohttp', 'yaml') if m in sys.modules))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=ENVIRONMENT,
+    )
+
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], ["--version"], ["--json", "--help"]])
+def test_to_list_the_commands_none_of_them_is_imported(arguments: list[str]) -> None:
+    found = imported_by(*arguments)
+
+    assert "bernstein.cli.commands" in found
+    assert not {command.module for command in COMMANDS} & found
+    assert not HEAVY & found
+    assert {name.split(".")[1] for name in of_ours(found)} == {"cli"}
+
+
+def test_of_what_is_ours_most_is_imported_with_a_command_and_no_other_command_is() -> None:
+    listing, calling = imported_by("--help"), imported_by("validate", "/nowhere")
+
+    assert {c.name for c in COMMANDS if c.module in calling} == {"validate"}
+    assert len(of_ours(listing)) * 3 < len(of_ours(calling))
+
+
+def test_an_unknown_command_ends_with_2(runner: CliRunner) -> None:
+    calls.ends_with_2(runner, "unknown")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_misspelled_command_is_answered_with_the_right_one(
+    runner: CliRunner, command: Command
+) -> None:
+    name = command.name
+    misspelled = name[:-1] + "x" if len(name) > 3 else name + "x"
+
+    result = runner.invoke(app, ["--json", misspelled])
+
+    assert result.exit_code == 2
+    assert f"No such command '{misspelled}'. Did you mean '{name}'?" in result.stdout
+
+
+def test_what_is_like_no_command_is_only_refused(runner: CliRunner) -> None:
+    result = runner.invoke(app, ["frobnicate"])
+
+    assert result.exit_code == 2
+    assert "No such command 'frobnicate'." in result.stderr
+    assert "Did you mean" not in result.stderr
+
+
+@pytest.mark.parametrize("arguments", ["validate /nowhere", "unknown", "status --kubeconfig /x"])
+def test_a_reader_that_goes_away_gets_no_traceback(arguments: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "--json", *arguments.split()],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    os.close(writing)
+
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+def test_the_version_is_shown(runner: CliRunner) -> None:
+    result = runner.invoke(app, ["--version"])
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("bernstein ")

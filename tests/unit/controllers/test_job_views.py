@@ -1,0 +1,148 @@
+"""Jobs and pods come by two streams: what one of them does not show is not gone for that."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bernstein.api.meta import Metadata
+from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, JobViews
+from bernstein.core import labels, runs
+from bernstein.core.runs import State
+from bernstein.kube.cache import by_owner_uid
+from bernstein.kube.client import Client
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import JOBS, PODS, Object, key_of
+from tests.unit.kube.apiserver import ApiServer
+
+SUBJECT = Metadata(name="work-s1", namespace="default", uid="uid-owner")
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+OURS = {labels.MANAGED_BY: labels.MANAGER, labels.OWNER_UID: SUBJECT.uid, labels.JOB: "agent"}
+
+
+@pytest.fixture
+def jobs(client: Client) -> Informer:
+    return Informer(client, JOBS, indexes={OWNER: by_owner_uid})
+
+
+@pytest.fixture
+def pods(client: Client) -> Informer:
+    return Informer(client, PODS, indexes=POD_INDEXES)
+
+
+@pytest.fixture
+def views(client: Client, jobs: Informer, pods: Informer) -> JobViews:
+    return JobViews(client, jobs, pods, clock=lambda: NOW)
+
+
+def put_job(api: ApiServer, **status: Any) -> Object:
+    owner = {"uid": SUBJECT.uid, "kind": "AgentSession", "name": SUBJECT.name, "controller": True}
+    meta = {"labels": OURS, "ownerReferences": [owner], "creationTimestamp": NOW.isoformat()}
+    return api.put(JOBS, "work-s1", metadata=meta, status=status)
+
+
+def put_pod(api: ApiServer, job: Object, phase: str = "Running") -> Object:
+    owner = {"uid": job["metadata"]["uid"], "kind": "Job", "name": "work-s1", "controller": True}
+    own = OURS | {labels.JOB_NAME: "work-s1"}
+    meta = {"labels": own, "ownerReferences": [owner], "creationTimestamp": NOW.isoformat()}
+    began = {"running": {"startedAt": NOW.isoformat()}}
+    status = {"phase": phase, "containerStatuses": [{"name": "agent", "state": began}]}
+    return api.put(PODS, "work-s1-x", metadata=meta, spec={"nodeName": "n"}, status=status)
+
+
+async def shown(informer: Informer, obj: Object) -> None:
+    """The informer's stream has come as far as this object."""
+    await informer.refresh(key_of(obj))
+
+
+async def state(views: JobViews, expected: str | None = None) -> State:
+    found = await views.of(SUBJECT, NOW, expected)
+    return runs.state(found.get("work-s1"), NOW)
+
+
+async def test_a_pod_that_its_stream_does_not_show_yet_is_read_before_an_end_is_concluded(
+    api: ApiServer, views: JobViews, jobs: Informer
+) -> None:
+    failed = {"conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimit"}]}
+    job = put_job(api, **failed)
+    put_pod(api, job)
+    await shown(jobs, job)
+
+    assert await state(views) is State.RUNNING
+
+
+async def test_an_ended_job_without_a_pod_is_gone_and_is_asked_for_once(
+    api: ApiServer, views: JobViews, jobs: Informer
+) -> None:
+    await shown(jobs, put_job(api, conditions=[{"type": "Complete", "status": "True"}]))
+
+    assert await state(views) is State.GONE
+    lists = api.count("GET", "pods")
+    assert await state(views) is State.GONE
+    assert api.count("GET", "pods") == lists
+
+
+async def test_a_job_that_is_missing_is_read_before_it_is_taken_for_gone(
+    api: ApiServer, views: JobViews
+) -> None:
+    assert await state(views) is State.WANTED
+    assert api.count("GET", "jobs") == 0, "nobody expects it"
+    put_pod(api, put_job(api))
+
+    assert await state(views, "work-s1") is State.RUNNING
+
+
+async def test_the_pod_of_a_job_that_is_gone_is_still_looked_at(
+    api: ApiServer, views: JobViews, pods: Informer
+) -> None:
+    job = put_job(api)
+    pod = put_pod(api, job)
+    api.remove(JOBS, "work-s1")
+    await shown(pods, pod)
+
+    assert await state(views) is State.RUNNING
+
+
+async def test_how_a_pod_ended_is_known_after_it_was_deleted(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    ended = put_pod(api, job, phase="Succeeded")
+    await shown(pods, ended)
+    api.remove(PODS, "work-s1-x")
+    await shown(pods, ended)
+
+    assert await state(views) is State.ENDED
+
+
+async def test_only_so_many_deleted_pods_are_remembered(
+    api: ApiServer, views: JobViews, pods: Informer
+) -> None:
+    job = put_job(api)
+    first = put_pod(api, job)
+    await shown(pods, first)
+    api.remove(PODS, "work-s1-x")
+    await shown(pods, first)
+    for number in range(DELETED_PODS):
+        other = {**first, "metadata": {**first["metadata"], "uid": f"uid-{number}", "labels": {}}}
+        views._pod_changed(other, None)
+
+    assert await state(views) is State.WANTED
+
+
+async def test_a_pod_runs_since_the_operator_first_saw_it_run(
+    client: Client, api: ApiServer, jobs: Informer, pods: Informer
+) -> None:
+    moments = iter(NOW + timedelta(seconds=n) for n in (5, 9))
+    views = JobViews(client, jobs, pods, clock=lambda: next(moments))
+    job = put_job(api)
+    await shown(jobs, job)
+    for _ in range(2):
+        await shown(pods, put_pod(api, job))
+
+    found = await views.of(SUBJECT, NOW)
+    assert found["work-s1"].running_since == NOW + timedelta(seconds=5)

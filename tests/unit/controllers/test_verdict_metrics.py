@@ -1,0 +1,81 @@
+"""What is counted of verdicts and deliveries, and that a write counts once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.plan import PlanStatus
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.controllers import verdict_metrics
+from bernstein.observe.metrics import Metrics
+from tests.unit.core import objects
+from tests.unit.core.objects import gate
+
+SIGNALS = objects.task(
+    completionSignals=[
+        {"type": "path_exists", "path": "a"},
+        {"type": "test_passes", "command": "make test"},
+    ]
+).spec.completion_signals
+
+
+def judged(*checks: dict[str, Any], passed: bool = True) -> Verification:
+    return objects.verification(checks=list(checks), passed=passed)
+
+
+def counted(metrics: Metrics) -> dict[str, float]:
+    """Every counter of verdicts and deliveries that is not zero, by the values of its labels."""
+    return {
+        " ".join(sample.labels.values()): sample.value
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if sample.name.startswith("bernstein_") and sample.name != "bernstein_build_info"
+    }
+
+
+def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]:
+    metrics = Metrics(process=False)
+    known = {"attempt": "first", "signals": SIGNALS} | more
+    verdict_metrics.count(metrics, "team", "Task", old, new, **known)
+    return counted(metrics)
+
+
+def of_a_plan(old: PlanStatus, new: PlanStatus) -> dict[str, float]:
+    metrics = Metrics(process=False)
+    verdict_metrics.count(metrics, "team", "Plan", old, new, attempt="plan", signals=SIGNALS)
+    return counted(metrics)
+
+
+def test_verdicts_of_a_task_are_counted_by_gate_and_by_type_of_signal() -> None:
+    signal = {"name": "signal-1", "kind": "signal", "verdict": "Failed"}
+    new = TaskStatus(verification=judged(gate("lint"), signal, passed=False))
+
+    told = of_a_task(TaskStatus(), new)
+
+    assert told == {"lint Passed": 1, "test_passes Failed": 1, "team first rejected": 1}
+
+
+def test_a_plan_as_a_whole_is_no_first_attempt() -> None:
+    new = PlanStatus(verification=judged(gate("lint")))
+
+    assert of_a_plan(PlanStatus(), new) == {"lint Passed": 1, "team plan passed": 1}
+
+
+def test_verdicts_that_stood_before_are_not_counted_again() -> None:
+    same = judged(gate("lint"))
+
+    assert of_a_plan(PlanStatus(verification=same), PlanStatus(verification=same)) == {}
+    assert of_a_task(TaskStatus(verification=same), TaskStatus(verification=same)) == {}
+
+
+def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
+    merging, merged = Delivery(state="Pending"), Delivery(state="Merged")
+
+    task = of_a_task(TaskStatus(delivery=merging), TaskStatus(delivery=merged))
+    plan = of_a_plan(PlanStatus(delivery=merging), PlanStatus(delivery=merged))
+
+    assert (task, plan) == ({"team Task Merged": 1}, {"team Plan Merged": 1})
+    assert of_a_plan(PlanStatus(delivery=merged), PlanStatus(delivery=merged)) == {}
+    assert of_a_plan(PlanStatus(), PlanStatus(delivery=merging)) == {}

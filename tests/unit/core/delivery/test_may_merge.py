@@ -1,0 +1,82 @@
+"""may_merge: only exactly what was judged, by every check that is asked for now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bernstein.api.pod import Check
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.spec import CheckSpec
+from bernstein.core.delivery.may_merge import may_merge
+from tests.unit.core.objects import HEAD, TREE, sha, verification
+
+LINT = CheckSpec("lint", "gate", "lint", True, command="ruff check .", image="toolchain:1")
+TESTS = CheckSpec("tests", "gate", "tests", True, command="pytest", image="toolchain:1")
+READS = Check(name="lint", type="pii_scan")
+
+
+def check(name: str, verdict: str = "Passed", *, required: bool = True) -> CheckResult:
+    fields = {"name": name, "kind": "gate", "verdict": verdict, "required": required}
+    fields["asked"] = LINT.digest
+    return CheckResult.model_validate(fields)
+
+
+def judged(*checks: CheckResult, passed: bool | None = True) -> Verification:
+    return verification(passed=passed, checks=[c.model_dump() for c in checks])
+
+
+def test_a_passed_tree_may_be_merged() -> None:
+    assert may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT])
+
+
+@pytest.mark.parametrize("passed", [None, False])
+def test_what_is_not_passed_may_not(passed: bool | None) -> None:
+    found = judged(check("lint"), passed=passed)
+
+    assert not may_merge(found, sha=HEAD, tree=TREE, expected=[LINT])
+    assert not may_merge(None, sha=HEAD, tree=TREE, expected=())
+
+
+@pytest.mark.parametrize(("commit", "tree"), [(sha(1), TREE), (HEAD, sha(1))])
+def test_another_commit_or_tree_may_not(commit: str, tree: str) -> None:
+    assert not may_merge(judged(check("lint")), sha=commit, tree=tree, expected=[LINT])
+
+
+def test_a_check_that_is_asked_for_now_and_was_not_made_forbids_it() -> None:
+    assert not may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT, TESTS])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"command": "true"},
+        {"image": "toolchain:2"},
+        {"required": False},
+        {"pinned": ("ruff.toml",)},
+        {"condition": "any_changed"},
+        {"reads": READS},
+    ],
+)
+def test_a_check_that_is_another_one_by_now_forbids_it(changed: dict[str, Any]) -> None:
+    now_asked = replace(LINT, **changed)
+
+    assert not may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked])
+
+
+@pytest.mark.parametrize("changed", [{"timeout": 9}, {"title": "x"}, {"skipped": "NoBaseline"}])
+def test_what_does_not_change_the_question_forbids_nothing(changed: dict[str, Any]) -> None:
+    now_asked = replace(LINT, **changed)
+
+    assert may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked])
+
+
+@pytest.mark.parametrize("verdict", ["Failed", "Errored", "TimedOut", "Skipped"])
+def test_the_verdicts_are_asked_again_whatever_the_summary_says(verdict: str) -> None:
+    forged = judged(check("lint", verdict))
+
+    assert not may_merge(forged, sha=HEAD, tree=TREE, expected=[LINT])
+    optional = judged(check("lint", verdict, required=False))
+    assert may_merge(optional, sha=HEAD, tree=TREE, expected=[LINT])

@@ -1,0 +1,72 @@
+"""Validation of whatever a file may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.plan import PlanSpec
+from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.validation import validate_file, validate_plan
+
+keys = st.sampled_from(
+    [
+        "name", "stages", "steps", "title", "goal", "role", "priority", "files", "type", "path",
+        "contains", "regex", "completion_signals", "depends_on", "budget", "max_agents", "repos",
+        "effort", "cli", "mode", "estimated_minutes", "command", "value", "description",
+    ]
+)  # fmt: skip
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=10**5000, max_value=10**5001)
+    | st.floats()
+    | st.text(max_size=20)
+    | st.dates()
+    | st.binary(max_size=5)
+    | st.sampled_from(["file_contains", "path_exists", "test_passes", "a", "(", "$5", "auto", "qa"])
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(keys, inner, max_size=6)
+        | st.dictionaries(st.none() | st.integers() | st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=30,
+)
+nearly_plans = st.fixed_dictionaries(
+    {
+        "name": st.text(max_size=5),
+        "stages": st.lists(
+            st.fixed_dictionaries(
+                {"name": st.sampled_from("abc"), "steps": st.lists(values, max_size=3)},
+                optional={"depends_on": st.lists(st.sampled_from("abcd"), max_size=3) | values},
+            ),
+            max_size=4,
+        ),
+    },
+    optional={"budget": values, "repos": values, "cli": values},
+)
+
+
+@given(values | nearly_plans)
+def test_nothing_that_yaml_can_say_breaks_the_validation(data: object) -> None:
+    report = validate_file(data)
+
+    assert all(problem.message for problem in report.errors + report.warnings)
+
+
+@given(nearly_plans)
+def test_a_file_without_errors_gives_a_spec_that_the_cluster_finds_valid_too(
+    data: dict[str, Any],
+) -> None:
+    report = validate_file(data)
+
+    if not report.errors:
+        spec = PlanSpec.model_validate(plan_file.plan_object(data)["spec"])
+        roles = {step.role for stage in spec.stages for step in stage.steps}
+        assert validate_plan(spec, None, roles) == ()

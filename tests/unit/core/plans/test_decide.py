@@ -1,0 +1,439 @@
+"""A Plan's next step: validated, expanded, begun, watched, cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.pod import BeginResult
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.api.waiting import Hold, QueueReason
+from bernstein.core import conditions
+from bernstein.core import conditions as progress
+from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunBegin
+from bernstein.core.jobs import JobView
+from bernstein.core.plans import decide as plan_decide
+from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    BASE,
+    NOW,
+    at,
+    closed,
+    failed,
+    job,
+    over,
+    plan_snapshot,
+    pod,
+    project,
+    result_job,
+    running,
+    stalled_for,
+    status,
+    told,
+)
+
+CANCEL = {"reason": "not needed"}
+BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE))
+TWO = [
+    {"name": "one", "steps": [{"title": "Do a"}, {"title": "Do b"}]},
+    {"name": "two", "steps": [{"title": "Do c"}]},
+]
+
+
+def look(
+    subject: Plan, *tasks: Task, jobs: tuple[JobView, ...] = (), now: float = 0, **more: Any
+) -> PlanDecision:
+    return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
+
+
+def again(subject: Plan, decision: PlanDecision, **spec: Any) -> Plan:
+    """The Plan with the status that was decided."""
+    newer = subject.spec.model_copy(update=spec)
+    return subject.model_copy(update={"status": decision.status, "spec": newer})
+
+
+def task(name: str = "work", state: TaskState = TaskState.OPEN, **more: Any) -> Task:
+    return objects.task(name, status=status(state, **more), stage="build")
+
+
+# --- valid or not -------------------------------------------------------------------------------
+
+
+def test_an_invalid_plan_makes_nothing_and_says_everything_that_is_wrong() -> None:
+    circle = [
+        {"name": "a", "dependsOn": ["b"], "steps": [{"title": "x"}]},
+        {"name": "b", "dependsOn": ["a"], "steps": [{"title": "x"}]},
+    ]
+
+    decision = look(objects.plan(begun=False, stages=circle))
+
+    assert decision.actions == ()
+    assert decision.status.phase == "Invalid"
+    assert told(decision.status.conditions)["Validated"] == ("False", "PlanInvalid")
+    stall = conditions.find(decision.status.conditions, "Stalled")
+    assert stall is not None
+    assert "Cycle detected" in stall.message
+    assert "Duplicate task title" in stall.message
+
+
+def test_a_plan_without_a_project_waits_and_says_what_to_do() -> None:
+    decision = look(objects.plan(begun=False), project=None, project_problem="there is no Project")
+
+    assert decision.actions == ()
+    assert stalled_for(decision.status.conditions) == "ProjectNotFound"
+
+
+def test_an_invalid_plan_goes_on_when_the_project_offers_what_it_needs() -> None:
+    needs = objects.plan(begun=False, cli="codex")
+    first = look(needs)
+    offers = project(agents=[{"name": "codex", "adapter": "codex", "image": "c:1"}])
+
+    second = look(again(needs, first), project=offers)
+
+    assert first.status.phase == "Invalid"
+    assert second.status.phase == "Starting"
+    assert stalled_for(second.status.conditions) is None
+
+
+# --- begin --------------------------------------------------------------------------------------
+
+
+def test_a_new_plan_makes_its_tasks_and_its_integration_ref() -> None:
+    decision = look(objects.plan(begun=False, stages=TWO))
+
+    tasks, begin = decision.actions
+    assert isinstance(tasks, CreateTasks)
+    assert len(tasks.objects) == 3
+    assert begin == RunBegin(
+        "web-begin-0", "refs/heads/main", "refs/bernstein/11112222/integration"
+    )
+    assert decision.status.expanded
+    assert decision.status.estimate is not None
+    assert decision.status.started_at == NOW
+
+
+def test_tasks_that_a_crash_left_are_not_made_again() -> None:
+    new = objects.plan(begun=False, stages=TWO)
+    made = look(new).actions[0]
+    assert isinstance(made, CreateTasks)
+    first = Task.model_validate(made.objects[0])
+
+    rest = look(new, first).actions[0]
+
+    assert isinstance(rest, CreateTasks)
+    assert rest.objects == made.objects[1:]
+
+
+def test_deleted_tasks_are_never_made_again() -> None:
+    decision = look(objects.plan(status=PlanStatus(expanded=True, observed_generation=1)))
+
+    assert not any(isinstance(i, CreateTasks) for i in decision.actions)
+
+
+def test_a_task_that_is_deleted_before_it_was_looked_at_is_missing_all_the_same() -> None:
+    new = objects.plan(begun=False, stages=TWO)
+    expanded = look(new)
+    made = expanded.actions[0]
+    assert isinstance(made, CreateTasks)
+    first, _, last = (o["metadata"]["name"] for o in made.objects)
+
+    begun = look(again(new, expanded), *map(Task.model_validate, made.objects[:1]), jobs=(BEGAN,))
+    over_ = objects.task(first, status=closed(1), stage="one")
+    found = look(again(new, begun), over_).status
+
+    assert begun.status.counts.total == 3
+    assert stalled_for(found.conditions) == "TaskFailed"
+    assert last in told_by(found)
+
+
+def told_by(found: PlanStatus) -> str:
+    stall = conditions.find(found.conditions, "Stalled")
+    assert stall is not None
+    return stall.message
+
+
+def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
+    new = objects.plan(begun=False)
+    waiting = again(new, look(new))
+
+    at_work = look(waiting, task(), jobs=(job("web-begin-0", pod(running("begin"))),))
+    assert (at_work.status.integration, at_work.actions) == (None, ())
+
+    found = look(waiting, task(), jobs=(BEGAN,)).status
+    assert found.phase == "Running"
+    assert found.integration is not None
+    assert (found.integration.target, found.integration.target_sha) == ("refs/heads/main", BASE)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        job("web-begin-0", over(failed("begin", "RepositoryAuthFailed", "no"))),
+        result_job("web-begin-0", "begin", "rubbish"),
+    ],
+)
+def test_a_plan_that_cannot_begin_probes_under_a_new_number(bad: JobView) -> None:
+    new = objects.plan(begun=False)
+    waiting = again(new, look(new))
+
+    held = look(waiting, task(), jobs=(bad,))
+    assert held.status.hold is not None
+    assert held.status.hold.retry_at == at(PROBE_SECONDS)
+    reason = stalled_for(held.status.conditions)
+    assert reason == held.status.hold.reason
+
+    quiet = look(again(waiting, held), task(), jobs=(bad,))
+    assert (quiet.actions, quiet.requeue_after) == ((), PROBE_SECONDS)
+    assert stalled_for(quiet.status.conditions) == reason
+    probe = look(again(waiting, held), task(), jobs=(bad,), now=PROBE_SECONDS)
+    assert [i.job for i in probe.actions if isinstance(i, RunBegin)] == ["web-begin-1"]
+    changed = look(again(waiting, held), task(), jobs=(bad,), project=project(generation=2))
+    assert [i.job for i in changed.actions if isinstance(i, RunBegin)] == ["web-begin-1"]
+
+
+def test_a_plan_whose_first_job_was_drained_begins_again_at_once_and_not_for_ever() -> None:
+    plan = objects.plan(begun=False)
+    plan = again(plan, look(plan))
+    for number in range(MAX_INFRASTRUCTURE_FAILURES):
+        drained = look(plan, task(), jobs=(job(f"web-begin-{number}", complete=True, no_pod=True),))
+        assert drained.status.hold is None
+        assert stalled_for(drained.status.conditions) is None
+        plan = again(plan, drained)
+        (begin,) = [i for i in look(plan, task()).actions if isinstance(i, RunBegin)]
+        assert begin.job == f"web-begin-{number + 1}"
+
+    last = job(f"web-begin-{MAX_INFRASTRUCTURE_FAILURES}", complete=True, no_pod=True)
+    held = look(plan, task(), jobs=(last,))
+    assert stalled_for(held.status.conditions) == "PodLost"
+    assert held.status.hold is not None
+
+
+# --- counts and money ---------------------------------------------------------------------------
+
+
+def test_a_plan_counts_its_tasks_by_what_they_are_doing() -> None:
+    tasks = [
+        task("a"),
+        task("b", TaskState.FAILED, attempt=1),
+        task("c", TaskState.FAILED, attempt=4),
+        task("d", TaskState.CLAIMED),
+        task("e", TaskState.IN_PROGRESS),
+        task("f", TaskState.DONE),
+        task("g", TaskState.CLOSED),
+        task("h", TaskState.CANCELLED),
+    ]
+
+    counts = look(objects.plan(), *tasks).status.counts
+
+    assert counts.model_dump() == {
+        "total": 8,
+        "open": 2,
+        "running": 2,
+        "verifying": 1,
+        "closed": 1,
+        "failed": 1,
+        "cancelled": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "count"),
+    [
+        (TaskState.IN_PROGRESS, "cancelled"),
+        (TaskState.DONE, "cancelled"),
+        (TaskState.OPEN, "cancelled"),
+        (TaskState.CANCELLED, "cancelled"),
+        (TaskState.CLOSED, "closed"),
+    ],
+)
+def test_a_task_that_is_deleted_counts_as_cancelled_unless_it_was_closed(
+    state: TaskState, count: str
+) -> None:
+    plan = objects.plan()
+    with_task = again(plan, look(plan, task("gone", state), task("stays", TaskState.IN_PROGRESS)))
+
+    counts = look(with_task, task("stays", TaskState.IN_PROGRESS)).status.counts.model_dump()
+
+    nothing = dict.fromkeys(counts, 0)
+    assert counts == nothing | {"total": 2, "running": 1} | {count: 1}
+
+
+def test_a_task_that_was_not_seen_yet_is_open() -> None:
+    new = objects.plan(begun=False, stages=TWO)
+
+    counts = look(again(new, look(new))).status.counts
+
+    assert (counts.total, counts.open, counts.cancelled) == (3, 3, 0)
+
+
+def test_spend_is_the_sum_and_remembers_tasks_that_were_deleted() -> None:
+    both = look(objects.plan(), task("a", spend_usd="1.5"), task("b", spend_usd="0.25"))
+    assert both.status.spend_usd == "1.75"
+
+    one = look(again(objects.plan(), both), task("b", spend_usd="0.5"))
+    assert one.status.spend_usd == "2"
+    assert [t.name for t in one.status.tasks] == ["a", "b"]
+
+
+def test_a_task_of_the_plan_that_names_no_stage_is_counted_like_the_others() -> None:
+    stranger = objects.task("stranger", status=status(), stage=None)
+
+    assert look(objects.plan(), stranger).status.counts.total == 1
+
+
+def test_tokens_are_summed() -> None:
+    found = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b")).status
+
+    assert found.usage == UsageCounts(input=1)
+
+
+def test_deleting_a_task_takes_no_tokens_back() -> None:
+    both = look(objects.plan(), task("a", usage=UsageCounts(input=1)), task("b"))
+
+    one = look(again(objects.plan(), both), task("b", usage=UsageCounts(output=2)))
+
+    assert one.status.usage == UsageCounts(input=1, output=2)
+
+
+def test_the_current_stage_is_the_first_with_something_left() -> None:
+    begun = objects.plan(stages=TWO)
+    first = [objects.task(n, status=closed(i), stage="one") for i, n in enumerate("ab")]
+    last = objects.task("c", status=status(), stage="two")
+
+    assert look(begun, *first, last).status.current_stage == "two"
+    assert look(begun, objects.task("a", stage="one"), last).status.current_stage == "one"
+
+
+# --- watching -----------------------------------------------------------------------------------
+
+
+def stalled(name: str, reason: str, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
+    found = progress.stalled(status(state, **more), reason, "because", NOW)
+    return objects.task(name, status=found, stage="build")
+
+
+GIVEN_UP = task("gone-wrong", TaskState.FAILED, attempt=4)
+DEPENDANT = stalled("after", "DependencyFailed", queue=QueueReason(reason="DependencyFailed"))
+PENDING = task("after", queue=QueueReason(reason="DependencyPending"))
+AT_WORK = task("busy", TaskState.IN_PROGRESS)
+NO_SECRET = stalled("probe", "SecretNotFound", queue=QueueReason(reason="SecretNotFound"))
+CONFLICT = stalled("merge", "MergeConflict", TaskState.DONE)
+LATER = task(
+    "later",
+    queue=QueueReason(reason="UsageLimited"),
+    hold=Hold(reason="UsageLimited", retry_at=at(900), generation=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "phase", "reason"),
+    [
+        ((AT_WORK,), "Running", None),
+        ((AT_WORK, GIVEN_UP, DEPENDANT), "Running", None),
+        ((GIVEN_UP, DEPENDANT), "Failed", "TaskFailed"),
+        ((task("x", TaskState.CANCELLED), DEPENDANT), "Failed", "TaskFailed"),
+        ((LATER, GIVEN_UP), "Running", None),
+        ((LATER, PENDING), "Running", None),
+        ((NO_SECRET, PENDING), "Stalled", "SecretNotFound"),
+        ((CONFLICT, PENDING), "Stalled", "MergeConflict"),
+        ((CONFLICT, AT_WORK), "Running", None),
+        ((task("x", queue=QueueReason(reason="MaxAgents")), CONFLICT), "Running", None),
+        ((task("x", TaskState.FAILED, attempt=1), GIVEN_UP), "Running", None),
+        ((task("x", TaskState.CLOSED), PENDING), "Running", None),
+    ],
+)
+def test_a_plan_runs_while_anything_moves_and_else_names_what_stops_it(
+    tasks: tuple[Task, ...], phase: str, reason: str | None
+) -> None:
+    found = look(objects.plan(), *tasks).status
+
+    assert (found.phase, stalled_for(found.conditions)) == (phase, reason)
+    assert ("Reconciling" in told(found.conditions)) is (reason is None)
+
+
+def test_a_failed_plan_names_the_tasks_and_what_is_left_to_do() -> None:
+    stall = conditions.find(look(objects.plan(), GIVEN_UP).status.conditions, "Stalled")
+
+    assert stall is not None
+    assert "'gone-wrong'" in stall.message
+    assert "Remedy:" in stall.message
+
+
+def test_tasks_that_were_deleted_before_they_were_closed_fail_the_plan() -> None:
+    known = PlanStatus(tasks=(PlanTask(name="a", stage="build"),), expanded=True)
+
+    found = look(objects.plan(status=known), objects.task("b", status=closed(1))).status
+
+    assert stalled_for(found.conditions) == "TaskFailed"
+
+
+def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
+    held = look(objects.plan(suspend=True), task())
+    assert held.status.phase == "Suspended"
+    assert "Suspended" in told(held.status.conditions)
+    assert "Reconciling" not in told(held.status.conditions)
+
+    for state in (TaskState.IN_PROGRESS, TaskState.DONE):
+        ending = look(objects.plan(suspend=True), task("x", state)).status
+        assert told(ending.conditions)["Reconciling"] == ("True", "Suspending")
+    conflict = look(objects.plan(suspend=True), CONFLICT).status
+    assert "Reconciling" not in told(conflict.conditions)
+
+    resumed = look(again(objects.plan(), held), task()).status
+    assert resumed.phase == "Running"
+    assert "Suspended" not in told(resumed.conditions)
+
+
+# --- cancel -------------------------------------------------------------------------------------
+
+
+def test_a_cancel_is_handed_on_and_waits_for_every_task() -> None:
+    told_ = objects.task("told", status=status(TaskState.IN_PROGRESS), cancel=CANCEL, stage="build")
+
+    decision = look(objects.plan(cancel=CANCEL), AT_WORK, told_, GIVEN_UP)
+
+    assert decision.actions == (CancelTasks(("busy",), "not needed"),)
+    assert decision.status.phase == "Cancelling"
+
+
+def test_a_plan_is_cancelled_when_no_task_can_go_on() -> None:
+    over_ = (GIVEN_UP, task("a", TaskState.CLOSED), task("b", TaskState.CANCELLED))
+
+    found = look(objects.plan(cancel=CANCEL), *over_).status
+
+    assert (found.phase, found.ended_at) == ("Cancelled", NOW)
+    assert told(found.conditions)["Succeeded"] == ("False", "Cancelled")
+    assert stalled_for(found.conditions) is None
+
+
+def test_a_cancel_after_the_merge_has_started_comes_too_late() -> None:
+    landing = Delivery(state="Pending", step="Landing", onto="refs/heads/main", round=1)
+    late = objects.plan(cancel=CANCEL, status=PlanStatus(delivery=landing, jobs=1))
+
+    found = look(late, objects.task(status=closed(1))).status
+
+    assert found.phase != "Cancelled"
+    assert told(found.conditions)["CancelRefused"] == ("True", "MergeInProgress")
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Cancelled"])
+def test_a_plan_that_is_over_does_nothing_whatever_happens_to_its_tasks(phase: str) -> None:
+    over_ = objects.plan(
+        cancel=CANCEL,
+        status=PlanStatus(phase=phase, ended_at=NOW, expanded=True, spend_usd="0"),
+    )
+
+    decision = look(over_)
+
+    assert decision.actions == ()
+    assert decision.status.phase == phase
+
+
+def test_a_plan_that_is_being_deleted_starts_nothing() -> None:
+    assert look(objects.plan(begun=False, deleting=True)).actions == ()

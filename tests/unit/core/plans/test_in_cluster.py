@@ -1,0 +1,95 @@
+"""What only a cluster can say of a plan: whether its Project has what it asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.project import ProjectSpec
+from bernstein.api.vocabulary import ROLES
+from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.validation import validate_plan
+from tests.unit.core.plans.plan_files import (
+    RATE_LIMIT,
+    ROLE_LIST,
+    S,
+    errors,
+    plan,
+    spec_of,
+    stage,
+    with_step,
+)
+
+PROJECT = ProjectSpec.model_validate(
+    {
+        "repositories": [
+            {
+                "name": "main",
+                "url": "https://git.example.org/x.git",
+                "credentials": {
+                    "read": {"secretName": "r"},
+                    "work": {"secretName": "w"},
+                    "deliver": {"secretName": "d"},
+                },
+            }
+        ],
+        "agents": [
+            {"name": "codex", "adapter": "codex", "image": "codex"},
+            {"name": "demo", "adapter": "demo", "image": "demo"},
+        ],
+        "toolchain": {"image": "toolchain"},
+        "merge": {"strategy": "direct"},
+        "limits": {"maxAgents": 3},
+    }
+)
+
+
+def in_cluster(data: dict[str, Any], project: ProjectSpec | None = PROJECT) -> list[str]:
+    return [problem.message for problem in validate_plan(spec_of(data), project, ROLES)]
+
+
+def test_the_documented_example_is_valid_in_a_cluster() -> None:
+    data = plan_file.parse(RATE_LIMIT)
+    assert isinstance(data, dict)
+
+    assert in_cluster(data | {"max_agents": 3}) == []
+
+
+def test_an_unknown_role_is_an_error_in_the_cluster() -> None:
+    data = with_step(role="gardener")
+
+    assert in_cluster(data) == [f"{S}.role: invalid value 'gardener', must be one of {ROLE_LIST}"]
+    assert validate_plan(spec_of(data), PROJECT, {*ROLES, "gardener"}) == ()
+
+
+def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:
+    data = with_step(cli="claude") | {"cli": "gemini"}
+
+    assert in_cluster(data) == [
+        "cli: invalid value 'gemini', must be one of ['auto', 'codex', 'demo']",
+        f"{S}.cli: invalid value 'claude', must be one of ['auto', 'codex', 'demo']",
+    ]
+    assert in_cluster(with_step(cli="demo") | {"cli": "auto"}) == []
+
+
+def test_more_agents_than_the_project_allows_is_an_error() -> None:
+    assert in_cluster(plan(max_agents=4)) == [
+        "max_agents: must be <= 3, the limit of the Project, got 4"
+    ]
+    assert in_cluster(plan(max_agents=4), project=None) == []
+
+
+def test_the_cluster_finds_what_spans_the_plan_in_the_same_words() -> None:
+    data = plan(
+        stages=[
+            stage("a", depends_on=["b"]),
+            stage("b"),
+            stage("c", depends_on=["z"]) | {"steps": [{"title": "Work of a"}]},
+        ]
+    )
+
+    assert in_cluster(data) == errors(data)
+    assert in_cluster(data) == [
+        "Duplicate task title: 'Work of a'",
+        "Stage 'c' depends on unknown stage 'z'",
+        "Cycle detected: a -> b -> a",
+    ]

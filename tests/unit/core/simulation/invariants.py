@@ -1,0 +1,114 @@
+"""What must hold after every single write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from bernstein.api.plan import Plan
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Task
+from bernstein.core import labels
+from bernstein.core.conditions import is_true
+from bernstein.core.fsm import ACTIVE
+from bernstein.core.money import spend
+from tests.unit.core.scheduling.overlap import overlap
+from tests.unit.core.simulation.state import COST, TARGET, State
+
+
+class Invariants(State):
+    def check(self) -> None:
+        self._one_session_each()
+        self._limits()
+        for subject in self.tasks.values():
+            self._task_holds(subject)
+        if self.plan is not None:
+            self._plan_holds(self.plan)
+
+    def _one_session_each(self) -> None:
+        alive = Counter(
+            s.spec.task_ref.uid
+            for s in self.sessions.values()
+            if s.status.state is not SessionState.DEAD
+        )
+        assert all(count == 1 for count in alive.values()), alive
+        at_work = Counter(j.task for j in self.jobs.values() if j.role == "agent" and j.runs)
+        assert all(count == 1 for count in at_work.values()), at_work
+
+    def _limits(self) -> None:
+        active = [t for t in self.tasks.values() if t.status.state in ACTIVE]
+        assert len(active) <= self.project.spec.limits.max_agents
+        if self.plan is not None and self.plan.spec.max_agents is not None:
+            planned = [t for t in active if labels.PLAN in t.metadata.labels]
+            assert len(planned) <= self.plan.spec.max_agents
+        for i, one in enumerate(active):
+            for other in active[i + 1 :]:
+                assert not overlap(one.spec.files, other.spec.files)
+        landing_now = Counter(
+            labels.PLAN in t.metadata.labels
+            for t in self.tasks.values()
+            if self._landing(t) and not is_true(t.status.conditions, "Stalled")
+        )
+        assert all(count == 1 for count in landing_now.values()), "landing is serial"
+
+    @staticmethod
+    def _landing(subject: Task) -> bool:
+        return subject.status.delivery is not None and subject.status.delivery.step == "Landing"
+
+    def _task_holds(self, subject: Task) -> None:
+        status, uid = subject.status, subject.metadata.uid
+        consistent(subject.status.conditions)
+        if status.state is TaskState.CANCELLED:
+            assert not any(
+                j.runs for j in self.jobs.values() if j.owner in (uid, *self._sessions_of(uid))
+            ), "cancelled, but a pod runs"
+            assert not self.seen.landed_by[uid], "cancelled, but it landed"
+        if status.state is TaskState.CLOSED:
+            assert status.delivery is not None
+            assert status.delivery.state in ("Merged", "NoChange")
+            if status.delivery.state == "Merged":
+                assert (status.delivery.onto, status.delivery.sha) in self.seen.landed
+        runs = self.seen.spent[uid]
+        assert Decimal(status.spend_usd) <= COST * runs, "spend is counted twice"
+        assert runs <= (1 + subject.spec.max_retries) * 6, "it runs for nothing without end"
+
+    def _sessions_of(self, uid: str) -> list[str]:
+        return [s.metadata.uid for s in self.sessions.values() if s.spec.task_ref.uid == uid]
+
+    def _plan_holds(self, subject: Plan) -> None:
+        consistent(subject.status.conditions)
+        known = COST * self.seen.recorded
+        assert self.spend_of_plan() == known, "a session is lost or counted twice"
+        assert Decimal(subject.status.spend_usd) <= known
+        if subject.status.phase == "Cancelled":
+            assert not self.seen.landed_by["Plan"], "cancelled, but it was delivered"
+        if subject.status.phase == "Succeeded":
+            target = self.remote.refs[TARGET]
+            for one in self.tasks.values():
+                if labels.PLAN in one.metadata.labels:
+                    self._is_delivered(one, target)
+
+    def spend_of_plan(self) -> Decimal:
+        """What a budget counts."""
+        assert self.plan is not None
+        planned = {n: t for n, t in self.tasks.items() if labels.PLAN in t.metadata.labels}
+        sessions = [s for s in self.sessions.values() if spend.belongs(s, self.plan)]
+        return spend.plan_spend(self.plan.status, planned, sessions, self.project)
+
+    def _is_delivered(self, subject: Task, target: str) -> None:
+        delivered = subject.status.delivery
+        assert delivered is not None
+        if delivered.state == "Merged":
+            assert self.remote.contains(target, delivered.sha or "")
+
+
+def consistent(conditions: Sequence[Any]) -> None:
+    """At work, in need of a person, or over: never two of them at once, but for a failed end."""
+    kinds = {c.type: c.status for c in conditions}
+    assert len(kinds) == len(conditions)
+    assert not ("Reconciling" in kinds and "Stalled" in kinds), kinds
+    assert not ("Reconciling" in kinds and "Succeeded" in kinds), kinds
+    if kinds.get("Succeeded") == "True":
+        assert "Stalled" not in kinds

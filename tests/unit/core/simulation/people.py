@@ -1,0 +1,50 @@
+"""What people do, at any moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.project import Project
+from bernstein.api.task import TaskStatus
+from bernstein.api.waiting import Cancel
+from tests.unit.core.simulation.state import State
+
+
+class People(State):
+    """They know nothing of what the operator is doing."""
+
+    def cancel(self, name: str, reason: str = "not needed") -> None:
+        found = self.tasks[name]
+        if found.spec.cancel is None:
+            spec = found.spec.model_copy(update={"cancel": Cancel(reason=reason)})
+            self.tasks[name] = found.model_copy(update={"spec": spec})
+
+    def delete_task(self, name: str, propagation: str = "Background") -> None:
+        """In the foreground it stays until all that it owns is gone."""
+        self.deleted[name] = found = self.tasks.pop(name)
+        if propagation == "Foreground":
+            meta = found.metadata.model_copy(update={"deletion_timestamp": self.now})
+            self.tasks[name] = found.model_copy(update={"metadata": meta})
+
+    def apply_again(self, name: str) -> None:
+        """Somebody makes a Task that was deleted once more, as it was: another object."""
+        if name not in self.tasks:
+            old = self.deleted.pop(name)
+            self._made += 1
+            uid = f"{old.metadata.uid}-{self._made}"
+            meta = old.metadata.model_copy(update={"uid": uid, "deletion_timestamp": None})
+            update = {"metadata": meta, "status": TaskStatus()}
+            self.tasks[name] = old.model_copy(update=update)
+
+    def change_plan(self, **spec: Any) -> None:
+        assert self.plan is not None
+        meta = self.plan.metadata
+        newer = meta.model_copy(update={"generation": meta.generation + 1})
+        self.plan = self.plan.model_copy(
+            update={"metadata": newer, "spec": self.plan.spec.model_copy(update=spec)}
+        )
+
+    def change_project(self, project: Project | None = None) -> None:
+        meta = self.project.metadata
+        newer = meta.model_copy(update={"generation": meta.generation + 1})
+        self.project = (project or self.project).model_copy(update={"metadata": newer})

@@ -1,0 +1,283 @@
+"""A cluster in memory: decisions are carried out as the controllers do, pods are played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bernstein.api.session import AgentSession, Stop
+from bernstein.api.signals import Signal
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.checks import spec
+from bernstein.core import labels
+from bernstein.core.actions import (
+    Action,
+    CancelTasks,
+    CreateSession,
+    CreateTasks,
+    DeleteJobs,
+    Fence,
+    KeepCheckLogs,
+    PlanAction,
+    RunLand,
+    StopSession,
+)
+from bernstein.core.conditions import is_true
+from bernstein.core.fsm import is_final
+from bernstein.core.jobs import JobView
+from bernstein.core.money import spend
+from bernstein.core.plans import decide as plan_decide
+from bernstein.core.pods import has_started
+from bernstein.core.sessions import decide as session_decide
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.tasks import decide as task_decide
+from bernstein.core.verification import required
+from tests.unit.core import objects
+from tests.unit.core.simulation.apiserver import ApiServer, Refused
+from tests.unit.core.simulation.invariants import Invariants
+from tests.unit.core.simulation.kubelet import Kubelet
+from tests.unit.core.simulation.people import People
+
+
+class World(ApiServer, People, Kubelet, Invariants):
+    def _keep_reports(self, views: tuple[JobView, ...]) -> None:
+        """Each once: a second one finds the name taken. There must be a log to read."""
+        for view in views:
+            assert view.name in self.jobs, "its Job is gone already"
+            assert has_started(view.pod or {}, "check"), "it printed nothing"
+            if view.name not in self.reports:
+                self._write()
+                self.reports.add(view.name)
+
+    # --- controllers ------------------------------------------------------------------------
+
+    def reconcile_task(self, name: str, read: Task | None = None) -> bool:
+        """Whether anything was written; `read` is an older version that the cache still has."""
+        subject = read or self.tasks.get(name)
+        if subject is None or subject.metadata.deletion_timestamp is not None:
+            return False
+        before = self.seen.writes
+        snapshot = self.task_snapshot(subject)
+        decision = task_decide.decide(snapshot, self.now)
+        for action in decision.actions:
+            self._task_action(snapshot, action)
+        self.write_task(subject, decision.status)
+        return self.seen.writes > before
+
+    def task_snapshot(self, subject: Task) -> TaskSnapshot:
+        name = subject.metadata.name
+        planned = labels.PLAN in subject.metadata.labels
+        here = self.plan if planned else None
+        current = self.sessions.get(subject.status.session or "")
+        mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
+        return TaskSnapshot(
+            task=subject,
+            project=self.project,
+            plan=here,
+            plan_missing=planned and here is None,
+            session=current if mine else None,
+            jobs=self._views(subject.metadata.uid),
+            tasks=self.tasks | {name: subject},
+            sessions=dict(self.sessions),
+        )
+
+    def _task_action(self, snapshot: TaskSnapshot, action: Action) -> None:
+        match action:
+            case CreateSession(session):
+                self._create_session(session)
+            case StopSession(reason):
+                if snapshot.session is not None:
+                    self._stop(snapshot.session.metadata.name, reason)
+            case DeleteJobs(jobs):
+                for job in jobs:
+                    if not job.deleting:
+                        self._delete_job(job)
+            case KeepCheckLogs(jobs):
+                self._keep_reports(jobs)
+            case _:
+                if isinstance(action, RunLand):
+                    self._may_land(snapshot, action)
+                self._create_job(action.job, snapshot.task.metadata.uid, action)
+
+    def _may_land(self, snapshot: TaskSnapshot, wanted: RunLand) -> None:
+        """Checks by what pods really said, not by what the status claims."""
+        assert wanted.job not in self.jobs or snapshot.task.status.delivery is not None
+        if wanted.job in self.jobs:
+            return
+        assert snapshot.task.spec.cancel is None or self._landing(snapshot.task)
+        judged = snapshot.task.status.verification
+        assert judged is not None
+        assert (judged.sha, judged.tree) == (wanted.sha, wanted.tree)
+        delivered = snapshot.task.status.delivery
+        if delivered is not None and delivered.reason is not None:
+            return  # a Job that was let through may have pushed it already
+        self._must_have_passed(wanted.sha, *snapshot.task.spec.completion_signals)
+
+    def _must_have_passed(self, commit: str, *signals: Signal) -> None:
+        """All that the Project asks for now, exactly as it asks for it."""
+        changed = spec.Subject(
+            any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
+        )
+        asked = required.plan_checks(signals, self.project.spec, changed)
+        for check in required.executing(asked):
+            assert (check.digest, commit) in self.seen.passed, f"{check.name} of {commit}"
+
+    def _create_session(self, wanted: dict[str, Any]) -> None:
+        self._write()
+        name, owner = wanted["metadata"]["name"], wanted["metadata"]["ownerReferences"][0]["uid"]
+        taken = self.sessions.get(name)
+        if taken is not None:
+            if taken.spec.task_ref.uid != owner:
+                raise Refused
+            return
+        self._made += 1
+        made = objects.metadata(name, f"uid-{name}-{self._made}", creationTimestamp=self.now)
+        self.sessions[name] = AgentSession.model_validate(wanted | {"metadata": made})
+
+    def _stop(self, name: str, reason: str) -> None:
+        found = self.sessions.get(name)
+        if found is None or found.spec.stop is not None:
+            return
+        self._write()
+        spec = found.spec.model_copy(update={"stop": Stop(reason=reason)})
+        self.sessions[name] = found.model_copy(update={"spec": spec})
+
+    def reconcile_session(self, name: str) -> bool:
+        subject = self.sessions.get(name)
+        if subject is None:
+            return False
+        before = self.seen.writes
+        views = self._views(subject.metadata.uid)
+        job = views.get(subject.status.job or name)
+        of = self.tasks.get(subject.spec.task_ref.name)
+        launchable = session_decide.is_launchable(subject, of, self.project)
+        settled = session_decide.is_settled(subject, of, self.plan)
+        decision = session_decide.decide(
+            session_decide.Snapshot(subject, job, launchable, settled), self.now
+        )
+        for action in decision.actions:
+            match action:
+                case Fence():
+                    self._create_job(name, subject.metadata.uid, action)
+                case session_decide.Launch():
+                    self._create_job(name, subject.metadata.uid, subject)
+                case session_decide.DeleteJob(view):
+                    self._delete_job(view)
+                case session_decide.ReleasePod(view):
+                    self._release(view)
+                case session_decide.ReleaseSession():
+                    self._write()
+                    del self.sessions[name]
+                    return True
+        self.write_session(subject, decision.status)
+        return self.seen.writes > before
+
+    def _release(self, view: JobView) -> None:
+        job = self.jobs.get(view.name)
+        if job is not None and job.held:
+            self._write()
+            job.held = False
+
+    def reconcile_plan(self) -> bool:
+        subject = self.plan
+        if subject is None:
+            return False
+        before = self.seen.writes
+        mine = {n: t for n, t in self.tasks.items() if labels.PLAN in t.metadata.labels}
+        snapshot = PlanSnapshot(
+            plan=subject,
+            project=self.project,
+            tasks=mine,
+            sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
+            jobs=self._views("Plan"),
+        )
+        decision = plan_decide.decide(snapshot, self.now)
+        for action in decision.actions:
+            self._plan_action(action)
+        self.write_plan(subject, decision.status)
+        return self.seen.writes > before
+
+    def _plan_action(self, action: PlanAction) -> None:
+        match action:
+            case CreateTasks(made):
+                for obj in made:
+                    self._create_task(obj)
+            case CancelTasks(which, reason):
+                for name in which:
+                    self._write()
+                    self.cancel(name, reason)
+            case DeleteJobs(jobs):
+                for job in jobs:
+                    self._delete_job(job)
+            case KeepCheckLogs(jobs):
+                self._keep_reports(jobs)
+            case _:
+                if isinstance(action, RunLand) and action.job not in self.jobs:
+                    assert self.plan is not None
+                    delivered = self.plan.status.delivery
+                    if delivered is None or delivered.reason is None:
+                        self._must_have_passed(action.sha)
+                self._create_job(action.job, "Plan", action)
+
+    # --- fair runs --------------------------------------------------------------------------
+
+    def settle(self, rounds: int = 50) -> None:
+        """Reconciles everything until nothing is written any more."""
+        for _ in range(rounds):
+            self.collect()
+            if not any([*map(self._quietly, self.reconciles())]):
+                return
+        raise AssertionError("it never settles")
+
+    def reconciles(self) -> list[Callable[[], bool]]:
+        """One look at each object there is."""
+        return [
+            self.reconcile_plan,
+            *(lambda n=n: self.reconcile_task(n) for n in list(self.tasks)),
+            *(lambda n=n: self.reconcile_session(n) for n in list(self.sessions)),
+        ]
+
+    def _quietly(self, reconcile: Callable[[], bool]) -> bool:
+        try:
+            wrote = reconcile()
+        except Refused:
+            return False
+        if wrote:
+            self.check()
+        return wrote
+
+    def run_on(self) -> None:
+        """Everything goes well from here on; until nothing more happens."""
+        for _ in self.moments():
+            pass
+
+    def moments(self, rounds: int = 120) -> Iterator[World]:
+        """Like run_on; stops wherever the operator has done what it can and pods are to move."""
+        quiet = 0
+        for _ in range(rounds):
+            self.settle()
+            if self._is_over():
+                return
+            yield self
+            moved = [self.play(name, "healed") for name in list(self.jobs)]
+            self.check()
+            quiet = 0 if any(moved) else quiet + 1
+            if quiet > 2:
+                return
+            if not any(moved):
+                self.pass_time(601)
+        raise AssertionError("it never ends")
+
+    def _is_over(self) -> bool:
+        ended = self.plan is None or self.plan.status.ended_at is not None
+        final = (is_final(t.status, t.spec.max_retries) for t in self.tasks.values())
+        return ended and all(final) and all(j.ended and not j.deleting for j in self.jobs.values())
+
+
+def doomed(subject: Task) -> bool:
+    """It will not be Closed, however long one waits."""
+    status = subject.status
+    if is_final(status, subject.spec.max_retries):
+        return status.state is not TaskState.CLOSED
+    return is_true(status.conditions, "Stalled")

@@ -1,0 +1,58 @@
+"""A Task that is new, waits, or is claimed."""
+
+from __future__ import annotations
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.project import Project
+from bernstein.api.states import TaskState
+from bernstein.api.waiting import Hold
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, project, snapshot, status, verification
+from tests.unit.core.tasks.decisions import decide
+
+
+def test_a_new_task_is_opened_and_says_which_project_it_belongs_to() -> None:
+    found = decide(snapshot(objects.task())).status
+
+    assert (found.state, found.project, found.started_at) == (TaskState.OPEN, "default", NOW)
+    assert found.observed_generation == 1
+    assert found.history[-1].reason == "Created"
+
+
+def test_a_ready_task_is_claimed_for_its_next_session_before_the_session_is_made() -> None:
+    decision = decide(snapshot(objects.task(status=status(sessions=2, attempt=1))))
+
+    assert decision.status.state is TaskState.CLAIMED
+    assert (decision.status.sessions, decision.status.session) == (3, "work-s3")
+    assert decision.actions == ()
+
+
+def test_a_claim_forgets_the_verdicts_of_the_attempt_before_but_not_what_it_is_told() -> None:
+    before = status(
+        verification=verification(passed=False), delivery=Delivery(state="Pending"), feedback="no"
+    )
+
+    found = decide(snapshot(objects.task(status=before))).status
+
+    assert (found.verification, found.delivery, found.feedback) == (None, None, "no")
+
+
+def test_a_change_of_the_project_ends_a_hold() -> None:
+    hold = Hold(reason="SecretNotFound", retry_at=at(200), generation=1)
+    held = objects.task(status=status(hold=hold))
+
+    assert decide(snapshot(held)).status.state is TaskState.OPEN
+    changed = decide(snapshot(held, project=project(generation=2)))
+    assert changed.status.state is TaskState.CLAIMED
+
+
+def test_another_project_of_the_namespace_does_not_count() -> None:
+    limits = {"maxAgents": 1}
+    mine: Project = project(limits=limits)
+    busy = objects.task(
+        "other", plan=None, status=status(TaskState.IN_PROGRESS, project="elsewhere")
+    )
+
+    decision = decide(snapshot(objects.task(status=status()), others=(busy,), project=mine))
+
+    assert decision.status.state is TaskState.CLAIMED

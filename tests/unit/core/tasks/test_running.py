@@ -1,0 +1,82 @@
+"""From the claim to the end of the session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.waiting import Hold
+from bernstein.core.actions import CreateSession
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    at,
+    dead,
+    project,
+    session,
+    snapshot,
+    stalled_for,
+    with_session,
+    work,
+)
+from tests.unit.core.tasks.decisions import after, decide
+
+
+def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
+    claimed = objects.task(status=with_session(TaskState.CLAIMED))
+
+    (create,) = decide(snapshot(claimed)).actions
+    assert isinstance(create, CreateSession)
+    assert create.session["metadata"]["name"] == "work-s1"
+    assert decide(snapshot(claimed, sessions=(session(),))).actions == ()
+
+
+@pytest.mark.parametrize(
+    ("gone", "reason"),
+    [
+        ({"project": None, "project_problem": "no Project"}, "ProjectNotFound"),
+        ({"plan": None, "plan_missing": True}, "PlanGone"),
+        (
+            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            "AgentNotFound",
+        ),
+    ],
+)
+def test_a_claim_is_given_back_when_no_session_can_be_made(
+    gone: dict[str, Any], reason: str
+) -> None:
+    claimed = objects.task(status=with_session(TaskState.CLAIMED), cli="demo")
+
+    found = decide(snapshot(claimed, **gone))
+
+    assert (found.status.state, found.actions) == (TaskState.OPEN, ())
+    assert found.status.history[-1].reason == reason
+    assert found.status.infrastructure_failures == 0
+    again = objects.task(status=found.status, cli="demo")
+    assert stalled_for(decide(snapshot(again, **gone)).status.conditions) == reason
+
+
+def test_a_task_is_in_progress_when_the_agent_runs_and_the_hold_is_over() -> None:
+    hold = Hold(reason="SecretNotFound", retry_at=at(-1), generation=1)
+    claimed = objects.task(status=with_session(TaskState.CLAIMED, hold=hold))
+
+    starting = decide(snapshot(claimed, sessions=(session(state=SessionState.STARTING),)))
+    running = decide(snapshot(claimed, sessions=(session(state=SessionState.WORKING),)))
+
+    assert (starting.status.state, starting.status.hold) == (TaskState.CLAIMED, hold)
+    assert (running.status.state, running.status.hold) == (TaskState.IN_PROGRESS, None)
+
+
+def test_an_agent_that_ran_and_ended_unseen_passes_through_in_progress() -> None:
+    claimed = with_session(TaskState.CLAIMED)
+
+    found = after(dead(work=work()), claimed)
+    assert found.state is TaskState.IN_PROGRESS
+    assert after(dead(work=work()), found).state is TaskState.DONE
+
+
+def test_a_session_that_was_deleted_is_infrastructure() -> None:
+    found = decide(snapshot(objects.task(status=with_session(TaskState.IN_PROGRESS)))).status
+
+    assert (found.state, found.infrastructure_failures) == (TaskState.OPEN, 1)

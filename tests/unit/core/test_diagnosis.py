@@ -1,0 +1,120 @@
+"""What raw pod status says."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.core import diagnosis, pods
+from tests.unit.core.objects import (
+    NOW,
+    Object,
+    ended,
+    failed,
+    job,
+    over,
+    pod,
+    running,
+    waiting,
+)
+
+MOUNT = {"reason": "FailedMount", "message": 'MountVolume.SetUp failed: secret "x" not found'}
+KEY = {
+    "reason": "FailedMount",
+    "message": 'failed for volume "secret-read" : references non-existent secret key: password',
+}
+MAP = {"reason": "FailedMount", "note": 'references non-existent config key in configmap "y"'}
+OTHER = {"reason": "Pulled", "message": "image x not found"}
+
+
+def test_a_container_ran_when_it_runs_or_has_run() -> None:
+    assert pods.has_started(pod(running("agent")), "agent")
+    assert pods.has_started(over(ended("agent", 1)), "agent")
+    assert not pods.has_started(over(ended("agent", 128, reason="StartError")), "agent")
+    assert not pods.has_started(pod(waiting("agent")), "agent")
+    assert not pods.has_started(pod(), "agent")
+
+
+@pytest.mark.parametrize(
+    ("container", "reason", "message"),
+    [
+        (failed("x", "RefNotFound", "no ref"), "RefNotFound", "no ref"),
+        (failed("x", "InternalError", "bug"), "InfrastructureError", "bug"),
+        (failed("x", "InvalidConfig", "bug"), "InfrastructureError", "bug"),
+        (
+            ended("x", 2, said="Traceback"),
+            "InfrastructureError",
+            "x ended with exit code 2: Traceback",
+        ),
+        (ended("x", 137), "InfrastructureError", "x ended with exit code 137"),
+    ],
+)
+def test_a_program_of_ours_says_why_it_failed(container: Object, reason: str, message: str) -> None:
+    found = diagnosis.failure_of(over(container), "x")
+
+    assert found == diagnosis.Diagnosis(reason, message)
+
+
+def test_what_did_not_fail_has_no_failure() -> None:
+    assert diagnosis.failure_of(over(ended("x")), "x") is None
+    assert diagnosis.failure_of(pod(running("x")), "x") is None
+    assert diagnosis.failure_of(pod(), "x") is None
+
+
+@pytest.mark.parametrize(
+    ("stuck", "age", "events", "reason"),
+    [
+        (waiting("a", "ErrImageNeverPull"), 0, (), "ImagePullFailed"),
+        (waiting("a", "InvalidImageName"), 0, (), "ImagePullFailed"),
+        (waiting("a"), 11, (MOUNT,), "SecretNotFound"),
+        (waiting("a"), 11, (MAP,), "ConfigMapNotFound"),
+        (waiting("a"), 11, (OTHER,), None),
+        (waiting("a"), 9, (MOUNT,), None),
+        (
+            waiting("a", "CreateContainerConfigError", "configmap x not found"),
+            0,
+            (),
+            "ConfigMapNotFound",
+        ),
+        (waiting("a", "CreateContainerError", "no such runtime"), 0, (), "ImageUnusable"),
+    ],
+)
+def test_a_pod_that_waits_says_for_what(
+    stuck: Object, age: float, events: tuple[Object, ...], reason: str | None
+) -> None:
+    held = job("j", pod(stuck, phase="Pending", age=age), events=events)
+
+    found = diagnosis.diagnose_waiting(held, NOW)
+
+    assert (found and found.reason) == reason
+
+
+def test_a_key_that_a_secret_does_not_have_is_told_with_the_secrets_name() -> None:
+    waits = pod(waiting("a"), phase="Pending", age=11)
+    waits["spec"]["volumes"] = [
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "secret-read", "secret": {"secretName": "git-read"}},
+    ]
+
+    found = diagnosis.diagnose_waiting(job("j", waits, events=(KEY,)), NOW)
+
+    assert found is not None
+    assert found.reason == "SecretNotFound"
+    assert found.message.endswith('non-existent secret key: password (secret "git-read")')
+
+
+@pytest.mark.parametrize(("age", "reason"), [(600, None), (601, "Unschedulable")])
+def test_a_pod_that_fits_nowhere_has_ten_minutes(age: float, reason: str | None) -> None:
+    held = job("j", pod(phase="Pending", age=age, unschedulable="0/1 nodes: memory", node=None))
+
+    found = diagnosis.diagnose_waiting(held, NOW)
+
+    assert (found and found.reason) == reason
+
+
+@pytest.mark.parametrize(("age", "reason"), [(9, None), (10, "PodRejected")])
+def test_a_job_without_pods_is_looked_at_after_ten_seconds(age: float, reason: str | None) -> None:
+    refused = job("j", age=age, events=({"reason": "FailedCreate", "message": "quota"},))
+
+    found = diagnosis.diagnose_waiting(refused, NOW)
+
+    assert (found and found.reason) == reason

@@ -1,0 +1,216 @@
+"""The table of failures: what follows from each, and what helps."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from bernstein import core
+from bernstein.api.reasons import Reason
+from bernstein.core import reasons
+from bernstein.core.reasons import POLICIES, Holds, Retry, back_off_seconds, policy, with_remedy
+from tests.unit.core.objects import project
+
+TABLE = {
+    "SecretNotFound": (Retry.PROBE, False, "Secret"),
+    "ConfigMapNotFound": (Retry.PROBE, False, "ConfigMap"),
+    "ImagePullFailed": (Retry.PROBE, False, "image pull secret"),
+    "RepositoryUnreachable": (Retry.PROBE, False, "url"),
+    "RepositoryAuthFailed": (Retry.PROBE, False, "Secret"),
+    "RepositoryInvalid": (Retry.PROBE, False, "git fsck"),
+    "Unschedulable": (Retry.PROBE, False, "nodes"),
+    "Disrupted": (Retry.AT_ONCE, False, ""),
+    "PodLost": (Retry.AT_ONCE, False, ""),
+    "Terminated": (Retry.AT_ONCE, False, ""),
+    "AgentOutOfMemory": (Retry.AT_ONCE, True, "resources.memory"),
+    "AgentDiskFull": (Retry.AT_ONCE, True, "resources.ephemeralStorage"),
+    "ModelAuthFailed": (Retry.PROBE, False, "Secret"),
+    "RateLimited": (Retry.LATER, False, "limit"),
+    "UsageLimited": (Retry.LATER, False, "limit"),
+    "ProviderUnavailable": (Retry.BACK_OFF, False, "status page"),
+    "AgentFailed": (Retry.AT_ONCE, True, "message"),
+    "MaxTurns": (Retry.AT_ONCE, True, "Split"),
+    "Refused": (Retry.AT_ONCE, True, "Reword"),
+    "EmptyDiff": (Retry.AT_ONCE, True, "changes: none"),
+    "SignalFailed": (Retry.AT_ONCE, True, "verdict"),
+    "GateFailed": (Retry.AT_ONCE, True, "verdict"),
+    "GateErrored": (Retry.BACK_OFF, False, "command and image"),
+    "Timeout": (Retry.AT_ONCE, True, "limit"),
+    "HeartbeatLost": (Retry.AT_ONCE, True, ""),
+    "MergeConflict": (Retry.MERGE_ALONE, False, "files"),
+    "CredentialRefused": (Retry.PROBE, False, "push"),
+    "BranchProtected": (Retry.PROBE, False, "branch"),
+    "RefMoved": (Retry.BACK_OFF, False, "refs/bernstein/"),
+    "TreeMismatch": (Retry.PROBE, False, "unverified"),
+    "NotOnBase": (Retry.PROBE, False, "history"),
+    "PlanInvalid": (Retry.NEVER, False, "new name"),
+    "BudgetExceeded": (Retry.NEVER, False, "budget"),
+    "NoPricing": (Retry.PROBE, False, "price"),
+    "OperatorTooOld": (Retry.NEVER, False, "version"),
+    "InvalidPattern": (Retry.NEVER, False, "Correct the pattern"),
+    "PlanGone": (Retry.NEVER, False, "Delete"),
+    "ImageUnusable": (Retry.PROBE, False, "non-root"),
+    "RefNotFound": (Retry.PROBE, False, "branch"),
+    "PodRejected": (Retry.PROBE, False, "quota"),
+    "InfrastructureError": (Retry.BACK_OFF, False, "log"),
+    "SnapshotTooLarge": (Retry.AT_ONCE, True, ".gitignore"),
+    "AgentNotStarted": (Retry.PROBE, False, "command"),
+    "NoFinalRecord": (Retry.AT_ONCE, True, "bernstein logs"),
+    "UnexpectedChanges": (Retry.AT_ONCE, True, "changes: none"),
+    "ToolMissing": (Retry.PROBE, False, "Install"),
+    "Stalled": (Retry.AT_ONCE, True, "limits.stallSeconds"),
+    "PushRejected": (Retry.PROBE, False, "git server"),
+    "VerificationMissing": (Retry.NEVER, False, "statuses"),
+    "Cancelled": (Retry.NEVER, False, ""),
+    "NameConflict": (Retry.PROBE, False, "rename"),
+    "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
+    "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
+    "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
+    "AgentNotFound": (Retry.NEVER, False, "agents"),
+    "TaskFailed": (Retry.NEVER, False, "what is left"),
+    "DependencyFailed": (Retry.NEVER, False, "left"),
+}
+CAPPED = {
+    "Disrupted",
+    "InfrastructureError",
+    "PodLost",
+    "ProviderUnavailable",
+    "RateLimited",
+    "RefMoved",
+    "Terminated",
+    "UsageLimited",
+}
+"""Nobody's fault, and tried again without a person: these need an end."""
+HOLDS = {
+    "GateErrored": Holds.ITSELF,
+    "InfrastructureError": Holds.ITSELF,
+    "NameConflict": Holds.ITSELF,
+    "RefMoved": Holds.ITSELF,
+    "RefNotFound": Holds.PROJECT,
+    "RepositoryAuthFailed": Holds.PROJECT,
+    "RepositoryUnreachable": Holds.PROJECT,
+}
+"""Who waits with a Task that is held; for every other reason those of its agent."""
+PASSES = {"InfrastructureError", "ProviderUnavailable", "RateLimited", "UsageLimited"}
+KEEPS_WORK = {"Disrupted", "HeartbeatLost", "PodLost", "Timeout"}
+NOT_LANDED = {
+    "BranchProtected",
+    "CredentialRefused",
+    "NotOnBase",
+    "PushRejected",
+    "RefMoved",
+    "TreeMismatch",
+}
+NAMES_OBJECT = {"SecretNotFound", "ConfigMapNotFound"}
+
+
+@pytest.mark.parametrize("reason", TABLE)
+def test_each_cause_has_its_retry_its_cost_and_its_remedy(reason: str) -> None:
+    retry, counts, remedy = TABLE[reason]
+    row = policy(reason)
+
+    assert (row.retry, row.counts, row.capped) == (retry, counts, reason in CAPPED)
+    assert remedy in row.remedy
+
+
+@pytest.mark.parametrize("reason", TABLE)
+def test_each_cause_is_told_apart_where_it_matters_beyond_its_task(reason: str) -> None:
+    row = policy(reason)
+
+    assert row.holds is HOLDS.get(reason, Holds.AGENT)
+    flags = (row.passes, row.keeps_work, row.not_landed, row.names_object)
+    assert flags == tuple(reason in s for s in (PASSES, KEEPS_WORK, NOT_LANDED, NAMES_OBJECT))
+
+
+def test_the_table_has_no_other_rows() -> None:
+    assert set(POLICIES) == set(Reason) == set(TABLE)
+
+
+@pytest.mark.parametrize("reason", POLICIES)
+def test_no_failure_is_tried_again_for_nothing_without_end(reason: str) -> None:
+    row = policy(reason)
+    slow = row.retry in (Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE)
+
+    assert slow or row.counts or row.capped or reason == "GateErrored"
+
+
+@pytest.mark.parametrize("reason", POLICIES)
+def test_what_a_person_must_change_is_named(reason: str) -> None:
+    row = policy(reason)
+
+    if row.retry in (Retry.PROBE, Retry.MERGE_ALONE):
+        assert row.remedy.endswith(".")
+
+
+def test_a_reason_that_the_table_does_not_know_is_capped_infrastructure() -> None:
+    row = policy("SomethingNew")
+
+    assert (row.retry, row.counts, row.capped) == (Retry.BACK_OFF, False, True)
+
+
+def test_back_off_doubles_up_to_the_time_between_probes() -> None:
+    waits = [back_off_seconds(n) for n in (0, 1, 2, 3, 4, 100)]
+
+    assert waits == [30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+
+
+CA = {"name": "forge-ca", "key": "ca.crt"}
+ACCOUNT = {a: {"secretName": f"git-{a}"} for a in ("read", "work", "deliver")}
+SUBJECT = project(
+    repositories=[
+        {"name": "app", "url": "https://git.example/app.git", "credentials": ACCOUNT, "ca": CA}
+    ],
+    agents=[
+        {
+            "name": "model",
+            "adapter": "demo",
+            "image": "agent:1",
+            "apiKey": {"name": "model", "key": "token"},
+            "configMap": "agent-files",
+        }
+    ],
+    pods={"imagePullSecrets": ["pull"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "field"),
+    [
+        ("secret", "git-read", "spec.repositories[0].credentials.read.secretName"),
+        ("secret", "model", "spec.agents[0].apiKey.name"),
+        ("secret", "pull", "spec.pods.imagePullSecrets[0]"),
+        ("configmap", "forge-ca", "spec.repositories[0].ca.name"),
+        ("configmap", "agent-files", "spec.agents[0].configMap"),
+    ],
+)
+def test_a_missing_object_is_told_with_the_field_that_names_it(
+    kind: str, name: str, field: str
+) -> None:
+    reason = "SecretNotFound" if kind == "secret" else "ConfigMapNotFound"
+
+    told = with_remedy(f'{kind} "{name}" not found', reason, SUBJECT)
+
+    assert told.startswith(f'{kind} "{name}" not found. Remedy: Create the ')
+    assert told.endswith(f"field: {field}.")
+
+
+def test_a_name_that_no_field_has_is_told_without_one() -> None:
+    told = with_remedy('secret "other" not found', "SecretNotFound", SUBJECT)
+
+    assert told.endswith("or correct the Project's field.")
+
+
+def test_without_a_remedy_the_text_stands_alone() -> None:
+    assert with_remedy("it was cancelled", "Cancelled") == "it was cancelled"
+
+
+def test_what_needs_a_person_has_a_reason_of_the_table() -> None:
+    """Written out, it would be a word that the table, the documents and scripts do not know."""
+    parsed = [ast.parse(f.read_text()) for f in Path(core.__path__[0]).rglob("*.py")]
+    calls = [n for tree in parsed for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    asked = [call.args[1] for call in calls if getattr(call.func, "id", "") == "stalled"]
+
+    assert any(isinstance(reason, ast.Attribute) for reason in asked)
+    assert not [reason.value for reason in asked if isinstance(reason, ast.Constant)]

@@ -1,0 +1,112 @@
+"""Tasks and Plans as scripts read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bernstein.api.task import Task
+from bernstein.core.serializers import STATUSES, plan_record, task_record
+from tests.unit.cli.scenes import HOSTILE, condition, failed_task, name, plan, task, verification
+
+
+def status_of(found: Task) -> str:
+    status: str = task_record(found)["status"]
+    return status
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [
+        ({}, "open"),
+        ({"state": "Planned"}, "planned"),
+        ({"state": "Open"}, "open"),
+        ({"state": "Claimed"}, "claimed"),
+        ({"state": "InProgress"}, "in_progress"),
+        ({"state": "Done"}, "done"),
+        ({"state": "PendingApproval"}, "done"),
+        ({"state": "Closed"}, "closed"),
+        ({"state": "Blocked"}, "blocked"),
+        ({"state": "WaitingForSubtasks"}, "waiting_for_subtasks"),
+        ({"state": "Cancelled"}, "cancelled"),
+        ({"state": "Orphaned"}, "orphaned"),
+        ({"state": "Failed", "attempt": 1}, "open"),
+        ({"state": "Failed", "attempt": 4}, "failed"),
+    ],
+)
+def test_a_task_is_failed_for_scripts_only_when_no_retry_follows(
+    status: dict[str, Any], word: str
+) -> None:
+    assert status_of(task(0, **status)) == word
+    assert word in STATUSES
+
+
+def test_a_pending_approval_is_told_beside_done() -> None:
+    assert task_record(task(0, state="PendingApproval"))["approval"] == "pending"
+    assert "approval" not in task_record(task(0, state="Done"))
+
+
+def test_a_task_has_the_names_of_the_task_files() -> None:
+    record = task_record(task(2, state="InProgress", session="s", spendUsd="0.3"))
+
+    assert record["id"] == name(2)
+    assert record["title"] == "Add RateLimiter middleware"
+    assert record["description"] == "Add RateLimiter middleware"
+    assert record["role"] == "backend"
+    assert record["estimated_minutes"] == 30
+    assert record["depends_on"] == [name(0), name(1)]
+    assert record["completion_signals"] == [
+        {
+            "type": "file_contains",
+            "path": "src/api/middleware/rate_limiter.py",
+            "contains": "class RateLimiter",
+        }
+    ]
+    assert record["plan"] == "rate-limit-api"
+    assert record["stage"] == "implement"
+    assert record["cost_usd"] == 0.3
+
+
+def test_a_refused_attempt_says_what_refused_it() -> None:
+    record = task_record(failed_task())
+
+    assert [a["reason"] for a in record["attempts"]] == ["SignalFailed", "GateFailed"]
+    assert record["reason"] == "GateFailed"
+    assert [c["verdict"] for c in record["verification"]["checks"]] == ["failed", "passed"]
+
+
+def test_agents_words_are_sanitised_in_records_too() -> None:
+    found = task(
+        0,
+        state="Open",
+        queue={"reason": "X", "message": HOSTILE},
+        verification=verification(
+            checks=[{"name": "c", "kind": "gate", "verdict": "Failed", "excerpt": HOSTILE}]
+        ),
+    )
+
+    text = json.dumps(task_record(found))
+
+    assert "\\u001b" not in text
+    assert "\\u202e" not in text
+    assert "gnp.exe" in text
+
+
+def test_a_plan_says_how_it_stands_and_what_it_cost() -> None:
+    stalled = condition("Stalled", "True", "TaskFailed", "1 Task ended")
+    record = plan_record(plan(phase="Failed", conditions=[stalled]), [task(0)])
+
+    assert record["id"] == "rate-limit-api"
+    assert record["status"] == "failed"
+    assert (record["reason"], record["message"]) == ("TaskFailed", "1 Task ended")
+    assert (record["budget_usd"], record["cost_usd"]) == (5.0, 0.42)
+    assert record["counts"]["closed"] == 2
+    assert [t["id"] for t in record["tasks"]] == [name(0)]
+
+
+def test_times_are_written_in_utc() -> None:
+    record = task_record(task(0, state="Closed", endedAt="2030-01-01T10:00:00+02:00"))
+
+    assert record["ended_at"] == "2030-01-01T08:00:00Z"

@@ -1,0 +1,405 @@
+"""Which checks judge a tree, and what the ends of their pods mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from bernstein.api.pod import INSPECT, CheckVerdict, Failure, InspectResult
+from bernstein.api.project import Gates, ProjectSpec
+from bernstein.api.signals import Signal
+from bernstein.api.verification import AbandonedCheck
+from bernstein.api.vocabulary import GateCondition
+from bernstein.checks.gates.lint import LINTER_FILES
+from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core.runs import LOST_SECONDS
+from bernstein.core.verification import required, summary, verdicts
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    NOW,
+    Object,
+    check_pod,
+    ended,
+    failed,
+    job,
+    over,
+    result_job,
+    waiting,
+)
+
+CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
+NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
+PARALLEL, IN_TURN = Gates(), Gates(execution="Sequential")
+RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
+
+
+def spec(**gates: Any) -> ProjectSpec:
+    return objects.project(gates=gates).spec
+
+
+def names(found: tuple[CheckSpec, ...]) -> list[str]:
+    return [c.name for c in found]
+
+
+# --- which --------------------------------------------------------------------------------------
+
+
+def test_signals_come_first_then_the_gates_that_are_on_by_default() -> None:
+    signals = [Signal(type="test_passes", command="pytest"), Signal(type="path_exists", path="a")]
+
+    found = required.plan_checks(signals, spec(), CHANGED)
+
+    assert names(found) == ["signal-0", "signal-1", "lint", "pii_scan"]
+    assert [c.kind for c in found] == ["signal", "signal", "gate", "gate"]
+    assert all(c.required for c in found)
+
+
+def test_what_executes_is_told_from_what_only_reads() -> None:
+    signals = [
+        Signal(type="test_passes", command="pytest", timeout_seconds=7),
+        Signal(type="path_exists", path="a"),
+        Signal(type="glob_exists", value="*.py"),
+        Signal(type="file_contains", path="a", contains="x", regex=True),
+    ]
+
+    found = required.plan_checks(signals, spec(), CHANGED)
+
+    assert [(c.name, c.timeout) for c in required.executing(found)] == [
+        ("signal-0", 7),
+        ("lint", 120),
+    ]
+    reads = [c.reads for c in required.reading(found)]
+    assert [r.type for r in reads if r] == [
+        "path_exists",
+        "glob_exists",
+        "file_contains",
+        "pii_scan",
+    ]
+    assert [(r.path, r.value, r.contains, r.regex) for r in reads if r][2] == ("a", "", "x", True)
+
+
+def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:
+    own = {"name": "licence", "command": "check", "image": "own:1", "timeoutSeconds": 9}
+    (found,) = [
+        c for c in required.plan_checks([], spec(pipeline=[own]), CHANGED) if c.name == "licence"
+    ]
+
+    assert (found.command, found.image, found.timeout, found.required) == (
+        "check",
+        "own:1",
+        9,
+        True,
+    )
+    assert found.pinned == ()
+
+
+def test_settings_of_a_built_in_gate_change_it() -> None:
+    settings = [
+        {"name": "lint", "command": "flake8", "required": False},
+        {"name": "pii_scan", "enabled": False},
+        {"name": "tests", "enabled": True},
+    ]
+
+    found = required.plan_checks([], spec(pipeline=settings), CHANGED)
+
+    assert names(found) == ["lint", "tests"]
+    assert (found[0].command, found[0].required) == ("flake8", False)
+    assert found[0].pinned == LINTER_FILES
+    assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+
+
+def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
+    (lint, _) = required.plan_checks([], spec(), CHANGED)
+
+    assert {"pyproject.toml", "ruff.toml", "setup.cfg"} <= set(lint.pinned)
+
+
+def test_gates_can_be_turned_off_but_not_the_signals() -> None:
+    signals = [Signal(type="path_exists", path="a")]
+
+    assert names(required.plan_checks(signals, spec(enabled=False), CHANGED)) == ["signal-0"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("always", True),
+        ("any_changed", True),
+        ("python_changed", True),
+        ("tests_changed", False),
+        ("deps_changed", False),
+    ],
+)
+def test_a_gate_whose_condition_is_not_met_is_skipped(condition: GateCondition, met: bool) -> None:
+    gate = {"name": "lint", "condition": condition}
+
+    (lint, *_) = required.plan_checks([], spec(pipeline=[gate]), CHANGED)
+
+    assert lint.skipped == (None if met else "ConditionNotMet")
+    assert bool(required.executing([lint])) is met
+
+
+# --- the verdict of a command -------------------------------------------------------------------
+
+VERDICTS: dict[str, tuple[Object, str, str]] = {
+    "exit code 0": (check_pod(0), "Passed", ""),
+    "exit code 1": (check_pod(1, said="boom"), "Failed", "ExitCode"),
+    "a tool that is missing": (check_pod(127), "Errored", "ToolMissing"),
+    "a command that cannot be started": (
+        check_pod(128, reason="StartError"),
+        "Errored",
+        "ToolMissing",
+    ),
+    "own memory limit": (check_pod(137, reason="OOMKilled"), "Failed", "OutOfMemory"),
+    "own disk limit": (
+        over(ended("checkout"), ended("check", 137), reason="Evicted", message="too much"),
+        "Failed",
+        "ResourceLimit",
+    ),
+    "too slow": (
+        over(ended("checkout"), ended("check", 137, after=120), reason="DeadlineExceeded"),
+        "TimedOut",
+        "Timeout",
+    ),
+    "too slow, and it traps TERM": (
+        over(ended("checkout"), ended("check", 0, after=121), reason="DeadlineExceeded"),
+        "TimedOut",
+        "Timeout",
+    ),
+    "too slow, though the pod had time left": (
+        over(ended("checkout"), ended("check", 0, after=122)),
+        "TimedOut",
+        "Timeout",
+    ),
+    "as slow as it may be": (over(ended("checkout"), ended("check", 0, after=121)), "Passed", ""),
+    "its image took most of the time": (
+        over(ended("checkout"), ended("check", 137, after=40), reason="DeadlineExceeded"),
+        "Errored",
+        "StartedLate",
+    ),
+    "the time was over before it began": (
+        over(failed("checkout", "Terminated"), waiting("check"), reason="DeadlineExceeded"),
+        "Errored",
+        "Terminated",
+    ),
+    "disrupted": (
+        over(ended("checkout"), ended("check", 143), disrupted=True),
+        "Errored",
+        "Disrupted",
+    ),
+    "disrupted, and it traps TERM": (
+        over(ended("checkout"), ended("check", 0), disrupted=True),
+        "Errored",
+        "Disrupted",
+    ),
+    "evicted by pressure on the node": (
+        over(ended("checkout"), ended("check", 137), disrupted=True, reason="Evicted"),
+        "Errored",
+        "Disrupted",
+    ),
+    "deleted": (over(ended("checkout"), ended("check", 0), deleting=True), "Errored", "Disrupted"),
+    "the tree could not be fetched": (
+        over(failed("checkout", "RepositoryUnreachable"), waiting("check")),
+        "Errored",
+        "RepositoryUnreachable",
+    ),
+    "the ref was moved": (
+        over(failed("checkout", "RefMoved"), waiting("check")),
+        "Errored",
+        "RefMoved",
+    ),
+    "it never ran": (
+        over(ended("checkout"), waiting("check"), phase="Failed"),
+        "Errored",
+        "NoVerdict",
+    ),
+}
+
+
+@pytest.mark.parametrize("fact", VERDICTS)
+def test_the_kubelet_decides_about_a_command(fact: str) -> None:
+    pod, verdict, reason = VERDICTS[fact]
+
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+
+    assert found is not None
+    assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
+
+
+def test_a_pod_that_is_gone_gives_no_verdict() -> None:
+    found = verdicts.verdicts(
+        [RUNS], {"lint": job("lint", failed="BackoffLimitExceeded", no_pod=True)}, NOW, PARALLEL
+    )
+
+    assert found is not None
+    assert (found[0].verdict, found[0].reason) == ("Errored", "PodLost")
+
+
+def test_a_check_on_a_node_that_is_gone_gives_no_verdict() -> None:
+    on_dead_node = objects.pod(objects.running("check"), deleting=-LOST_SECONDS - 1)
+
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", on_dead_node)}, NOW, PARALLEL)
+
+    assert found is not None
+    assert (found[0].verdict, found[0].reason) == ("Errored", "Disrupted")
+
+
+def test_the_end_of_the_output_is_kept_and_harmless() -> None:
+    pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
+
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+
+    assert found is not None
+    assert found[0].excerpt == "exit code 1\nF401 \uff20me"
+
+
+@pytest.mark.parametrize("text", ["row {:02} " + "x" * 60 + "\n", "{:02}" + "x" * 70])
+def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
+    said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
+
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said))}, NOW, PARALLEL)
+
+    assert found is not None
+    assert found[0].excerpt.startswith("exit code 1\n…\n")
+    assert found[0].excerpt.endswith("3 failed, 25 passed")
+    assert len(found[0].excerpt) <= verdicts.EXCERPT
+
+
+@pytest.mark.parametrize(
+    "missing", [{}, {"lint": job("lint", objects.pod(objects.running("check")))}]
+)
+def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any]) -> None:
+    other = CheckSpec("own", "gate", "own", True, command="true")
+
+    jobs = {"own": job("own", check_pod(1))} | missing
+    assert verdicts.verdicts([RUNS, other], jobs, NOW, PARALLEL) is None
+
+
+# --- in which order -----------------------------------------------------------------------------
+
+WANTED = {name: name.upper() for name in ("signal-0", "signal-1", "lint", "tests", INSPECT)}
+WORKS = objects.pod(objects.running("check"))
+
+
+EXECUTING = [CheckSpec(n, "gate", n, True, command="true") for n in WANTED if n != INSPECT]
+
+
+def started(
+    gates: Gates, *done: str, running: tuple[str, ...] = (), now: datetime = NOW
+) -> list[str]:
+    """What is started beside these."""
+    jobs = {name: job(name, check_pod()) for name in done}
+    jobs |= {name: job(name, WORKS) for name in running}
+    return [name.lower() for name in verdicts.to_start(WANTED, jobs, now, gates)]
+
+
+def test_all_jobs_are_started_together_up_to_the_projects_limit() -> None:
+    few = Gates(max_parallel=2)
+
+    assert started(PARALLEL) == list(WANTED)
+    assert started(few) == ["signal-0", "signal-1"]
+    assert started(few, "signal-1", running=("signal-0",)) == ["lint"]
+    assert started(few, running=("signal-0", "signal-1")) == []
+    assert started(Gates(max_parallel=1), "signal-0", running=("signal-1", "lint")) == []
+
+
+def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
+    janitors = ("signal-0", "signal-1", INSPECT)
+
+    assert started(IN_TURN) == list(janitors)
+    assert started(IN_TURN, "signal-0", "signal-1", running=(INSPECT,)) == []
+    assert started(IN_TURN, *janitors) == ["lint"]
+    assert started(IN_TURN, *janitors, running=("lint",)) == []
+    assert started(IN_TURN, *janitors, "lint") == ["tests"]
+    assert started(IN_TURN, *janitors, "lint", "tests") == []
+
+
+HURRIED = (AbandonedCheck(check="lint", reason="Timeout", message="not done after 120 s"),)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdict"),
+    [
+        (121, ("TimedOut", "Timeout")),
+        (120, ("TimedOut", "Timeout")),
+        (80, ("Errored", "Disrupted")),
+    ],
+)
+def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_clock(
+    seconds: float, verdict: tuple[str, str]
+) -> None:
+    """The operator's clock may be ahead of the node's, or have seen the start before a pause."""
+    slow = over(ended("checkout"), ended("check", 143, after=seconds), deleting=True)
+
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", slow)}, NOW, PARALLEL, HURRIED)
+
+    assert found is not None
+    assert (found[0].verdict, found[0].reason) == verdict
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "follows"),
+    [(True, 0, None), (True, 1, "NotReached"), (True, 127, "NotReached"), (False, 1, None)],
+)
+def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
+    required: bool, code: int, follows: str | None
+) -> None:
+    first = replace(RUNS, required=required)
+    then = CheckSpec("own", "gate", "own", True, command="true")
+    jobs = {"lint": job("lint", check_pod(code))}
+
+    found = verdicts.verdicts([first, then], jobs, NOW, IN_TURN)
+
+    assert verdicts.verdicts([first, then], jobs, NOW, PARALLEL) is None
+    if follows is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert (found[1].verdict, found[1].reason) == ("Skipped", follows)
+        assert not summary.passed(found)
+
+
+# --- the verdicts of what only reads ------------------------------------------------------------
+
+
+def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
+    found = required.plan_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
+    lint = job("lint", check_pod())
+    jobs = {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}
+    results = verdicts.verdicts(found, jobs, NOW, PARALLEL)
+    if results is None:
+        return None
+    return [(r.name, r.verdict, r.reason) for r in results]
+
+
+def test_the_inspect_job_speaks_for_each_of_its_checks() -> None:
+    said = InspectResult((CheckVerdict("signal-0", "Failed", "NotFound", "no a"),))
+
+    assert inspected(result_job("inspect", INSPECT, said)) == [
+        ("signal-0", "Failed", "NotFound"),
+        ("lint", "Passed", ""),
+        ("pii_scan", "Skipped", "ConditionNotMet"),
+    ]
+    assert inspected(None) is None
+
+
+@pytest.mark.parametrize(
+    ("pod", "reason"),
+    [
+        (over(ended(INSPECT, said=InspectResult(()))), "NoVerdict"),
+        (over(ended(INSPECT, said="rubbish")), "NoVerdict"),
+        (over(ended(INSPECT, said="")), "NoVerdict"),
+        (over(failed("checkout", "RefMoved"), waiting(INSPECT)), "RefMoved"),
+        (over(ended(INSPECT, 1, said=Failure("InternalError", "x"))), "InfrastructureError"),
+        (over(ended(INSPECT, 0), reason="Evicted"), "Evicted"),
+        (None, "PodLost"),
+    ],
+)
+def test_a_check_without_a_verdict_has_errored(pod: Object | None, reason: str) -> None:
+    found = inspected(job("inspect", pod, complete=True, no_pod=True))
+
+    assert found is not None
+    assert found[0] == ("signal-0", "Errored", reason)

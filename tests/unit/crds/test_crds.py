@@ -1,0 +1,195 @@
+"""The generated CRDs: in step with the models, bounded, and shaped as a CRD must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import yaml
+from pydantic import Field
+
+from bernstein import crds
+from bernstein.api.meta import Model, immutable_except
+from bernstein.crds import schema as schema_of
+
+REPOSITORY = Path(__file__).parents[3]
+KINDS = {kind.name: kind for kind in crds.KINDS}
+
+
+@pytest.fixture(params=sorted(KINDS))
+def schema(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return crds.object_schema(KINDS[request.param].model)
+
+
+def nodes(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    yield path, schema
+    for name, child in schema.get("properties", {}).items():
+        yield from nodes(child, f"{path}.{name}")
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            yield from nodes(schema[key], f"{path}[]")
+
+
+def test_files_are_what_the_models_say() -> None:
+    assert crds.outdated([REPOSITORY / folder for folder in crds.FOLDERS]) == []
+
+
+def test_what_is_missing_changed_or_of_a_kind_that_is_gone_is_outdated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crds.write([tmp_path])
+    assert crds.main(["--check", str(tmp_path)]) == 0
+    changed, missing, *_ = sorted(tmp_path.iterdir())
+    changed.write_text(changed.read_text() + "\n")
+    missing.unlink()
+    (tmp_path / "zebras.yaml").write_text("kind: CustomResourceDefinition\n")
+
+    assert crds.outdated([tmp_path]) == [changed, missing, tmp_path / "zebras.yaml"]
+    assert crds.main(["--check", str(tmp_path)]) == 1
+    assert f"{changed} is not up to date: make generate" in capsys.readouterr().out
+
+    crds.write([tmp_path])
+    assert crds.outdated([tmp_path]) == []
+
+
+def test_files_say_that_they_are_generated_and_parse() -> None:
+    for content in crds.files().values():
+        assert content.startswith("# Generated from")
+        assert yaml.safe_load(content)["kind"] == "CustomResourceDefinition"
+
+
+def test_every_string_and_list_has_a_maximum(schema: dict[str, Any]) -> None:
+    unbounded = [
+        path
+        for part in ("spec", "status")
+        for path, node in nodes(schema["properties"][part], part)
+        if not _bounded(node)
+    ]
+
+    assert unbounded == []
+
+
+def _bounded(node: dict[str, Any]) -> bool:
+    match node["type"]:
+        case "string":
+            return bool({"maxLength", "enum"} & node.keys()) or node.get("format") == "date-time"
+        case "array":
+            return "maxItems" in node
+        case "object":
+            return "maxProperties" in node or "additionalProperties" not in node
+    return True
+
+
+def test_lists_told_apart_by_a_key_require_it(schema: dict[str, Any]) -> None:
+    for path, node in nodes(schema):
+        for key in node.get("x-kubernetes-list-map-keys", ()):
+            assert key in node["items"]["required"], path
+
+
+def test_only_the_observed_generation_of_a_status_has_a_default(schema: dict[str, Any]) -> None:
+    defaults = {
+        path: node["default"]
+        for path, node in nodes(schema["properties"]["status"])
+        if "default" in node
+    }
+
+    assert defaults == {"": {"observedGeneration": -1}, ".observedGeneration": -1}
+
+
+def test_descriptions_are_one_short_line(schema: dict[str, Any]) -> None:
+    for path, node in nodes(schema):
+        description = node.get("description", "")
+        assert len(description) <= 200, path
+        assert "\n" not in description, path
+
+
+def test_columns_name_fields_that_exist() -> None:
+    for kind in crds.KINDS:
+        known = {path for path, _ in nodes(crds.object_schema(kind.model))}
+        for column in kind.columns:
+            path = column.path.split("[", 1)[0]
+            assert path in known or path == crds.AGE.path, (kind.name, column.name)
+
+
+def test_a_default_made_by_a_factory_is_filled_in_from_below() -> None:
+    limits = crds.object_schema(KINDS["Project"].model)["properties"]["spec"]["properties"][
+        "limits"
+    ]
+
+    assert limits["default"] == {}
+    assert limits["properties"]["maxAgents"]["default"] == 6
+
+
+class Inner(Model):
+    size: int = 1
+
+
+class Outer(Model):
+    """More than
+    one line."""
+
+    maybe: Inner | None = None
+    names: Annotated[tuple[str, ...], Field(max_length=3)] = ()
+
+
+class Strange(Model):
+    either: int | str
+
+
+class Things(Model):
+    spec: Outer
+    status: Inner
+
+
+class StrangeThings(Model):
+    spec: Strange
+    status: Inner
+
+
+def test_references_and_nulls_are_folded() -> None:
+    definitions = Things.model_json_schema()
+
+    folded = schema_of._structural(definitions["properties"]["spec"], definitions["$defs"], True)
+
+    assert folded == {
+        "description": "More than one line.",
+        "type": "object",
+        "properties": {
+            "maybe": {
+                "type": "object",
+                "properties": {"size": {"type": "integer", "format": "int64", "default": 1}},
+            },
+            "names": {"type": "array", "maxItems": 3, "default": [], "items": {"type": "string"}},
+        },
+    }
+
+
+def test_a_field_of_two_types_is_an_error() -> None:
+    definitions = StrangeThings.model_json_schema()
+
+    with pytest.raises(ValueError, match="has one type"):
+        schema_of._structural(definitions["properties"]["spec"], definitions["$defs"], True)
+
+
+def test_a_keyword_that_a_crd_lacks_is_an_error() -> None:
+    with pytest.raises(ValueError, match="exclusiveMinimum"):
+        schema_of._structural({"type": "integer", "exclusiveMinimum": 0}, {}, True)
+
+
+def test_every_field_but_the_mutable_ones_gets_a_rule() -> None:
+    schema: dict[str, Any] = {"properties": {"a": {}, "b": {}, "c": {}}, "required": ["a"]}
+
+    immutable_except("c", remedy="make another one")(schema)
+
+    rules = {r["fieldPath"]: r["rule"] for r in schema["x-kubernetes-validations"]}
+    assert rules == {
+        ".a": "self.a == oldSelf.a",
+        ".b": "has(self.b) == has(oldSelf.b) && (!has(self.b) || self.b == oldSelf.b)",
+    }
+
+
+def test_a_mutable_field_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(ValueError, match="typo"):
+        immutable_except("typo", remedy="")({"properties": {"a": {}}})

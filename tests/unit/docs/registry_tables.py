@@ -1,0 +1,73 @@
+"""The tables of the reference that list what a registry has: one row for each, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic.alias_generators import to_camel
+
+from bernstein import agents
+from bernstein.agents import TakesBaseUrl, TakesCommand
+from bernstein.checks import gates, signals
+from bernstein.checks.gate import Command
+from tests.unit.docs.pages import REFERENCE, table
+
+Row = list[str]
+
+
+def signal_problems() -> list[str]:
+    """plan.md: name, fields that it needs, fields that it may have."""
+    expected = [
+        [kind.type, _fields(map(to_camel, kind.needs)), _fields(map(to_camel, kind.takes))]
+        for kind in signals.SIGNALS
+    ]
+    return _problems("plan.md", "Completion signals", expected)
+
+
+def gate_problems() -> list[str]:
+    """project.md: name, on by default, required, condition; a command is quoted."""
+    expected = [
+        [gate.name, _yes(gate.default_on), _yes(gate.required), gate.condition]
+        for gate in gates.GATES
+    ]
+    found = _problems("project.md", "Built-in gates", expected)
+    shown = {row[0]: row[-1] for row in table(REFERENCE / "project.md", "Built-in gates")}
+    for gate in gates.GATES:
+        command = f"`{gate.runs.command}`" if isinstance(gate.runs, Command) else ""
+        if command not in shown.get(gate.name, command):
+            found.append(f"project.md: the row of {gate.name} does not show {command}")
+    return found
+
+
+def adapter_problems() -> list[str]:
+    """project.md: name, optional fields that it takes."""
+    takes = {"command": TakesCommand, "baseUrl": TakesBaseUrl}
+    expected = [
+        [adapter.name, _fields(f for f, kind in takes.items() if isinstance(adapter, kind))]
+        for adapter in agents.ADAPTERS
+    ]
+    return _problems("project.md", "Adapters", expected)
+
+
+def _problems(page: str, heading: str, expected: list[Row]) -> list[str]:
+    """What is missing, wrong, out of order, or without a word about what it does."""
+    rows = list(table(REFERENCE / page, heading))
+    shown = {row[0]: row for row in rows}
+    found = []
+    for cells in expected:
+        row = shown.get(cells[0])
+        if row is None:
+            found.append(f"{page}: '{heading}' has no row of {cells[0]}")
+        elif row[:-1] != cells or not row[-1]:
+            found.append(f"{page}: the row of {cells[0]} is not {cells} and a description")
+    if not found and [row[0] for row in rows] != [cells[0] for cells in expected]:
+        found.append(f"{page}: '{heading}' is not in the order {[c[0] for c in expected]}")
+    return found
+
+
+def _fields(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "-"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

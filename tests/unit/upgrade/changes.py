@@ -1,0 +1,403 @@
+"""What today's code decides otherwise than older code did, on purpose, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.unit.upgrade.differences import Difference, Pair
+
+
+@dataclass(frozen=True)
+class Change:
+    why: str
+    kind: str
+    fields: tuple[str, ...]
+    """Of the status, each with all that is below it."""
+    is_meant: Callable[[Pair], bool]
+    """Whether that is why this pair differs, and today's decision is as it should be."""
+
+    def explains(self, pair: Pair, difference: Difference) -> bool:
+        below = (f"{difference.path}.".startswith(f"{field}.") for field in self.fields)
+        return pair.kind == self.kind and any(below) and self.is_meant(pair)
+
+
+COUNTED = ("gateErrors", "infrastructureFailures")
+PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "hold", "phase")
+
+
+def _starts_to_count(pair: Pair) -> bool:
+    return all(pair.recorded.get(f) is None and pair.today[f] in (0, 1) for f in COUNTED)
+
+
+def _is_judged_like_a_task(pair: Pair) -> bool:
+    return "candidate" not in pair.recorded["verification"]
+
+
+def _has_a_digest(pair: Pair) -> bool:
+    judged = pair.today["verification"]
+    return len(judged["digest"]) == 64 if judged.get("passed") else False
+
+
+def _was_cut_off(pair: Pair) -> bool:
+    said = pair.recorded.get("hold", {})
+    told = [said.get("reason"), *said.get("message", "").split(": ")]
+    counts = 1 in [pair.today[field] for field in COUNTED]
+    return counts and bool({"Disrupted", "PodLost"}.intersection(told)) and _goes_on(pair)
+
+
+def _goes_on(pair: Pair) -> bool:
+    return "hold" not in pair.today and "Stalled" not in pair.today["conditions"]
+
+
+def _waits_by_the_table(pair: Pair) -> bool:
+    held = [status.get("hold", {}) for status in (pair.recorded, pair.today)]
+    told = [{k: v for k, v in hold.items() if k != "retryAt"} for hold in held]
+    return pair.today["gateErrors"] == 1 and told[0] == told[1]
+
+
+def _is_tried_again(pair: Pair) -> bool:
+    held = pair.before.get("hold")
+    return held is not None and "hold" not in pair.today and pair.now >= str(held["retryAt"])
+
+
+def _stalls_again(pair: Pair) -> bool:
+    return "hold" in pair.before and "Stalled" in pair.today["conditions"]
+
+
+def _is_merged(pair: Pair) -> bool:
+    said, says = (s["conditions"].get("Reconciling", {}) for s in (pair.recorded, pair.today))
+    return bool({**said, "message": "it is being merged"} == says)
+
+
+def _refuses_a_cancel(pair: Pair) -> bool:
+    said, says = (s["conditions"]["CancelRefused"] for s in (pair.recorded, pair.today))
+    return bool({**said, "message": "the merge has started; a cancel comes too late"} == says)
+
+
+def _delivery(pair: Pair, **otherwise: Any) -> bool:
+    """Whether today's is the recorded one but for these fields, and the next Job has no number
+    yet."""
+    was, now = (status.get("delivery", {}) for status in (pair.recorded, pair.today))
+    meant = {**was, "round": was.get("round", 0) - 1, **otherwise}
+    return bool(now == meant and pair.today["jobs"] == pair.recorded["jobs"] - 1)
+
+
+def _makes_its_candidate_next(pair: Pair) -> bool:
+    before = pair.before.get("delivery", {})
+    kept = {field: before[field] for field in ("message", "reason") if field in before}
+    told = pair.today["conditions"].get("Reconciling", {}).get("reason")
+    return told == "BaseMoved" and _delivery(pair, step="Queued", **kept)
+
+
+def _conflicts(pair: Pair) -> bool:
+    now = pair.today.get("delivery", {})
+    return now.get("state") == "Conflict" and _delivery(pair, step="Queued", tip=now["tip"])
+
+
+def _met_it_on_a_tip(pair: Pair) -> bool:
+    now = pair.today.get("delivery", {})
+    return now.get("state") == "Conflict" and "tip" not in pair.recorded["delivery"]
+
+
+def _has_its_candidate(pair: Pair) -> bool:
+    judged = pair.today.get("verification", {"passed": None})
+    was, step = (s.get("delivery", {}).get("step") for s in (pair.recorded, pair.today))
+    return "passed" not in judged and (was, step) == ("Queued", "Preparing")
+
+
+def _is_judged_first(pair: Pair) -> bool:
+    return "delivery" not in pair.today and "passed" not in pair.today.get("verification", {})
+
+
+def _stalls(pair: Pair) -> bool:
+    return "Stalled" in pair.today["conditions"] and pair.today["phase"] == "Stalled"
+
+
+def _delivers(pair: Pair) -> bool:
+    return "Stalled" not in pair.today["conditions"] and pair.today["phase"] == "Delivering"
+
+
+EVERYTHING = (
+    "abandoned",
+    "actions",
+    "again",
+    "attempt",
+    "attempts",
+    "conditions",
+    "delivery",
+    "endedAt",
+    "feedback",
+    "gateErrors",
+    "history",
+    "hold",
+    "infrastructureFailures",
+    "jobs",
+    "outcome",
+    "phase",
+    "reports",
+    "startedAt",
+    "state",
+    "usage",
+    "verification",
+)
+"""For changes after which a decision is another one as a whole."""
+
+
+def _is_abandoned(pair: Pair) -> bool:
+    places = (pair.today, pair.today.get("verification", {}), pair.today.get("delivery", {}))
+    return any("abandoned" in place for place in places) and "endedAt" not in pair.today
+
+
+def _is_waited_for(pair: Pair) -> bool:
+    was, now = (status.get("state") for status in (pair.recorded, pair.today))
+    return was == "Dead" and now == pair.before.get("state")
+
+
+def _has_no_verdict_yet(pair: Pair) -> bool:
+    was, now = (status.get("verification") for status in (pair.before, pair.today))
+    return was is not None and was == now != pair.recorded.get("verification")
+
+
+def _has_a_job_without_a_pod(pair: Pair) -> bool:
+    """Whether the older code took a Job for ended that has none in the caches."""
+    told = (pair.recorded.get(field, {}) for field in ("delivery", "hold"))
+    return any(each.get("reason") == "PodLost" for each in told) and "PodLost" not in str(
+        pair.today
+    )
+
+
+def _is_fenced(pair: Pair) -> bool:
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return any(action["action"] == "fence" for action in asked)
+
+
+def _lands(pair: Pair) -> bool:
+    says = pair.today["conditions"].get("Reconciling", {})
+    return says.get("message") == "it is being merged" and "Stalled" not in pair.today["conditions"]
+
+
+def _is_being_cancelled(pair: Pair) -> bool:
+    return (pair.recorded.get("phase"), pair.today.get("phase")) == ("Cancelled", "Cancelling")
+
+
+def _lost_its_pod(pair: Pair) -> bool:
+    outcomes = [status.get("outcome", {}).get("reason") for status in (pair.recorded, pair.today)]
+    return outcomes == ["PodLost", "PodLost"]
+
+
+def _counts_the_deleted_as_cancelled(pair: Pair) -> bool:
+    was, now = pair.recorded["counts"], pair.today["counts"]
+    more = {count: number - was[count] for count, number in now.items() if number != was[count]}
+    cancelled = more.pop("cancelled", 0)
+    moved = more.keys() <= {"open", "running", "verifying"} and max(more.values()) < 0
+    return bool(moved and cancelled == -sum(more.values()))
+
+
+def _has_another_remedy(pair: Pair) -> bool:
+    was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
+    if not was or not now:
+        return False
+    (said, old), (says, new) = (_parted(each["message"]) for each in (was, now))
+    return said == says and old != new and was["reason"] == now["reason"] and bool(new)
+
+
+def _parted(message: str) -> tuple[str, str]:
+    rest, _, remedy = message.rstrip(".").partition(". Remedy: ")
+    return rest, remedy
+
+
+CHANGES = (
+    *(
+        Change(
+            f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",
+            kind,
+            EVERYTHING,
+            _is_abandoned,
+        )
+        for kind in ("Task", "Plan", "AgentSession")
+    ),
+    Change(
+        "a session ends when nothing of it can run any more, not when a stream shows no pod",
+        "AgentSession",
+        EVERYTHING,
+        _is_waited_for,
+    ),
+    Change(
+        "a check has a verdict when nothing of it can run any more, not when a stream shows no pod",
+        "Task",
+        EVERYTHING,
+        _has_no_verdict_yet,
+    ),
+    *(
+        Change(
+            f"a Job of a {kind} has ended when it has no pod, not when a stream shows none",
+            kind,
+            EVERYTHING,
+            _has_a_job_without_a_pod,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
+            f"a Job of a {kind} that is not wanted any more, but may be on its way, gets a fence",
+            kind,
+            EVERYTHING,
+            _is_fenced,
+        )
+        for kind in ("Task", "Plan", "AgentSession")
+    ),
+    *(
+        Change(
+            f"a {kind} whose next land Job is asked for says that it lands",
+            kind,
+            ("conditions.Reconciling", "conditions.Stalled"),
+            _lands,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Plan is cancelled when its own Jobs have ended",
+        "Plan",
+        EVERYTHING,
+        _is_being_cancelled,
+    ),
+    Change(
+        "a session that is stopped before it has a pod says so",
+        "AgentSession",
+        ("conditions.Stopping",),
+        lambda pair: "Stopping" in pair.today["conditions"],
+    ),
+    Change(
+        "that the Job is gone and that its pod is gone is told in the same words",
+        "AgentSession",
+        ("outcome.message",),
+        _lost_its_pod,
+    ),
+    *(
+        Change(
+            f"a {kind} tells the remedy for its own case",
+            kind,
+            ("conditions.Stalled.message",),
+            _has_another_remedy,
+        )
+        for kind in ("Plan", "Task")
+    ),
+    Change(
+        "a deleted Task has ended: the Plan does not count it as running any more",
+        "Plan",
+        ("counts",),
+        _counts_the_deleted_as_cancelled,
+    ),
+    Change(
+        "a Plan counts what could not be done, as a Task does, so that it has an end",
+        "Plan",
+        COUNTED,
+        _starts_to_count,
+    ),
+    Change(
+        "a Plan is judged by the round that judges a Task, and shows the same facts",
+        "Plan",
+        tuple(
+            f"verification.{field}"
+            for field in (
+                "candidate",
+                "depsChanged",
+                "filesChanged",
+                "pythonChanged",
+                "testsChanged",
+            )
+        ),
+        _is_judged_like_a_task,
+    ),
+    Change(
+        "the verdicts on a Plan have a digest, as a Task's have",
+        "Plan",
+        ("verification.digest",),
+        _has_a_digest,
+    ),
+    Change(
+        "a Job of a Plan that was cut off is made anew at once, until that happened too often",
+        "Plan",
+        (*PROGRESS, "jobs"),
+        _was_cut_off,
+    ),
+    Change(
+        "a Plan whose checks cannot run waits as long as the table of failures says",
+        "Plan",
+        ("hold.retryAt",),
+        _waits_by_the_table,
+    ),
+    Change(
+        "a Plan that is tried again says so at once, and is not held any more",
+        "Plan",
+        PROGRESS,
+        _is_tried_again,
+    ),
+    Change(
+        "a Plan that was tried again and cannot go on stalls anew",
+        "Plan",
+        ("conditions.Stalled.lastTransitionTime",),
+        _stalls_again,
+    ),
+    Change(
+        "the phase of a Plan says what its condition says",
+        "Plan",
+        ("phase",),
+        lambda pair: _stalls(pair) or _delivers(pair),
+    ),
+    Change(
+        "a landing is told of in the same words for a Plan and a Task",
+        "Plan",
+        ("conditions.Reconciling.message",),
+        _is_merged,
+    ),
+    Change(
+        "a cancel that comes too late is refused in the same words for a Plan and a Task",
+        "Plan",
+        ("conditions.CancelRefused.message",),
+        _refuses_a_cancel,
+    ),
+    Change(
+        "a Plan whose target moved is queued, and takes the next step with the next look",
+        "Plan",
+        ("conditions.Reconciling", "delivery", "jobs"),
+        _makes_its_candidate_next,
+    ),
+    Change(
+        "a Plan in conflict takes the number of its next Job when that begins",
+        "Plan",
+        ("delivery", "jobs"),
+        _conflicts,
+    ),
+    Change(
+        "a conflict tells on which tip it was met",
+        "Task",
+        ("delivery.tip",),
+        _met_it_on_a_tip,
+    ),
+    Change(
+        "a Plan whose candidate is judged stays in that step, as a Task does",
+        "Plan",
+        ("delivery.step",),
+        _has_its_candidate,
+    ),
+    Change(
+        "a Task that must be judged again before it has begun to land has no delivery yet",
+        "Task",
+        ("delivery",),
+        _is_judged_first,
+    ),
+)
+
+
+def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job as the older code wrote it, which let the kubelet expand its commands."""
+    template = job["spec"]["template"]
+    containers = [
+        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
+        for container in template["spec"]["containers"]
+    ]
+    pod = template["spec"] | {"containers": containers}
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}

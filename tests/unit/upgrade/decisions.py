@@ -1,0 +1,322 @@
+"""A decision and all that it was made on, as JSON; and the same decision, made anew from that.
+
+Recorded decisions outlive the code that made them. So this is the one place that knows what the
+code of today calls things, and the words here are the recordings' own: they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from bernstein.api import plan, project, session, task
+from bernstein.api.meta import Model
+from bernstein.api.pod import Check
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import actions, labels, pods
+from bernstein.core.jobs import JobView
+from bernstein.core.plans.decide import decide as decide_plan
+from bernstein.core.sessions import decide as sessions
+from bernstein.core.sessions.decide import decide as decide_session
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.tasks.decide import decide as decide_task
+from bernstein.kube.writes import status_diff
+from tests.unit.core.objects import only_known
+
+Object = dict[str, Any]
+Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision about the first object of a snapshot."""
+
+    snapshot: Snapshot
+    before: Object
+    """Its status, as it was read."""
+    status: Model
+    actions: tuple[Any, ...]
+    again: float | None
+
+    def as_json(self) -> Object:
+        """What is written (a merge patch), what is done, and when it is looked at again."""
+        return {
+            "writes": status_diff(self.before, self.status.dump()),
+            "actions": [action(asked) for asked in self.actions],
+            "again": self.again,
+        }
+
+
+def subject(snapshot: Snapshot) -> Any:
+    """The object that is decided about."""
+    match snapshot:
+        case TaskSnapshot():
+            return snapshot.task
+        case PlanSnapshot():
+            return snapshot.plan
+        case _:
+            return snapshot.session
+
+
+def decided(snapshot: Snapshot, decision: Any, before: Object | None = None) -> Decided:
+    read = subject(snapshot).status.dump() if before is None else before
+    return Decided(snapshot, read, decision.status, decision.actions, decision.requeue_after)
+
+
+def decide(given: Object, now: datetime) -> Decided:
+    """By today's code, of what is `given`."""
+    match snapshot(given):
+        case TaskSnapshot() as of_task:
+            return decided(of_task, decide_task(of_task, now), given["task"]["status"])
+        case PlanSnapshot() as of_plan:
+            return decided(of_plan, decide_plan(of_plan, now), given["plan"]["status"])
+        case of_session:
+            before = given["session"]["status"]
+            return decided(of_session, decide_session(of_session, now), before)
+
+
+# --- what it is made on ---------------------------------------------------------------------------
+
+
+def given(snapshot: Snapshot) -> Object:
+    """Objects as the API server serves them, by the names that a snapshot has for them."""
+    match snapshot:
+        case TaskSnapshot():
+            return {
+                "kind": "Task",
+                "task": snapshot.task.dump(),
+                "tasks": _dumped(snapshot.tasks.values()),
+                "sessions": _dumped(snapshot.sessions.values()),
+                "plans": _dumped(snapshot.plans.values()),
+                "planMissing": snapshot.plan_missing,
+                "session": _dump(snapshot.session),
+                "plan": _dump(snapshot.plan),
+                **_around(snapshot),
+            }
+        case PlanSnapshot():
+            return {
+                "kind": "Plan",
+                "plan": snapshot.plan.dump(),
+                "tasks": _dumped(snapshot.tasks.values()),
+                "sessions": _dumped(snapshot.sessions),
+                **_around(snapshot),
+            }
+        case sessions.Snapshot():
+            return {
+                "kind": "AgentSession",
+                "session": snapshot.session.dump(),
+                "job": None if snapshot.job is None else job(snapshot.job),
+                "launchable": snapshot.launchable,
+                "settled": snapshot.settled,
+            }
+
+
+def _around(snapshot: TaskSnapshot | PlanSnapshot) -> Object:
+    return {
+        "project": _dump(snapshot.project),
+        "projectProblem": snapshot.project_problem,
+        "jobs": [job(view) for view in snapshot.jobs.values()],
+    }
+
+
+def _dump(model: Model | None) -> Object | None:
+    return None if model is None else model.dump()
+
+
+def _dumped(models: Iterable[Model]) -> list[Object]:
+    return [model.dump() for model in models]
+
+
+def job(view: JobView) -> Object:
+    """A Job with its pod."""
+    return {
+        "name": view.name,
+        "uid": view.uid,
+        "created": view.created.isoformat(),
+        "deleting": view.deleting,
+        "failed": view.failed,
+        "complete": view.complete,
+        "pod": view.pod,
+        "events": list(view.events),
+        "labels": dict(view.labels),
+    }
+
+
+def snapshot(given: Object) -> Snapshot:
+    """What the caches would show a decision today."""
+    match given["kind"]:
+        case "Task" | "Launch":
+            return TaskSnapshot(
+                task=task.parse(given["task"]),
+                session=_parsed(session.parse, given["session"]),
+                plan=_parsed(plan.parse, given["plan"]),
+                plan_missing=given["planMissing"],
+                tasks=_by_name(task.parse, given["tasks"]),
+                sessions=_by_name(session.parse, given["sessions"]),
+                plans=_by_name(plan.parse, given["plans"]),
+                project=_parsed(project_then, given["project"]),
+                project_problem=given["projectProblem"],
+                jobs=_views(given["jobs"]),
+            )
+        case "Plan":
+            return PlanSnapshot(
+                plan=plan.parse(given["plan"]),
+                tasks=_by_name(task.parse, given["tasks"]),
+                sessions=[session.parse(obj) for obj in given["sessions"]],
+                project=_parsed(project_then, given["project"]),
+                project_problem=given["projectProblem"],
+                jobs=_views(given["jobs"]),
+            )
+        case _:
+            return sessions.Snapshot(
+                session=session.parse(given["session"]),
+                job=None if given["job"] is None else _view(given["job"]),
+                launchable=given["launchable"],
+                settled=given["settled"],
+            )
+
+
+def project_then(obj: Object) -> project.Project:
+    """The Project with the gates that were on by default when it was recorded, and no newer ones.
+
+    A gate that is on by default from some release on is asked of every Project, and changes all.
+    """
+    spec = obj["spec"]
+    return project.parse(obj | {"spec": spec | {"gates": only_known(spec.get("gates", {}))}})
+
+
+def _parsed(parse: Callable[[Object], Any], obj: Object | None) -> Any:
+    return None if obj is None else parse(obj)
+
+
+def _by_name(parse: Callable[[Object], Any], objects: Iterable[Object]) -> Mapping[str, Any]:
+    return {obj["metadata"]["name"]: parse(obj) for obj in objects}
+
+
+def _views(jobs: Iterable[Object]) -> dict[str, JobView]:
+    return {obj["name"]: _view(obj) for obj in jobs}
+
+
+def _view(obj: Object) -> JobView:
+    # What the operator sees for itself was not recorded: it saw a container run when that began.
+    containers = (obj["pod"] or {"status": {}})["status"].get("containerStatuses") or ()
+    own = {labels.JOB: containers[-1]["name"]} if containers else {}
+    view_labels = own | obj["labels"]
+    main = view_labels.get(labels.JOB, "")
+    return JobView(
+        name=obj["name"],
+        uid=obj["uid"],
+        created=datetime.fromisoformat(obj["created"]),
+        deleting=obj["deleting"],
+        failed=obj["failed"],
+        complete=obj["complete"],
+        pod=obj["pod"],
+        events=tuple(obj["events"]),
+        labels=view_labels,
+        running_since=pods.running_since(obj["pod"] or {}, main),
+    )
+
+
+# --- what it asks for -----------------------------------------------------------------------------
+
+
+def action(asked: Any) -> Object:
+    """An action under its own word, with all that it says."""
+    match asked:
+        case actions.RunCheck():
+            said = _judges(asked, pinned=asked.pinned_sha, check=check(asked.check))
+            return {"action": "run check"} | said
+        case actions.RunInspect():
+            checks = [check(each) for each in asked.checks]
+            said = _judges(asked, base=asked.base, onto=asked.onto, checks=checks)
+            return {"action": "run inspect"} | said
+        case actions.RunPrepare() | actions.RunLand() | actions.RunBegin():
+            word = type(asked).__name__.removeprefix("Run").lower()
+            return {"action": f"run {word}"} | asdict(asked)
+        case actions.DeleteJobs():
+            return {"action": "delete jobs"} | _jobs(asked.jobs)
+        case actions.KeepCheckLogs():
+            return {"action": "keep logs", "before": asked.before} | _jobs(asked.jobs)
+        case actions.CreateTasks():
+            return {"action": "create tasks", "tasks": list(asked.objects)}
+        case actions.CancelTasks():
+            return {"action": "cancel tasks", "tasks": list(asked.names), "reason": asked.reason}
+        case actions.CreateSession():
+            return {"action": "create session", "number": asked.session["spec"]["number"]}
+        case actions.StopSession():
+            return {"action": "stop session", "reason": asked.reason}
+        case _:
+            return _of_session(asked)
+
+
+def _judges(asked: actions.RunCheck | actions.RunInspect, **more: Any) -> Object:
+    said = {"job": asked.job, "asked": asked.asked, "ref": asked.ref, "sha": asked.sha}
+    return said | more
+
+
+def check(spec: CheckSpec) -> Object:
+    """A check as it is asked for."""
+    return {
+        "name": spec.name,
+        "kind": spec.kind,
+        "title": spec.title,
+        "required": spec.required,
+        "digest": spec.digest,
+        "command": spec.command,
+        "image": spec.image,
+        "timeout": spec.timeout,
+        "pinned": list(spec.pinned),
+        "condition": spec.condition,
+        "reads": None if spec.reads is None else asdict(spec.reads),
+    }
+
+
+def job_action(said: Object) -> Any:
+    """The action of which this was said, where it asks for a Job."""
+    more = {key: value for key, value in said.items() if key != "action"}
+    match said["action"]:
+        case "run check":
+            return actions.RunCheck(
+                said["job"], _check(said["check"]), said["ref"], said["sha"], said["pinned"]
+            )
+        case "run inspect":
+            checks = tuple(_check(each) for each in said["checks"])
+            return actions.RunInspect(
+                said["job"], checks, said["ref"], said["sha"], said["base"], said["onto"]
+            )
+        case "run prepare":
+            return actions.RunPrepare(**more)
+        case "run land":
+            return actions.RunLand(**more)
+        case "run begin":
+            return actions.RunBegin(**more)
+        case word:
+            raise TypeError(f"no Job is asked for by {word!r}")
+
+
+def _check(said: Object) -> CheckSpec:
+    fields = {key: value for key, value in said.items() if key != "digest"}
+    reads = None if said["reads"] is None else Check(**said["reads"])
+    return CheckSpec(**fields | {"pinned": tuple(said["pinned"]), "reads": reads})
+
+
+def _jobs(views: Iterable[JobView]) -> Object:
+    return {"jobs": [{"name": view.name, "uid": view.uid} for view in views]}
+
+
+def _of_session(asked: Any) -> Object:
+    match asked:
+        case actions.Fence():
+            return {"action": "fence", "job": asked.job}
+        case sessions.Launch():
+            return {"action": "launch"}
+        case sessions.DeleteJob():
+            return {"action": "delete job"} | _jobs((asked.job,))
+        case sessions.ReleasePod():
+            return {"action": "release pod"} | _jobs((asked.job,))
+        case sessions.ReleaseSession():
+            return {"action": "release session"}
+        case _:
+            raise TypeError(f"no word for {asked!r}")

@@ -1,0 +1,100 @@
+"""The objects that an action makes, as they are sent to the API server."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from bernstein.controllers import job_actions, network_policies
+from bernstein.controllers.check_logs import config_map
+from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
+from bernstein.controllers.settings import Settings
+from bernstein.controllers.writer import OWNERSHIP
+from bernstein.core import labels
+from bernstein.core.delivery.task import commit_message
+from bernstein.core.owners import owner_reference
+from bernstein.core.sessions.prompt import prompt
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.verification.check_logs import pack
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Resource
+from bernstein.kube.writes import Executor
+from bernstein.resources import SESSIONS, TASKS
+from tests.unit.core.objects import NAMESPACE
+from tests.unit.upgrade.changes import with_plain_dollars
+from tests.unit.upgrade.decisions import Object, Snapshot, action
+
+SETTINGS = Settings(image="bernstein:1", callback_url="https://bernstein:8052")
+KEY = Key(NAMESPACE, "")
+LOG = b"1 failed, 2 passed\n"
+
+
+def stamped(resource: Resource, obj: Object) -> Object:
+    """With the label and the hash that every object of ours gets when it is made."""
+    nobody = cast("Any", None)
+    executor = Executor(nobody, fence=nobody, guard=nobody, ownership=OWNERSHIP)
+    return executor._stamped(resource, obj)
+
+
+def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
+    """What one action of a decision about a Task or a Plan makes; often nothing."""
+    word = action(asked)["action"]
+    if word == "create session":
+        return [stamped(SESSIONS, asked.session)]
+    if word == "create tasks":
+        return [stamped(TASKS, obj) for obj in asked.objects]
+    if isinstance(snapshot, TaskSnapshot | PlanSnapshot) and snapshot.project is not None:
+        mine = _owner(snapshot)
+        if word == "keep logs":
+            return [
+                stamped(CONFIG_MAPS, config_map(job, pack(LOG, asked.before), KEY, mine))
+                for job in asked.jobs
+            ]
+        if word.startswith("run "):
+            job = job_actions.build(asked, snapshot.project, NAMESPACE, mine, SETTINGS)
+            return [stamped(JOBS, job)]
+    return []
+
+
+def _owner(snapshot: TaskSnapshot | PlanSnapshot) -> Object:
+    if isinstance(snapshot, PlanSnapshot):
+        meta = snapshot.plan.metadata
+        return owner_reference("Plan", meta.name, meta.uid)
+    meta = snapshot.task.metadata
+    return owner_reference("Task", meta.name, meta.uid)
+
+
+def launched(snapshot: TaskSnapshot) -> list[Object]:
+    """What the launch of the Task's current session makes."""
+    session, project = snapshot.session, snapshot.project
+    assert session is not None
+    assert project is not None
+    agent = project.spec.agent(session.spec.agent)
+    assert agent is not None
+    spec, name = session.spec, session.metadata.name
+    text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
+    commit = commit_message(snapshot, name, spec.attempt)
+    return [
+        *(stamped(NETWORK_POLICIES, each) for each in network_policies.build(project, SETTINGS)),
+        stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
+        stamped(JOBS, with_plain_dollars(agent_job(session, project, agent, commit, SETTINGS))),
+    ]
+
+
+def kind(obj: Object) -> str:
+    """What an object is, whatever it is called."""
+    meta = obj["metadata"]
+    what = meta["labels"].get(labels.JOB, "")
+    packed = " of a log" if "binaryData" in obj else ""
+    owners = [owner["kind"] for owner in meta.get("ownerReferences", ())]
+    return " ".join([obj["kind"] + packed, what, *owners])
+
+
+def identity(obj: Object) -> Object:
+    """What an object is found by and adopted for; the annotation is the hash of all of it."""
+    kept = ("name", "labels", "annotations", "ownerReferences", "finalizers")
+    meta = {key: obj["metadata"][key] for key in kept if key in obj["metadata"]}
+    return {"kind": obj["kind"], "metadata": meta}
+
+
+def is_whole(obj: Object) -> bool:
+    """Whether it is the object, not its identity alone."""
+    return obj.keys() != {"kind", "metadata"}
