@@ -25,7 +25,7 @@ from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
-from tests.control_plane.objects import job, valid
+from tests.control_plane.objects import KINDS, job, valid
 from tests.resources import NAMESPACES
 
 CHART = Path(__file__).parents[2] / "charts" / "bernstein"
@@ -98,7 +98,38 @@ def chart(tools: Tools) -> None:
         *("projects.bernstein.dev", "plans.bernstein.dev"),
         *("tasks.bernstein.dev", "agentsessions.bernstein.dev"),
     )
+    _await_kinds_as_owners(tools)
     _await_policies(tools)
+
+
+def _await_kinds_as_owners(tools: Tools) -> None:
+    """Admission looks up twice a minute which kinds there are, and refuses owners of others."""
+    owners = [
+        {
+            "apiVersion": KINDS[kind].api_version,
+            "kind": kind,
+            "name": "one",
+            "uid": str(uuid.uuid4()),
+            "blockOwnerDeletion": True,
+        }
+        for kind in ("Plan", "Task", "AgentSession")
+    ]
+    owned = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "owned", "namespace": "default", "ownerReferences": owners},
+    }
+    operator = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
+    deadline = time.monotonic() + 90
+    while True:
+        tried = tools.run(
+            "kubectl", "create", "-f-", "--dry-run=server", operator, stdin=json.dumps(owned)
+        )
+        if tried.returncode == 0:
+            return
+        assert "cannot find RESTMapping" in tried.stderr, tried.stderr
+        assert time.monotonic() < deadline, tried.stderr
+        time.sleep(0.2)
 
 
 def _await_policies(tools: Tools) -> None:

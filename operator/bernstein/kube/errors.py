@@ -80,6 +80,16 @@ class TooManyRequests(Overloaded):
 class Unavailable(Overloaded): ...
 
 
+class KindNotDiscovered(Overloaded):
+    """Admission does not know a kind yet that an owner reference names; nothing was written.
+
+    The plugin OwnerReferencesPermissionEnforcement reads the kinds that are served twice a minute:
+    until then whatever has an owner of a kind that is just installed is refused.
+    """
+
+    retry_after = 2.0
+
+
 MOST_RETRY_AFTER = 60.0
 """Whatever the answer asks for: a proxy's day would be a day in which nothing is reconciled."""
 
@@ -102,7 +112,11 @@ def api_error(status: int, body: object, *, retry_after: str | None = None) -> A
     reason = str(answer.get("reason") or "")
     message = str(answer.get("message") or f"the API server answered {status}")
     details = answer.get("details")
-    kind = AlreadyExists if reason == "AlreadyExists" else _BY_STATUS.get(status, ApiError)
+    kind = _BY_STATUS.get(status, ApiError)
+    if reason == "AlreadyExists":
+        kind = AlreadyExists
+    elif kind is Forbidden and "cannot find RESTMapping" in message:
+        kind = KindNotDiscovered
     error = kind(
         status, reason or kind.__name__, message, details if isinstance(details, dict) else None
     )

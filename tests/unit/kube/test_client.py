@@ -113,6 +113,21 @@ def test_how_long_is_bounded_and_has_a_default(
     assert error.retry_after == seconds
 
 
+def test_an_owner_of_a_kind_that_is_just_installed_is_refused_for_a_while_only() -> None:
+    error = api_error(
+        403,
+        {
+            "reason": "Forbidden",
+            "message": 'jobs.batch "work" is forbidden: cannot set blockOwnerDeletion in this case '
+            "because cannot find RESTMapping for APIVersion bernstein.dev/v1alpha1 Kind Task: "
+            'no matches for kind "Task" in version "bernstein.dev/v1alpha1"',
+        },
+    )
+    assert not isinstance(error, Forbidden)
+    assert isinstance(error, Overloaded)
+    assert error.retry_after == 2.0
+
+
 async def test_a_second_create_is_already_exists_and_no_conflict(client: Client) -> None:
     widget = {"metadata": {"name": "w", "namespace": "default"}}
     await client.create(WIDGETS, widget)
