@@ -114,10 +114,12 @@ class CannotRun(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-Outcome = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
+RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
 
 
-def take(status: S, question: Question, jobs: Mapping[str, JobView], now: datetime) -> Outcome[S]:
+def take(
+    status: S, question: Question, jobs: Mapping[str, JobView], now: datetime
+) -> RoundState[S]:
     """One look at the checks of a tree that has no verdict yet. `jobs`: by name."""
     judged, project = status.verification, question.project
     assert judged is not None
@@ -234,7 +236,7 @@ def _judge(
     question: Question,
     results: tuple[CheckResult, ...],
     now: datetime,
-) -> Outcome[S]:
+) -> RoundState[S]:
     rejected, errored = summary.rejected(results), summary.errored(results)
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})

@@ -8,7 +8,14 @@ import pytest
 
 from bernstein.api.task import TaskStatus
 from bernstein.core import conditions, jobs, labels
-from bernstein.core.actions import Action, Decision, DeleteJobs, KeepCheckLogs, RunCheck, RunInspect
+from bernstein.core.actions import (
+    DeleteJobs,
+    KeepCheckLogs,
+    RunCheck,
+    RunInspect,
+    TaskAction,
+    TaskDecision,
+)
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
@@ -39,11 +46,11 @@ TEST = {"type": "test_passes", "command": "pytest -q"}
 FILE = {"type": "path_exists", "path": "a.py"}
 
 
-def look(status: TaskStatus, *jobs: JobView, now: float = 0, **spec: Any) -> Decision:
+def look(status: TaskStatus, *jobs: JobView, now: float = 0, **spec: Any) -> TaskDecision:
     return task_decide.decide(snapshot(objects.task(status=status, **spec), jobs=jobs), at(now))
 
 
-def names(actions: tuple[Action, ...]) -> list[str]:
+def names(actions: tuple[TaskAction, ...]) -> list[str]:
     return [i.job for i in actions if isinstance(i, RunCheck | RunInspect)]
 
 
@@ -216,7 +223,7 @@ OPTIONAL = {
 }
 
 
-def judged_optionally(status: TaskStatus, job_: JobView, now: float = 0) -> Decision:
+def judged_optionally(status: TaskStatus, job_: JobView, now: float = 0) -> TaskDecision:
     subject = snapshot(objects.task(status=status), jobs=(job_,), project=project(gates=OPTIONAL))
     return task_decide.decide(subject, at(now))
 
@@ -305,7 +312,7 @@ def test_an_optional_check_that_hangs_is_ended_and_holds_nothing_up() -> None:
     assert decision.status.verification.passed is True
 
 
-def kept(decision: Decision) -> list[str]:
+def kept(decision: TaskDecision) -> list[str]:
     """Jobs whose checks' output is saved."""
     wanted = [i for i in decision.actions if isinstance(i, KeepCheckLogs)]
     return [job.name for action in wanted for job in action.jobs]
