@@ -30,7 +30,14 @@ from bernstein.core.conditions import Progress, busy, note, stalled
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy, with_remedy
+from bernstein.core.reasons import (
+    MAX_INFRASTRUCTURE_FAILURES,
+    PROBE_SECONDS,
+    Retry,
+    policy,
+    seconds_to_wait,
+    with_remedy,
+)
 from bernstein.core.sanitise import text as sanitise
 
 
@@ -392,7 +399,8 @@ def tried_again(
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return busy(status, reason, text, now)
-    held = holds.hold(problem.reason, text, project, now)
+    wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
+    held = holds.hold(problem.reason, text, project, now, wait)
     status = status.model_copy(update={"hold": held})
     message = with_remedy(text, problem.reason, project)
     return stalled(status, problem.reason, message, now)

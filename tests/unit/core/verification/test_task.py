@@ -20,7 +20,6 @@ from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification import task as verification
-from bernstein.core.verification.round import retry_seconds
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -116,30 +115,28 @@ UNEXPLAINED = job("work-s1-lint-0", over(ended("checkout", 1), waiting("check"))
 
 
 @pytest.mark.parametrize(
-    ("end", "seconds"),
-    [(DISRUPTED, 0), (UNEXPLAINED, 30), (checked("work-s1-lint-0", 127), PROBE_SECONDS)],
+    ("end", "seconds", "stalls"),
+    [
+        (DISRUPTED, 0, None),
+        (UNEXPLAINED, 30, None),
+        (checked("work-s1-lint-0", 127), PROBE_SECONDS, "GateErrored"),
+    ],
 )
 def test_a_check_that_cannot_run_is_run_again_after_a_while_without_costing_an_attempt(
-    end: JobView, seconds: int
+    end: JobView, seconds: int, stalls: str | None
 ) -> None:
     held = look(done(), end)
 
     assert held.status.state == "Done"
     assert (held.status.attempt, held.status.gate_errors) == (1, 1)
     assert told(held.status.conditions)["Verified"] == ("False", "GateErrored")
-    assert stalled_for(held.status.conditions) == ("GateErrored" if seconds else None)
+    assert stalled_for(held.status.conditions) == stalls
     if seconds:
         early = look(held.status, now=seconds - 1)
         assert (early.status, early.actions, early.requeue_after) == (held.status, (), 1)
     again = look(held.status, now=seconds)
     assert names(again.actions) == ["work-s1-lint-1"]
     assert stalled_for(again.status.conditions) is None
-
-
-def test_what_keeps_a_check_from_running_backs_off() -> None:
-    waits = [retry_seconds("InfrastructureError", n) for n in (1, 2, 3)]
-
-    assert waits == [30, 60, 120]
 
 
 def test_a_rejection_counts_even_beside_a_check_that_could_not_run() -> None:
