@@ -17,13 +17,14 @@ from bernstein.api.pod import Check
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import actions, labels, pods
 from bernstein.core.jobs import JobView
+from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide as decide_plan
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
-from tests.unit.core.objects import only_known
+from tests.unit.core.objects import PLAN_UID, only_known
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
@@ -149,11 +150,11 @@ def snapshot(given: Object) -> Snapshot:
     match given["kind"]:
         case "Task" | "Launch":
             return TaskSnapshot(
-                task=task.parse(given["task"]),
+                task=task_then(given["task"]),
                 session=_parsed(session.parse, given["session"]),
                 plan=_parsed(plan.parse, given["plan"]),
                 plan_missing=given["planMissing"],
-                tasks=_by_name(task.parse, given["tasks"]),
+                tasks=_by_name(task_then, given["tasks"]),
                 sessions=_by_name(session.parse, given["sessions"]),
                 plans=_by_name(plan.parse, given["plans"]),
                 project=_parsed(project_then, given["project"]),
@@ -163,7 +164,7 @@ def snapshot(given: Object) -> Snapshot:
         case "Plan":
             return PlanSnapshot(
                 plan=plan.parse(given["plan"]),
-                tasks=_by_name(task.parse, given["tasks"]),
+                tasks=_by_name(task_then, given["tasks"]),
                 sessions=[session.parse(obj) for obj in given["sessions"]],
                 project=_parsed(project_then, given["project"]),
                 project_problem=given["projectProblem"],
@@ -176,6 +177,16 @@ def snapshot(given: Object) -> Snapshot:
                 launchable=given["launchable"],
                 settled=given["settled"],
             )
+
+
+def task_then(obj: Object) -> task.Task:
+    """The Task with its owner, which the older code did not read: the label of its Plan told it."""
+    meta = obj["metadata"]
+    plan_name = meta.get("labels", {}).get(labels.PLAN)
+    if plan_name is not None and not meta.get("ownerReferences"):
+        owner = owner_reference("Plan", plan_name, PLAN_UID)
+        meta = meta | {"ownerReferences": [owner]}
+    return task.parse(obj | {"metadata": meta})
 
 
 def project_then(obj: Object) -> project.Project:

@@ -19,8 +19,8 @@ def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]
     task, meta = snapshot.task, snapshot.task.metadata
     name = names.session(meta.name, status.sessions)
     own_labels = {labels.TASK: names.bounded(meta.name)}
-    if labels.PLAN in meta.labels:
-        own_labels[labels.PLAN] = meta.labels[labels.PLAN]
+    if snapshot.plan is not None:
+        own_labels[labels.PLAN] = names.label_value(snapshot.plan.metadata.name)
     return {
         "apiVersion": API_VERSION,
         "kind": "AgentSession",

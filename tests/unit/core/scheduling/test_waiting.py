@@ -13,7 +13,7 @@ from bernstein.api.session import Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Hold, QueueReason
-from bernstein.core import conditions
+from bernstein.core import conditions, owners
 from bernstein.core.money import budget
 from bernstein.core.sessions import limits
 from bernstein.core.snapshot import TaskSnapshot
@@ -149,7 +149,7 @@ def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
     ],
 )
 def test_the_remedy_for_a_dependency_is_for_its_own_case(subject: Task, remedy: str) -> None:
-    of_plan = {} if "bernstein.dev/plan" in subject.metadata.labels else {"plan": None}
+    of_plan = {} if owners.plan_of(subject) else {"plan": None}
 
     stall = conditions.find(look(subject, **of_plan).conditions, "Stalled")
 
