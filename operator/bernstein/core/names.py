@@ -18,6 +18,8 @@ _PLAN_SHARE = 11
 _STAGE_SHARE = 10
 """Characters of a Task's name that Plan and stage get where it does not fit as a whole."""
 
+_REFS = "refs/bernstein"
+
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
@@ -50,24 +52,34 @@ def check_log(job: str) -> str:
     return f"{job}-report"
 
 
-def task_prefix(owner_uid: str, task: str) -> str:
-    """Where all refs of a Task are; the owner is its Plan, or the Task itself."""
-    return f"refs/bernstein/{owner_uid[:8]}/{task}"
-
-
-def work_ref(owner_uid: str, task: str, number: int) -> str:
-    """The ref of one session: whatever it pushes, even late, no other session's work is touched."""
-    return f"{task_prefix(owner_uid, task)}/s{number}"
-
-
-def candidate_ref(owner_uid: str, task: str) -> str:
-    """Where a Task's work is put on a new tip, to be verified again."""
-    return f"{task_prefix(owner_uid, task)}/candidate"
+def refs_of(uid: str) -> str:
+    """The folder of all refs of a Plan and its Tasks, or of a Task without a Plan."""
+    return f"{_REFS}/{uid.replace('-', '')[:16]}"
 
 
 def integration_ref(plan_uid: str) -> str:
     """Where a Plan's Tasks land, before the Plan is delivered as a whole."""
-    return f"refs/bernstein/{plan_uid[:8]}/integration"
+    return f"{refs_of(plan_uid)}/integration"
+
+
+def old_integration_ref(plan_uid: str) -> str:
+    """Where an older release put it: so few digits may be those of another Plan, too."""
+    return f"{_REFS}/{plan_uid[:8]}/integration"
+
+
+def folder(ref: str) -> str:
+    """The folder that a ref is in."""
+    return ref.rpartition("/")[0]
+
+
+def work_ref(refs: str, task: str, number: int) -> str:
+    """The ref of one session: whatever it pushes, even late, no other session's work is touched."""
+    return f"{refs}/{task}/s{number}"
+
+
+def candidate_ref(ref: str) -> str:
+    """Where the work on this ref is put on a new tip, to be verified again."""
+    return f"{folder(ref)}/candidate"
 
 
 def branch_ref(branch: str) -> str:

@@ -45,15 +45,18 @@ class TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
 
     @property
-    def owner_uid(self) -> str:
-        """The uid whose refs the Task uses: its Plan's, or its own."""
-        return self.plan.metadata.uid if self.plan else self.task.metadata.uid
+    def refs(self) -> str:
+        """The folder of its refs: its Plan's, or its own."""
+        if self.plan is not None:
+            return names.folder(self.target_ref)
+        return names.refs_of(self.task.metadata.uid)
 
     @property
     def target_ref(self) -> str:
         """Where its work lands: the Plan's integration ref, without a Plan the Project's branch."""
         if self.plan is not None:
-            return names.integration_ref(self.plan.metadata.uid)
+            begun = self.plan.status.integration
+            return begun.ref if begun else names.integration_ref(self.plan.metadata.uid)
         assert self.project is not None
         return names.branch_ref(self.project.spec.repository.branch)
 

@@ -20,7 +20,7 @@ from tests.unit.kube.apiserver import ApiServer
 
 PLAN = owner_reference("Plan", "web", PLAN_UID)
 LABELS = {"bernstein.dev/plan": "web"}
-INTEGRATION = "refs/bernstein/11112222/integration"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ Object = dict[str, Any]
 
 NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
 NAMESPACE = "team"
-PLAN_UID = "11112222-plan"
+PLAN_UID = "11112222-3333-4444-8555-666677778888"
 INIT = ("checkout", "pusher", "recorder")
 
 
@@ -137,7 +137,7 @@ def verification(**more: Any) -> Verification:
         "base": BASE,
         "sha": HEAD,
         "tree": TREE,
-        "ref": "refs/bernstein/11112222/work/s1",
+        "ref": "refs/bernstein/1111222233334444/work/s1",
         "files_changed": 1,
     }
     return Verification.model_validate(fields | more)
@@ -224,7 +224,7 @@ def session(
                 "model": model,
                 "effort": "normal",
                 "baseRef": names.integration_ref(PLAN_UID),
-                "workRef": names.work_ref(PLAN_UID, task, number),
+                "workRef": names.work_ref(names.refs_of(PLAN_UID), task, number),
                 "timeoutSeconds": 1800,
                 "stop": {"reason": stop} if stop else None,
             },
@@ -268,7 +268,7 @@ def work(sha: str = HEAD, **more: Any) -> Work:
         "base": BASE,
         "sha": sha,
         "tree": TREE,
-        "ref": "refs/bernstein/11112222/work/s1",
+        "ref": "refs/bernstein/1111222233334444/work/s1",
     }
     return Work.model_validate(fields | {"files_changed": int(sha != BASE)} | more)
 

@@ -36,12 +36,19 @@ def test_a_name_that_fits_is_kept_and_a_longer_one_is_cut_and_hashed() -> None:
 
 
 def test_unverified_work_is_never_a_branch() -> None:
-    uid = "12345678-1234"
+    refs = names.refs_of("12345678-9abc-4def-8123-456789abcdef")
 
-    assert names.work_ref(uid, "t", 3) == "refs/bernstein/12345678/t/s3"
-    assert names.candidate_ref(uid, "t") == "refs/bernstein/12345678/t/candidate"
-    assert names.integration_ref(uid) == "refs/bernstein/12345678/integration"
+    assert refs == "refs/bernstein/123456789abc4def"
+    assert names.work_ref(refs, "t", 3) == f"{refs}/t/s3"
+    assert names.candidate_ref(f"{refs}/t/s3") == f"{refs}/t/candidate"
+    assert names.candidate_ref(f"{refs}/t/candidate") == f"{refs}/t/candidate"
     assert names.branch_ref("main") == "refs/heads/main"
+
+
+def test_plans_whose_uids_begin_alike_have_refs_of_their_own() -> None:
+    one, other = "12345678-9abc-4def-8123-456789abcdef", "12345678-aaaa-4def-8123-456789abcdef"
+
+    assert names.integration_ref(one) != names.integration_ref(other)
 
 
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")

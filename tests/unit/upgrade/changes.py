@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from bernstein.core import names
+from bernstein.core.actions import RunBegin
 from tests.unit.upgrade.differences import Difference, Pair
 
 
@@ -195,6 +198,18 @@ def _counts_the_deleted_as_cancelled(pair: Pair) -> bool:
     return bool(moved and cancelled == -sum(more.values()))
 
 
+def _begins(pair: Pair) -> bool:
+    """Whether it asks for the same Job but for what `asked_then` says."""
+    was, now = next((d.recorded, d.today) for d in pair.differences if d.path == "actions")
+    return bool([*map(_begin_then, now)] == was)
+
+
+def _begin_then(action: dict[str, Any]) -> dict[str, Any]:
+    if action["action"] != "run begin":
+        return action
+    return action | {"integration": _ref_then(action["integration"])}
+
+
 def _has_another_remedy(pair: Pair) -> bool:
     was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
     if not was or not now:
@@ -209,6 +224,12 @@ def _parted(message: str) -> tuple[str, str]:
 
 
 CHANGES = (
+    Change(
+        "more digits of a Plan's uid are in its refs",
+        "Plan",
+        ("actions",),
+        _begins,
+    ),
     *(
         Change(
             f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",
@@ -390,6 +411,30 @@ CHANGES = (
         _is_judged_first,
     ),
 )
+
+
+_REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
+
+
+def asked_then(asked: Any) -> Any:
+    """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs."""
+    match asked:
+        case RunBegin():
+            return replace(asked, integration=_ref_then(asked.integration))
+        case _:
+            return asked
+
+
+def session_then(obj: dict[str, Any]) -> dict[str, Any]:
+    """A session as the older code made it."""
+    spec = obj["spec"]
+    uid = spec["taskRef"]["uid"]
+    ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
+    return obj | {"spec": spec | {"workRef": ref}}
+
+
+def _ref_then(ref: str) -> str:
+    return _REF.sub(r"\1/", ref)
 
 
 def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,9 @@ from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
-from tests.unit.core.objects import PLAN_UID, only_known
+from tests.unit.core.objects import only_known
+
+PLAN_UID_THEN = "11112222-plan"
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
@@ -184,7 +186,7 @@ def task_then(obj: Object) -> task.Task:
     meta = obj["metadata"]
     plan_name = meta.get("labels", {}).get(labels.PLAN)
     if plan_name is not None and not meta.get("ownerReferences"):
-        owner = owner_reference("Plan", plan_name, PLAN_UID)
+        owner = owner_reference("Plan", plan_name, PLAN_UID_THEN)
         meta = meta | {"ownerReferences": [owner]}
     return task.parse(obj | {"metadata": meta})
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.core import holds
+from bernstein.core import holds, names
 from bernstein.core.actions import PlanDecision
 from bernstein.core.conditions import busy, ended, is_true, stalled
 from bernstein.core.delivery import landing
@@ -77,7 +77,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         source=Source(
             ref=integration.ref,
             sha=integration.tip,
-            candidate=f"refs/bernstein/{meta.uid[:8]}/candidate",
+            candidate=names.candidate_ref(integration.ref),
             message=f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
             merge=True,
         ),

@@ -65,7 +65,6 @@ def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetim
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
     session = status.session or ""
-    name = snapshot.task.metadata.name
     return Landing(
         subject=session,
         number=1 + (status.delivery.round if status.delivery is not None else 0),
@@ -73,7 +72,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         source=Source(
             ref=judged.ref,
             sha=judged.sha,
-            candidate=names.candidate_ref(snapshot.owner_uid, name),
+            candidate=names.candidate_ref(judged.ref),
             message=commit_message(snapshot, session, status.attempt),
         ),
         onto=snapshot.target_ref,

@@ -147,6 +147,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         if status.hold is None:
             status = status.model_copy(update={"jobs": number + 1})
         return PlanDecision(status, give_up((job,)))
+    if result.integration != integration:
+        integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
     status = status.model_copy(
         update={"integration": begun, "hold": None, "infrastructure_failures": 0}

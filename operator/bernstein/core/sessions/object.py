@@ -52,7 +52,7 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         model=route.model,
         effort=route.effort,
         base_ref=snapshot.target_ref,
-        work_ref=names.work_ref(snapshot.owner_uid, task.metadata.name, number),
+        work_ref=names.work_ref(snapshot.refs, task.metadata.name, number),
         resume_ref=status.checkpoint,
         timeout_seconds=timeout_seconds(task, project),
     )

@@ -39,7 +39,8 @@ from tests.unit.core.objects import (
 )
 
 CANCEL = {"reason": "not needed"}
-BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE))
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE, INTEGRATION))
 TWO = [
     {"name": "one", "steps": [{"title": "Do a"}, {"title": "Do b"}]},
     {"name": "two", "steps": [{"title": "Do c"}]},
@@ -111,7 +112,7 @@ def test_a_new_plan_makes_its_tasks_and_its_integration_ref() -> None:
     assert isinstance(tasks, CreateTasks)
     assert len(tasks.objects) == 3
     assert begin == RunBegin(
-        "web-begin-0", "refs/heads/main", "refs/bernstein/11112222/integration"
+        "web-begin-0", "refs/heads/main", "refs/bernstein/1111222233334444/integration"
     )
     assert decision.status.expanded
     assert decision.status.estimate is not None
@@ -169,6 +170,16 @@ def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
     assert found.phase == "Running"
     assert found.integration is not None
     assert (found.integration.target, found.integration.target_sha) == ("refs/heads/main", BASE)
+    assert found.integration.ref == INTEGRATION
+
+
+def test_a_plan_goes_on_with_the_integration_ref_that_an_older_release_made() -> None:
+    before = again(objects.plan(begun=False), look(objects.plan(begun=False)))
+    made_then = result_job("web-begin-0", "begin", BeginResult(BASE, BASE))
+    found = look(before, jobs=(made_then,)).status.integration
+
+    assert found is not None
+    assert found.ref == "refs/bernstein/11112222/integration"
 
 
 @pytest.mark.parametrize(
