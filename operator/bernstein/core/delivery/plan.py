@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus
@@ -71,7 +72,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
     meta = snapshot.plan.metadata
     title = sanitise(snapshot.plan.spec.name, 200)
     return Landing(
-        subject=meta.name,
+        job=partial(names.plan_job, meta.name),
         number=status.jobs + 1,
         commit=_delivered(status, integration),
         source=Source(

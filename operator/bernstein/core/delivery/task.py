@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
@@ -66,7 +67,7 @@ def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetim
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
     session = status.session or ""
     return Landing(
-        subject=session,
+        job=partial(names.session_job, session),
         number=1 + (status.delivery.round if status.delivery is not None else 0),
         commit=Commit(judged.ref, judged.sha, judged.tree, judged.base),
         source=Source(

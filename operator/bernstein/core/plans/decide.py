@@ -94,7 +94,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     actions: list[PlanAction] = []
     if not status.expanded:
         assert snapshot.project is not None
-        objects = expand(snapshot.plan, snapshot.project.metadata.name)
+        objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
         actions.append(CreateTasks(missing))
         status = status.model_copy(update={"expanded": True, "tasks": _rows(status, objects)})
@@ -129,7 +129,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if seconds is not None:
         return PlanDecision(status, (), seconds)
     number = status.jobs if status.hold is None else status.jobs + 1
-    name = names.check_job(plan.metadata.name, BEGIN, number)
+    name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
     status = _phase(status.model_copy(update={"jobs": number, "hold": None}), "Starting")

@@ -10,7 +10,7 @@ What follows from Passed, Rejected and CannotRun is the caller's decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
@@ -21,7 +21,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Hold
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import holds, labels, names
+from bernstein.core import holds, labels
 from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
 from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
@@ -64,8 +64,8 @@ S = TypeVar("S", bound=Judged)
 class Question:
     """Which checks judge a tree, and what their Jobs need to know."""
 
-    subject: str
-    """What the names of its Jobs begin with."""
+    job: Callable[[str, int], str]
+    """The name of the Job of a check, in a round of that number."""
     checks: tuple[CheckSpec, ...]
     project: Project
     pinned_sha: str
@@ -185,7 +185,7 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
     """The Jobs that judge this tree, by check."""
     runs: dict[str, RunCheck | RunInspect] = {
         spec.name: RunCheck(
-            job=names.check_job(question.subject, spec.name, judged.round),
+            job=question.job(spec.name, judged.round),
             check=spec,
             ref=judged.ref,
             sha=judged.sha,
@@ -196,7 +196,7 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
     reading = tuple(required.reading(question.checks))
     if reading:
         runs[INSPECT] = RunInspect(
-            job=names.check_job(question.subject, INSPECT, judged.round),
+            job=question.job(INSPECT, judged.round),
             checks=reading,
             ref=judged.ref,
             sha=judged.sha,
