@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
@@ -22,7 +22,7 @@ class Context:
 
     caches: Caches
     writer: Writer
-    settings: Settings
+    settings: OperatorSettings
     metrics: Metrics
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.tasks.controller import TaskController, _Step
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
@@ -48,7 +48,7 @@ async def controller(api: ApiServer, client: Client, background: Background) -> 
     await caches.tasks.informer.synced()
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
-    claiming = Claiming(Context(caches, writer, Settings(image="bernstein:1"), Metrics()))
+    claiming = Claiming(Context(caches, writer, OperatorSettings(image="bernstein:1"), Metrics()))
     claiming.saw = {}
     return claiming
 

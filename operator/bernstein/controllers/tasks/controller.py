@@ -17,7 +17,7 @@ from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import Context, KindController, Watch
 from bernstein.core import owners
-from bernstein.core.actions import Action, CreateSession, StopSession
+from bernstein.core.actions import CreateSession, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
@@ -107,7 +107,7 @@ class TaskController(KindController):
             self._tell(key, obj, snapshot, status, now)
         return _Step(Result(again), written and _takes(snapshot.task.status, status))
 
-    async def _execute(self, key: Key, snapshot: TaskSnapshot, action: Action) -> None:
+    async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
                 await self._writer.create(key, SESSIONS, session)

@@ -9,7 +9,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import QueueReason, WaitReason
 from bernstein.core import names
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import busy, is_stalled, note, stalled
 from bernstein.core.fsm import move
 from bernstein.core.reasons import with_remedy
@@ -21,18 +21,18 @@ from bernstein.core.snapshot import TaskSnapshot
 
 def decide_open(
     snapshot: TaskSnapshot, status: TaskStatus, now: datetime, *, may_claim: bool = True
-) -> Decision:
+) -> TaskDecision:
     """The next step of a Task that waits; without `may_claim` it starts at the next look."""
     no_session = waiting.first(waiting.LAUNCH, snapshot, now)
     wait = no_session or waiting.first(waiting.CHAIN, snapshot, now)
     if snapshot.task.spec.depends_on and no_session is None:
         status = _with_dependencies(status, wait, now)
     if wait is not None:
-        return Decision(_waiting(status, wait, now), (), wait.seconds)
+        return TaskDecision(_waiting(status, wait, now), (), wait.seconds)
     status = status.model_copy(update={"queue": None})
     if not may_claim:
-        return Decision(busy(status, "Open", "about to start", now))
-    return Decision(_claim(snapshot, status, now))
+        return TaskDecision(busy(status, "Open", "about to start", now))
+    return TaskDecision(_claim(snapshot, status, now))
 
 
 def _with_dependencies(status: TaskStatus, wait: Wait | None, now: datetime) -> TaskStatus:
