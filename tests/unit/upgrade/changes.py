@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from bernstein.core import names
-from bernstein.core.actions import RunBegin
 from tests.unit.upgrade.differences import Difference, Pair
+from tests.unit.upgrade.then import ref_then
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,7 @@ def _begins(pair: Pair) -> bool:
 def _begin_then(action: dict[str, Any]) -> dict[str, Any]:
     if action["action"] != "run begin":
         return action
-    return action | {"integration": _ref_then(action["integration"])}
+    return action | {"integration": ref_then(action["integration"])}
 
 
 def _has_another_remedy(pair: Pair) -> bool:
@@ -429,38 +427,3 @@ CHANGES = (
         _is_judged_first,
     ),
 )
-
-
-_REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
-
-
-def asked_then(asked: Any) -> Any:
-    """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs."""
-    match asked:
-        case RunBegin():
-            return replace(asked, integration=_ref_then(asked.integration))
-        case _:
-            return asked
-
-
-def session_then(obj: dict[str, Any]) -> dict[str, Any]:
-    """A session as the older code made it."""
-    spec = obj["spec"]
-    uid = spec["taskRef"]["uid"]
-    ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
-    return obj | {"spec": spec | {"workRef": ref}}
-
-
-def _ref_then(ref: str) -> str:
-    return _REF.sub(r"\1/", ref)
-
-
-def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job as the older code wrote it, which let the kubelet expand its commands."""
-    template = job["spec"]["template"]
-    containers = [
-        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
-        for container in template["spec"]["containers"]
-    ]
-    pod = template["spec"] | {"containers": containers}
-    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}

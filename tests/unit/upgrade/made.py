@@ -19,8 +19,8 @@ from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Re
 from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
-from tests.unit.upgrade.changes import asked_then, session_then, with_plain_dollars
 from tests.unit.upgrade.decisions import Object, Snapshot, action
+from tests.unit.upgrade.then import asked_then, session_then, with_plain_dollars
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
 KEY = Key(NAMESPACE, "")

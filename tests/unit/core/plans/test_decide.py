@@ -173,15 +173,6 @@ def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
     assert found.integration.ref == INTEGRATION
 
 
-def test_a_plan_goes_on_with_the_integration_ref_that_an_older_release_made() -> None:
-    before = again(objects.plan(begun=False), look(objects.plan(begun=False)))
-    made_then = result_job("web-begin-0", "begin", BeginResult(BASE, BASE))
-    found = look(before, jobs=(made_then,)).status.integration
-
-    assert found is not None
-    assert found.ref == "refs/bernstein/11112222/integration"
-
-
 @pytest.mark.parametrize(
     ("bad", "seconds"),
     [
