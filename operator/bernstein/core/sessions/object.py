@@ -8,6 +8,7 @@ from bernstein.api.meta import API_VERSION
 from bernstein.api.session import AgentSessionSpec, PlanRef, TaskRef
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels, names
+from bernstein.core.money.pricing import price_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
 from bernstein.core.sessions.limits import timeout_seconds
@@ -51,6 +52,7 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         adapter=agent.adapter,
         model=route.model,
         effort=route.effort,
+        price=price_of(route.model, project.spec.budget.prices),
         base_ref=snapshot.target_ref,
         work_ref=names.work_ref(snapshot.refs, task.metadata.name, number),
         resume_ref=status.checkpoint,
