@@ -18,17 +18,15 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     task = caches.tasks.get(key)
     if task is None:
         return None
-    project = projects.resolve(
-        task.spec.project_ref, caches.projects.by_name(key.namespace).values()
-    )
     plan = _plan_of(caches, task)
+    project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
     sessions = caches.sessions.by_name(key.namespace)
     current = sessions.get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
     return TaskSnapshot(
         task=task,
-        project=None if isinstance(project, str) else project,
-        project_problem=project if isinstance(project, str) else None,
+        project=project,
+        project_problem=problem,
         plan=plan,
         plan_missing=plan is None and owners.plan_of(task) is not None,
         session=current if is_own else None,
@@ -53,11 +51,11 @@ def _plan_of(caches: Caches, task: Task) -> Plan | None:
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
-    project = projects.resolve(plan.spec.project_ref, caches.projects.by_name(namespace).values())
+    project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
     return PlanSnapshot(
         plan=plan,
-        project=None if isinstance(project, str) else project,
-        project_problem=project if isinstance(project, str) else None,
+        project=project,
+        project_problem=problem,
         tasks=caches.tasks.by_index(OWNER, plan.metadata.uid),
         sessions=caches.sessions.by_index(PLAN, plan.metadata.uid).values(),
         jobs=await caches.job_views.of(plan.metadata, now),

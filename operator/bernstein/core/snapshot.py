@@ -11,6 +11,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 from bernstein.api.waiting import QueueReason
 from bernstein.core import names
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 
 Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
@@ -23,7 +24,7 @@ class TaskSnapshot:
 
     task: Task
     project: Project | None
-    project_problem: str | None = None
+    project_problem: Diagnosis | None = None
     """Why there is no Project."""
     plan: Plan | None = None
     plan_missing: bool = False
@@ -77,7 +78,7 @@ class PlanSnapshot:
 
     plan: Plan
     project: Project | None
-    project_problem: str | None = None
+    project_problem: Diagnosis | None = None
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """The Plan's Tasks, by name."""
     sessions: Collection[AgentSession] = ()

@@ -97,3 +97,20 @@ async def test_a_plan_counts_the_tasks_that_it_controls_and_no_others(
     assert plan is not None
 
     assert list((await plan_snapshot(caches, plan, NOW)).tasks) == ["own"]
+
+
+async def test_a_project_that_was_made_again_is_not_the_one_that_a_plan_began_under(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    begun = objects.plan().status.dump() | {"project": "default", "projectUid": "an-older-one"}
+    plan = objects.plan().spec.dump()
+    api.put(PLANS, "web", NAMESPACE, metadata={"uid": PLAN_UID}, spec=plan, status=begun)
+    apply(api, ownerReferences=[PLAN])
+    caches = await synced(client, background)
+    of_plan = caches.plans.get(Key(NAMESPACE, "web"))
+    assert of_plan is not None
+
+    for snapshot in (await of_task(caches), await plan_snapshot(caches, of_plan, NOW)):
+        assert snapshot.project is None
+        assert snapshot.project_problem is not None
+        assert snapshot.project_problem.reason == "ProjectGone"

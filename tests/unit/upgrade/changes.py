@@ -214,6 +214,10 @@ def _begin_then(action: dict[str, Any]) -> dict[str, Any]:
     return action | {"integration": ref_then(action["integration"])}
 
 
+def _names_its_project(pair: Pair) -> bool:
+    return bool(pair.today["projectUid"] == f"uid-{pair.today['project']}")
+
+
 def _has_another_remedy(pair: Pair) -> bool:
     was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
     if not was or not now:
@@ -228,6 +232,15 @@ def _parted(message: str) -> tuple[str, str]:
 
 
 CHANGES = (
+    *(
+        Change(
+            f"a {kind} says which Project it began under",
+            kind,
+            ("projectUid",),
+            _names_its_project,
+        )
+        for kind in ("Plan", "Task")
+    ),
     Change(
         "more digits of a Plan's uid are in its refs",
         "Plan",

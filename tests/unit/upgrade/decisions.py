@@ -14,8 +14,10 @@ from typing import Any
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Model
 from bernstein.api.pod import Check
+from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import actions, labels, pods
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide as decide_plan
@@ -27,6 +29,7 @@ from bernstein.kube.writes import status_diff
 from tests.unit.core.objects import only_known
 
 PLAN_UID_THEN = "11112222-plan"
+_REASON = "projectProblemReason"
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
@@ -117,9 +120,11 @@ def given(snapshot: Snapshot) -> Object:
 
 
 def _around(snapshot: TaskSnapshot | PlanSnapshot) -> Object:
+    problem = snapshot.project_problem
     return {
         "project": _dump(snapshot.project),
-        "projectProblem": snapshot.project_problem,
+        "projectProblem": None if problem is None else problem.message,
+        _REASON: None if problem is None else problem.reason,
         "jobs": [job(view) for view in snapshot.jobs.values()],
     }
 
@@ -160,7 +165,7 @@ def snapshot(given: Object) -> Snapshot:
                 sessions=_by_name(session.parse, given["sessions"]),
                 plans=_by_name(plan.parse, given["plans"]),
                 project=_parsed(project_then, given["project"]),
-                project_problem=given["projectProblem"],
+                project_problem=_problem(given),
                 jobs=_views(given["jobs"]),
             )
         case "Plan":
@@ -169,7 +174,7 @@ def snapshot(given: Object) -> Snapshot:
                 tasks=_by_name(task_then, given["tasks"]),
                 sessions=[session.parse(obj) for obj in given["sessions"]],
                 project=_parsed(project_then, given["project"]),
-                project_problem=given["projectProblem"],
+                project_problem=_problem(given),
                 jobs=_views(given["jobs"]),
             )
         case _:
@@ -198,6 +203,12 @@ def project_then(obj: Object) -> project.Project:
     """
     spec = obj["spec"]
     return project.parse(obj | {"spec": spec | {"gates": only_known(spec.get("gates", {}))}})
+
+
+def _problem(given: Object) -> Diagnosis | None:
+    """Why there is no Project; the older code had but one reason."""
+    text = given["projectProblem"]
+    return None if text is None else Diagnosis(given.get(_REASON, Reason.PROJECT_NOT_FOUND), text)
 
 
 def _parsed(parse: Callable[[Object], Any], obj: Object | None) -> Any:

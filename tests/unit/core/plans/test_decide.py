@@ -16,6 +16,7 @@ from bernstein.api.waiting import Hold, QueueReason
 from bernstein.core import conditions
 from bernstein.core import conditions as progress
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunBegin
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
@@ -37,6 +38,8 @@ from tests.unit.core.objects import (
     status,
     told,
 )
+
+NO_PROJECT = Diagnosis("ProjectNotFound", "there is no Project")
 
 CANCEL = {"reason": "not needed"}
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
@@ -84,7 +87,11 @@ def test_an_invalid_plan_makes_nothing_and_says_everything_that_is_wrong() -> No
 
 
 def test_a_plan_without_a_project_waits_and_says_what_to_do() -> None:
-    decision = look(objects.plan(begun=False), project=None, project_problem="there is no Project")
+    decision = look(
+        objects.plan(begun=False),
+        project=None,
+        project_problem=NO_PROJECT,
+    )
 
     assert decision.actions == ()
     assert stalled_for(decision.status.conditions) == "ProjectNotFound"
