@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tests.unit.upgrade.differences import Difference, Pair
-from tests.unit.upgrade.then import ref_then
-
-
-@dataclass(frozen=True)
-class Change:
-    why: str
-    kind: str
-    fields: tuple[str, ...]
-    """Of the status, each with all that is below it."""
-    is_meant: Callable[[Pair], bool]
-    """Whether that is why this pair differs, and today's decision is as it should be."""
-
-    def explains(self, pair: Pair, difference: Difference) -> bool:
-        below = (f"{difference.path}.".startswith(f"{field}.") for field in self.fields)
-        return pair.kind == self.kind and any(below) and self.is_meant(pair)
-
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.differences import Pair
+from tests.unit.upgrade.pins import PINS
 
 COUNTED = ("gateErrors", "infrastructureFailures")
 PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "hold", "phase")
@@ -202,22 +186,6 @@ def _counts_the_deleted_as_cancelled(pair: Pair) -> bool:
     return bool(moved and cancelled == -sum(more.values()))
 
 
-def _begins(pair: Pair) -> bool:
-    """Whether it asks for the same Job but for what `asked_then` says."""
-    was, now = next((d.recorded, d.today) for d in pair.differences if d.path == "actions")
-    return bool([*map(_begin_then, now)] == was)
-
-
-def _begin_then(action: dict[str, Any]) -> dict[str, Any]:
-    if action["action"] != "run begin":
-        return action
-    return action | {"integration": ref_then(action["integration"])}
-
-
-def _names_its_project(pair: Pair) -> bool:
-    return bool(pair.today["projectUid"] == f"uid-{pair.today['project']}")
-
-
 def _has_another_remedy(pair: Pair) -> bool:
     was, now = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
     if not was or not now:
@@ -232,21 +200,7 @@ def _parted(message: str) -> tuple[str, str]:
 
 
 CHANGES = (
-    *(
-        Change(
-            f"a {kind} says which Project it began under",
-            kind,
-            ("projectUid",),
-            _names_its_project,
-        )
-        for kind in ("Plan", "Task")
-    ),
-    Change(
-        "more digits of a Plan's uid are in its refs",
-        "Plan",
-        ("actions",),
-        _begins,
-    ),
+    *PINS,
     *(
         Change(
             f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",
