@@ -37,7 +37,9 @@ class JobRefused(Exception):  # noqa: N818 - named like the reasons
         self.job = job
 
 
-class _Snapshot(Protocol):
+class Snapshot(Protocol):
+    """What a decision looks at."""
+
     def with_job(self, job: JobView) -> Self: ...
 
 
@@ -46,7 +48,7 @@ class _Decision(Protocol):
     def actions(self) -> Sequence[object]: ...
 
 
-S = TypeVar("S", bound=_Snapshot)
+S = TypeVar("S", bound=Snapshot)
 D = TypeVar("D", bound=_Decision)
 RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.api.reasons import Reason
@@ -83,7 +84,7 @@ def _none(text: str) -> Found:
 
 def not_ready(project: Project) -> str | None:
     """Why the Project cannot be used, in plain words; None: it can."""
-    ready = conditions.find(project.status.conditions, "Ready")
+    ready = conditions.find(project.status.conditions, ConditionType.READY)
     if ready is None or ready.status == "True":
         return None
     return f"Project '{project.metadata.name}' is not ready: {ready.message}"
@@ -97,7 +98,7 @@ def decide(
     credentials = project.spec.repository.credentials
     updated = conditions.put(
         project.status.conditions,
-        "Ready",
+        ConditionType.READY,
         "True" if problem is None else "False",
         "Accepted" if problem is None else problem.reason,
         "Plans of this namespace may use it"
@@ -109,7 +110,7 @@ def decide(
     if credentials.work.secret_name == credentials.deliver.secret_name:
         updated = conditions.put(
             updated,
-            "WorkCredentialTooStrong",
+            ConditionType.WORK_CREDENTIAL_TOO_STRONG,
             "True",
             "SameSecret",
             "work and deliver name the same Secret: the pusher beside every agent could deliver. "
@@ -118,7 +119,7 @@ def decide(
             now=now,
         )
     else:
-        updated = conditions.drop(updated, "WorkCredentialTooStrong")
+        updated = conditions.drop(updated, ConditionType.WORK_CREDENTIAL_TOO_STRONG)
     return project.status.model_copy(
         update={"observed_generation": generation, "conditions": updated, "running": running}
     )

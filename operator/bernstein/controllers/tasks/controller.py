@@ -21,7 +21,6 @@ from bernstein.core.actions import CreateSession, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
-from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
@@ -94,14 +93,9 @@ class TaskController(KindController):
             return _Step(Result())
         if snapshot.task.metadata.deletion_timestamp is not None:
             return _Step(Result())
-        try:
-            decision = await job_actions.carry_out(
-                snapshot, decide, partial(self._execute, key), now
-            )
-            status, again = conflicts.resolved(decision.status, now), decision.requeue_after
-        except NameConflict as conflict:
-            before, generation = snapshot.task.status, snapshot.task.metadata.generation
-            status, again = conflicts.stalled(before, conflict, generation, now)
+        status, again = await conflicts.carry_out(
+            snapshot, decide, partial(self._execute, key), now, before=snapshot.status
+        )
         written = await self._writer.status(key, TASKS, obj, status.dump())
         if written:
             self._tell(key, obj, snapshot, status, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -41,8 +42,8 @@ def _with_dependencies(status: TaskStatus, wait: Wait | None, now: datetime) -> 
         WaitReason.DEPENDENCY_PENDING,
         Reason.DEPENDENCY_FAILED,
     ):
-        return note(status, "DependenciesMet", False, wait.reason, wait.message, now)
-    return note(status, "DependenciesMet", True, "AllClosed", "", now)
+        return note(status, ConditionType.DEPENDENCIES_MET, False, wait.reason, wait.message, now)
+    return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)
 
 
 def _waiting(status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
