@@ -320,6 +320,8 @@ class BeginResult:
     target_sha: str
     integration_sha: str
     """The same as `target_sha`."""
+    integration: str = ""
+    """The ref; older releases did not tell."""
 
 
 @dataclass(frozen=True, slots=True)

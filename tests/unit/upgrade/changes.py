@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tests.unit.upgrade.differences import Difference, Pair
-
-
-@dataclass(frozen=True)
-class Change:
-    why: str
-    kind: str
-    fields: tuple[str, ...]
-    """Of the status, each with all that is below it."""
-    is_meant: Callable[[Pair], bool]
-    """Whether that is why this pair differs, and today's decision is as it should be."""
-
-    def explains(self, pair: Pair, difference: Difference) -> bool:
-        below = (f"{difference.path}.".startswith(f"{field}.") for field in self.fields)
-        return pair.kind == self.kind and any(below) and self.is_meant(pair)
-
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.differences import Pair
+from tests.unit.upgrade.pins import PINS
 
 COUNTED = ("gateErrors", "infrastructureFailures")
 PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "hold", "phase")
@@ -240,6 +225,7 @@ def _parted(message: str) -> tuple[str, str]:
 
 
 CHANGES = (
+    *PINS,
     *(
         Change(
             f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",
@@ -454,14 +440,3 @@ CHANGES = (
         _is_judged_first,
     ),
 )
-
-
-def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job as the older code wrote it, which let the kubelet expand its commands."""
-    template = job["spec"]["template"]
-    containers = [
-        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
-        for container in template["spec"]["containers"]
-    ]
-    pod = template["spec"] | {"containers": containers}
-    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}

@@ -26,7 +26,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Abandoned, Hold
-from bernstein.core import holds, names, runs
+from bernstein.core import holds, runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
 from bernstein.core.conditions import Progress, busy, note, stalled
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
@@ -88,8 +88,8 @@ class Source:
 class Landing:
     """One piece of work, where it goes, and what is known of the way."""
 
-    subject: str
-    """What the names of its Jobs begin with."""
+    job: Callable[[str, int], str]
+    """The name of the Job that runs a program, by the number of the step."""
     number: int
     """The number that the next step gets, in the names of its Jobs."""
     commit: JudgedCommit
@@ -210,7 +210,7 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     text = "a candidate is made on the new tip"
     status, delivery = _begin(status, landing, "Preparing", text, now)
     source = landing.source
-    name = names.check_job(landing.subject, PREPARE, delivery.round)
+    name = landing.job(PREPARE, delivery.round)
     job = _job(landing, name, delivery, now)
     if job is None:
         prepare = RunPrepare(
@@ -259,7 +259,7 @@ def _land(
 ) -> OnItsWay[S] | Landed[S]:
     begun, before = has_started(status), status
     status, delivery = _begin(status, landing, "Landing", "it is being merged", now)
-    name = names.check_job(landing.subject, LAND, delivery.round)
+    name = landing.job(LAND, delivery.round)
     job = _job(landing, name, delivery, now) if begun else None
     in_doubt = begun and delivery.reason is not None
     forbidden = forbids(before) if job is None and not in_doubt else None

@@ -81,9 +81,9 @@ def test_begin_starts_at_the_target_and_a_repeat_changes_nothing(
     origin: Origin, do_begin: Callable[[], BeginResult]
 ) -> None:
     first = origin.commit({"a": "1"}, ref=TARGET)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
     origin.commit({"a": "2"}, first, ref=TARGET)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
     assert origin.tip(INTEGRATION) == first
 
 
@@ -106,7 +106,7 @@ def test_begin_takes_what_a_rival_made(
         push(self, ref, sha, expect)
 
     monkeypatch.setattr(Git, "push", late)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
 
 
 # --- prepare ------------------------------------------------------------------------------------

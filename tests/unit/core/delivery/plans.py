@@ -26,8 +26,8 @@ from tests.unit.core.objects import (
 )
 
 ONTO = "refs/heads/main"
-INTEGRATION = "refs/bernstein/11112222/integration"
-CANDIDATE = "refs/bernstein/11112222/candidate"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+CANDIDATE = "refs/bernstein/1111222233334444/candidate"
 
 
 def landed(number: int, base: str, when: float = -10) -> Task:

@@ -46,8 +46,8 @@ from tests.unit.core.objects import (
 )
 
 LINT = objects.gate("lint")
-INTEGRATION = "refs/bernstein/11112222/integration"
-CANDIDATE = "refs/bernstein/11112222/work/candidate"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+CANDIDATE = "refs/bernstein/1111222233334444/work/candidate"
 OWN = {"name": "own", "command": "true", "image": "own:1"}
 
 
@@ -99,7 +99,7 @@ def test_landing_is_written_before_there_is_a_job() -> None:
     (land,) = look(begun.status).actions
     assert land == RunLand(
         job="work-s1-land-1",
-        ref="refs/bernstein/11112222/work/s1",
+        ref="refs/bernstein/1111222233334444/work/s1",
         sha=HEAD,
         tree=TREE,
         onto=INTEGRATION,

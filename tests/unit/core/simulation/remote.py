@@ -95,7 +95,7 @@ class Remote:
 
     def begin(self, wanted: RunBegin) -> BeginResult:
         tip = self.refs.setdefault(wanted.integration, self.refs[wanted.target])
-        return BeginResult(tip, tip)
+        return BeginResult(tip, tip, wanted.integration)
 
     def prepare(self, wanted: RunPrepare) -> PrepareResult | Failure:
         problem = self.checkout(wanted.ref, wanted.sha)

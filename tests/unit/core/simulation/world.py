@@ -10,7 +10,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.checks import spec
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.actions import (
     CancelTasks,
     CreateSession,
@@ -67,7 +67,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def task_snapshot(self, subject: Task) -> TaskSnapshot:
         name = subject.metadata.name
-        planned = labels.PLAN in subject.metadata.labels
+        planned = owners.plan_of(subject) is not None
         here = self.plan if planned else None
         current = self.sessions.get(subject.status.session or "")
         mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
@@ -183,7 +183,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         if subject is None:
             return False
         before = self.seen.writes
-        mine = {n: t for n, t in self.tasks.items() if labels.PLAN in t.metadata.labels}
+        mine = {n: t for n, t in self.tasks.items() if owners.plan_of(t)}
         snapshot = PlanSnapshot(
             plan=subject,
             project=self.project,
