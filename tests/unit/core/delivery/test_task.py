@@ -17,8 +17,7 @@ from bernstein.core.fsm import may_retry
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
 from bernstein.core.runs import LOST_SECONDS
-from bernstein.core.tasks import decide as task_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     BASE,
     HEAD,
@@ -72,7 +71,7 @@ def look(
 ) -> Decision:
     subject = objects.task(status=status, **spec)
     found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
-    return task_decide.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
+    return scheduled.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
 
 
 LANDING = step("Landing")
