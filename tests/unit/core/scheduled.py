@@ -12,7 +12,8 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels
 from bernstein.core.actions import Decision
-from bernstein.core.scheduling.schedule import Schedule, schedule
+from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
 
@@ -32,13 +33,15 @@ def decide(
         return decision
     if state is TaskState.OPEN and subject.task.status.state not in (None, TaskState.OPEN):
         return decision
-    found, status = scheduled(subject, decision.status, now, sessions, plans)
+    status = scheduled(subject, decision.status, now, sessions, plans)
     if _step(status) == "Next":
         again = task_decide.decide(_with(subject, status), now)
         return replace(again, actions=(*decision.actions, *again.actions))
     if subject.task.status.state is None and status.state is not TaskState.OPEN:
         return decision
-    return Decision(status, decision.actions, decision.requeue_after or found.again)
+    own = waiting.first(waiting.CHAIN, _with(subject, status), now)
+    again = own.seconds if own is not None and state is TaskState.OPEN else None
+    return Decision(status, decision.actions, decision.requeue_after or again)
 
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:
@@ -54,8 +57,8 @@ def scheduled(
     now: datetime,
     sessions: Iterable[AgentSession] = (),
     plans: Mapping[str, Plan] | None = None,
-) -> tuple[Schedule, TaskStatus]:
-    """The schedule once the Task has this status, and the status that it leads to."""
+) -> TaskStatus:
+    """The status that a Task with this status has after the schedule."""
     assert subject.project is not None
     seen = _with(subject, status)
     name, project = seen.task.metadata.name, subject.project.metadata.name
@@ -76,7 +79,7 @@ def scheduled(
         now,
     )
     statuses = {t.metadata.name: s for t, s in (*found.moves, *found.waits)}
-    return found, statuses.get(name, status)
+    return statuses.get(name, status)
 
 
 def _with(subject: TaskSnapshot, status: TaskStatus) -> TaskSnapshot:

@@ -82,7 +82,8 @@ class _Taken:
             return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
         limit = self._capacity.plans.get(peer.plan) if peer.plan is not None else None
         if limit is not None and self._of_plan[peer.plan] >= limit:
-            text = f"all {limit} agents of the Plan are at work, or kept for a Task before it"
+            kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""
+            text = f"all {limit} agents of the Plan are at work{kept}"
             return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
         overlap = self._overlap(peer)
         self._take_files(peer)
