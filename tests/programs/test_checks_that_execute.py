@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from bernstein.api.signals import Signal
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command
-from bernstein.checks.signal import Executes
+from bernstein.checks.signal import SignalCommand
 from tests.unit.checks import examples
 from tests.unit.checks.trees import Tree
 
@@ -39,10 +39,10 @@ def commands() -> dict[str, tuple[str, Tree, Tree]]:
             tree = examples.of_gate(gate.name)
             found[gate.name] = (gate.runs.command, tree.passes, tree.fails)
     for kind in signals.SIGNALS:
-        if isinstance(kind.answer, Executes):
+        if isinstance(kind.runs, SignalCommand):
             example = examples.of_signal(kind.type)
             fields = {to_camel(key): value for key, value in example.accepted.items()}
-            command = kind.answer.command(Signal.model_validate(fields))
+            command = kind.runs.command(Signal.model_validate(fields))
             assert command is not None
             found[kind.type] = (command, example.holds, example.fails)
     return found

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bernstein.agents import Run, get
+from bernstein.agents import RunSettings, get
 from bernstein.agents.demo import DemoParser
 from bernstein.api.pod import FinalRecord
 from tests.demo import manifests, toolchain
@@ -33,7 +33,7 @@ class Work:
     environment: dict[str, str]
 
     def run_agent(self, title: str, attempt: int) -> FinalRecord:
-        run = Run("", "sonnet", config_dir=str(manifests.EXAMPLE))
+        run = RunSettings("", "sonnet", config_dir=str(manifests.EXAMPLE))
         _, *arguments = get("demo").invocation(run).argv
         ended = subprocess.run(
             [sys.executable, AGENT, *arguments],

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from bernstein.checks.spec import Subject
-from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.required import required_checks
 from tests.unit.core.objects import project
 
 (COMMAND,) = (
     spec.command
-    for spec in plan_checks(
+    for spec in required_checks(
         (),
         project().spec,
         Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True),

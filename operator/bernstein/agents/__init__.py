@@ -5,7 +5,7 @@ from __future__ import annotations
 from bernstein.agents.adapter import (
     Adapter,
     Invocation,
-    Run,
+    RunSettings,
     StreamParser,
     TakesBaseUrl,
     TakesCommand,
@@ -20,7 +20,7 @@ __all__ = [
     "NO_CHANGE",
     "Adapter",
     "Invocation",
-    "Run",
+    "RunSettings",
     "StreamParser",
     "TakesBaseUrl",
     "TakesCommand",

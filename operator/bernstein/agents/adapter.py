@@ -16,7 +16,7 @@ RETRY_LIMIT = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunSettings:
     """The settings of one run of an agent; paths are those inside its container.
 
     The launcher gives the contents of `prompt_file` to the CLI on standard input.
@@ -89,11 +89,11 @@ class Adapter(Protocol):
     def name(self) -> str:
         """The word for `adapter` of a Project's agent; it never changes."""
 
-    def invocation(self, run: Run) -> Invocation:
+    def invocation(self, run: RunSettings) -> Invocation:
         """How the CLI is started, so that it never asks for a confirmation.
 
         It becomes part of the Job's spec, so it must hold nothing secret, and be the same for the
-        same Run.
+        same settings.
         """
 
     def parser(self) -> StreamParser:
@@ -108,7 +108,7 @@ class TakesCommand(Protocol):
     """
 
     takes_command: Literal[True]
-    """Promises that `invocation` starts `Run.command`."""
+    """Promises that `invocation` starts `RunSettings.command`."""
 
 
 @runtime_checkable
@@ -119,4 +119,4 @@ class TakesBaseUrl(Protocol):
     """
 
     takes_base_url: Literal[True]
-    """Promises that `invocation` passes on `Run.base_url`."""
+    """Promises that `invocation` passes on `RunSettings.base_url`."""

@@ -13,7 +13,7 @@ from bernstein.agents.adapter import (
     PROGRESS_LIMIT,
     TEXT_LIMIT,
     Invocation,
-    Run,
+    RunSettings,
 )
 from bernstein.agents.command import KEY_VARIABLE, with_key
 from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
@@ -30,7 +30,7 @@ class Codex:
     name = "codex"
     takes_base_url: Literal[True] = True
 
-    def invocation(self, run: Run) -> Invocation:
+    def invocation(self, run: RunSettings) -> Invocation:
         settings = [part for setting in _settings(run) for part in ("-c", setting)]
         argv = [
             *("codex", "exec", "--json", "--ephemeral", "--skip-git-repo-check"),
@@ -156,7 +156,7 @@ class CodexParser:
         self._threads[self._thread] = records.highest(before, reported)
 
 
-def _settings(run: Run) -> Iterator[str]:
+def _settings(run: RunSettings) -> Iterator[str]:
     """`key=value` for the option `-c`. Values are TOML, in which JSON's strings are valid."""
     provider = {
         "name": PROVIDER,
@@ -184,7 +184,7 @@ def _settings(run: Run) -> Iterator[str]:
         yield f"features.{feature}=false"
 
 
-def _changed_paths(item: records.Record) -> Iterator[str]:
+def _changed_paths(item: records.StreamRecord) -> Iterator[str]:
     changes = item.get("changes")
     for change in changes[:5] if isinstance(changes, list) else ():
         if isinstance(change, dict):

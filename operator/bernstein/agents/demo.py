@@ -9,7 +9,7 @@ from bernstein.agents.adapter import (
     RETRY_LIMIT,
     TEXT_LIMIT,
     Invocation,
-    Run,
+    RunSettings,
 )
 from bernstein.api.pod import FinalRecord, Usage
 from bernstein.api.reasons import Reason
@@ -27,7 +27,7 @@ OUTCOMES = {
 class Demo:
     name = "demo"
 
-    def invocation(self, run: Run) -> Invocation:
+    def invocation(self, run: RunSettings) -> Invocation:
         folder = run.config_dir or "/etc/agent"
         argv = ["demo-agent", "--scenario", f"{folder}/scenario.yaml"]
         if run.model:
@@ -45,7 +45,7 @@ class DemoParser:
         self.usage = Usage()
         self.model: str | None = None
         self.progress = ""
-        self._result: records.Record | None = None
+        self._result: records.StreamRecord | None = None
 
     def feed(self, line: bytes) -> str:
         record = records.parse(line)
@@ -85,7 +85,7 @@ class DemoParser:
         no_change = self._result.get("no_change") is True
         return FinalRecord("Succeeded", "The agent reports success.", text, no_change)
 
-    def _count(self, record: records.Record) -> None:
+    def _count(self, record: records.StreamRecord) -> None:
         names = ("input", "output", "cache_read", "cache_write")
         counts = [count for name in names if (count := records.count(record, name)) is not None]
         if len(counts) == len(names):

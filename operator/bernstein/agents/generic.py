@@ -10,7 +10,7 @@ from bernstein.agents.adapter import (
     PROGRESS_LIMIT,
     TEXT_LIMIT,
     Invocation,
-    Run,
+    RunSettings,
 )
 from bernstein.agents.command import with_key
 from bernstein.api.pod import NO_CHANGE, FinalRecord, Usage
@@ -27,7 +27,7 @@ class Generic:
     takes_command: Literal[True] = True
     takes_base_url: Literal[True] = True
 
-    def invocation(self, run: Run) -> Invocation:
+    def invocation(self, run: RunSettings) -> Invocation:
         env = {"HOME": run.home, "TMPDIR": run.tmp, "MODEL": run.model}
         if run.effort is not None:
             env["MODEL_EFFORT"] = run.effort

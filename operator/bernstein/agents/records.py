@@ -13,10 +13,10 @@ COUNT_LIMIT = 1_000_000_000
 """A single count above this is taken for an error, and not counted."""
 TOTAL_LIMIT = 1_000_000_000_000
 
-Record = dict[str, Any]
+StreamRecord = dict[str, Any]
 
 
-def parse(line: bytes) -> Record | None:
+def parse(line: bytes) -> StreamRecord | None:
     """The JSON object on a line; None for anything else."""
     if len(line) > LINE_LIMIT or not line.lstrip().startswith(b"{"):
         return None
@@ -27,7 +27,7 @@ def parse(line: bytes) -> Record | None:
     return value if isinstance(value, dict) else None
 
 
-def text(record: Record, *path: str) -> str:
+def text(record: StreamRecord, *path: str) -> str:
     """The string at `path`; empty if there is none."""
     value: Any = record
     for key in path:
@@ -35,7 +35,7 @@ def text(record: Record, *path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count(record: Record, key: str) -> int | None:
+def count(record: StreamRecord, key: str) -> int | None:
     """A token count: an integer within bounds (0 when absent), else None."""
     value = record.get(key, 0)
     if type(value) is not int or not 0 <= value <= COUNT_LIMIT:

@@ -27,16 +27,16 @@ class Model(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-Rule = dict[str, str]
+CelRule = dict[str, str]
 """One entry of `x-kubernetes-validations`."""
 
 
-def rule(expression: str, message: str, **more: str) -> Rule:
+def rule(expression: str, message: str, **more: str) -> CelRule:
     """A CEL rule that the API server enforces. `more` are fieldPath, messageExpression, reason."""
     return {"rule": expression, "message": message, **more}
 
 
-def cel(*rules: tuple[str, str] | Rule) -> dict[str, Any]:
+def cel(*rules: tuple[str, str] | CelRule) -> dict[str, Any]:
     """JSON schema extension with rules, which may be `(expression, message)` pairs."""
     return {
         "x-kubernetes-validations": [
@@ -63,7 +63,7 @@ def rules_of(registry: str) -> dict[str, Any]:
     return {RULES: registry}
 
 
-def needs(field: str, when: str, message: str) -> Rule:
+def needs(field: str, when: str, message: str) -> CelRule:
     """Rule: the optional field must be there where `when` (CEL) is true."""
     return rule(
         f"!({when}) || has(self.{field})",
@@ -73,7 +73,7 @@ def needs(field: str, when: str, message: str) -> Rule:
     )
 
 
-def refuses(field: str, when: str, message: str) -> Rule:
+def refuses(field: str, when: str, message: str) -> CelRule:
     """Rule: the optional field must not be there where `when` (CEL) is true."""
     return rule(
         f"!({when}) || !has(self.{field})",
@@ -83,7 +83,7 @@ def refuses(field: str, when: str, message: str) -> Rule:
     )
 
 
-def one_way(field: str) -> Rule:
+def one_way(field: str) -> CelRule:
     """Rule: once the field is set, it can be neither changed nor removed."""
     return rule(
         f"!has(oldSelf.{field}) || (has(self.{field}) && self.{field} == oldSelf.{field})",
@@ -94,7 +94,7 @@ def one_way(field: str) -> Rule:
 
 
 def immutable_except(
-    *mutable: str, remedy: str, rules: tuple[tuple[str, str] | Rule, ...] = ()
+    *mutable: str, remedy: str, rules: tuple[tuple[str, str] | CelRule, ...] = ()
 ) -> Callable[[dict[str, Any]], None]:
     """JSON schema extension of a spec: every field but the `mutable` ones keeps its first value.
 
@@ -113,7 +113,7 @@ def immutable_except(
     return extend
 
 
-def _immutable(field: str, required: bool, remedy: str) -> Rule:
+def _immutable(field: str, required: bool, remedy: str) -> CelRule:
     same = f"self.{field} == oldSelf.{field}"
     if not required:
         same = f"has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || {same})"
@@ -125,7 +125,7 @@ def _immutable(field: str, required: bool, remedy: str) -> Rule:
     )
 
 
-def named(limit: int) -> Rule:
+def named(limit: int) -> CelRule:
     """Rule for the root of a kind, whose names become parts of labels, refs and other names."""
     return rule(
         f"self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && "
@@ -145,7 +145,7 @@ Name = Annotated[
 ObjectName = Annotated[
     str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)
 ]
-Key = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
+DataKey = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
 Line = Annotated[str, Field(min_length=1, max_length=300)]
 MOST_AGENTS = 1000
 """That may work at the same time for a Project or a Plan."""

@@ -54,7 +54,7 @@ class IPBlock(Model):
     )
 
 
-class Peer(Model):
+class NetworkPeer(Model):
     """Addresses, or pods: of this namespace, of chosen namespaces, or chosen pods of those."""
 
     model_config = {
@@ -94,7 +94,7 @@ class Port(Model):
 class EgressRule(Model):
     """Connections to any of `to` (absent: anywhere) on any of `ports` (absent: all)."""
 
-    to: Annotated[tuple[Peer, ...], Field(min_length=1, max_length=16)] | None = None
+    to: Annotated[tuple[NetworkPeer, ...], Field(min_length=1, max_length=16)] | None = None
     ports: Annotated[tuple[Port, ...], Field(min_length=1, max_length=16)] | None = None
 
 

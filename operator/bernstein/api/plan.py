@@ -25,7 +25,7 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
-from bernstein.api.signals import Constraints, Files, Work
+from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, Hold
 
@@ -33,9 +33,9 @@ MAX_SETTLED = 100
 """Sessions that a Plan settles itself at a time; more wait until these are gone."""
 
 
-class Step(Work):
+class Step(Assignment):
     model_config = {
-        **Work.model_config,
+        **Assignment.model_config,
         "json_schema_extra": cel(
             ("has(self.title) || has(self.goal)", "step must have a 'title' or 'goal' field"),
             (

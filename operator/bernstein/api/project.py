@@ -9,8 +9,8 @@ from pydantic import Field
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
+    DataKey,
     Image,
-    Key,
     Line,
     Metadata,
     Model,
@@ -37,12 +37,12 @@ class SecretRef(Model):
 
 class ConfigMapKey(Model):
     name: ObjectName
-    key: Key = "ca.crt"
+    key: DataKey = "ca.crt"
 
 
 class SecretKey(Model):
     name: ObjectName
-    key: Key
+    key: DataKey
 
 
 class Credentials(Model):

@@ -32,7 +32,7 @@ Signals = Annotated[tuple[Signal, ...], Field(max_length=20)]
 Constraints = Annotated[tuple[Annotated[str, Field(max_length=1024)], ...], Field(max_length=50)]
 
 
-class Work(Model):
+class Assignment(Model):
     """What a step and a Task say alike."""
 
     description: Text | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from bernstein.api.meta import Rule, rule
+from bernstein.api.meta import CelRule, rule
 
 _STATE = ".status.state"
 
@@ -80,7 +80,7 @@ def cel_rules(
     moves: Mapping[TaskState, tuple[TaskState, ...]]
     | Mapping[SessionState, tuple[SessionState, ...]],
     initial: Iterable[str],
-) -> tuple[Rule, ...]:
+) -> tuple[CelRule, ...]:
     """CEL rules, for the root of a CRD's schema, that allow only these changes of state.
 
     They are on the root because an optional `oldSelf` on `status` exceeds the API server's cost

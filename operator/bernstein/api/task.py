@@ -22,15 +22,15 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
-from bernstein.api.signals import Constraints, Files, Work
+from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, Hold, QueueReason
 
 
-class TaskSpec(Work):
+class TaskSpec(Assignment):
     model_config = {
-        **Work.model_config,
+        **Assignment.model_config,
         "json_schema_extra": immutable_except(
             "cancel", remedy="make a Task of another name instead", rules=(one_way("cancel"),)
         ),

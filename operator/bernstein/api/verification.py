@@ -13,7 +13,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.waiting import Abandoned
 
-Verdict = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
+VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
 
 
 class CheckResult(Model):
@@ -26,7 +26,7 @@ class CheckResult(Model):
     asked: Annotated[str, Field(max_length=32)] = Field(
         default="", description="Names the check as it was when it was judged."
     )
-    verdict: Verdict
+    verdict: VerdictWord
     reason: Annotated[str, Field(max_length=64)] = ""
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.checks.reading import Commit
+from bernstein.checks.reading import CommitReader
 from bernstein.checks.verdict import Verdict, failed
 
 
@@ -18,7 +18,7 @@ def normal_path(path: str) -> str:
     return "/".join(parts)
 
 
-def missing(commit: Commit, path: str) -> Verdict:
+def missing(commit: CommitReader, path: str) -> Verdict:
     """The verdict where there is nothing at `path`.
 
     It names a symlink among the folders of the path, which is a likely cause.

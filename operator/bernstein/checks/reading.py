@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 from bernstein.api.pod import Check
 from bernstein.checks.verdict import Verdict, errored
 
-Kind = Literal["file", "symlink", "folder", "submodule"]
+EntryKind = Literal["file", "symlink", "folder", "submodule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class ChangedFile:
     after: bytes
 
 
-class Commit(Protocol):
+class CommitReader(Protocol):
     """One commit, as the program `inspect` gives it to checks: a listing and contents.
 
     Nothing is checked out and no symlink is ever followed. Every method may raise PodError, which
@@ -36,7 +36,7 @@ class Commit(Protocol):
     def paths(self) -> Collection[str]:
         """Paths of everything in the tree, folders included."""
 
-    def kind(self, path: str) -> Kind | None:
+    def kind(self, path: str) -> EntryKind | None:
         """What is at the path; None: nothing."""
 
     def size(self, path: str) -> int:
@@ -59,7 +59,7 @@ class Commit(Protocol):
         """Paths in conflict with the tip that the work will land on; needs `Reads.merges`."""
 
 
-Scan: TypeAlias = Callable[[Commit, Check], Verdict]
+Scan: TypeAlias = Callable[[CommitReader, Check], Verdict]
 """A function that makes the verdict of a check that only reads. What it raises becomes Errored."""
 
 
@@ -75,7 +75,7 @@ class Reads:
     """Whether it calls `Commit.conflicts`, for which the Job fetches the whole history."""
 
 
-def _unknown(_commit: Commit, check: Check) -> Verdict:
+def _unknown(_commit: CommitReader, check: Check) -> Verdict:
     return errored("InvalidConfig", f"no check is called {check.type!r}")
 
 

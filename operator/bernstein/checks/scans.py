@@ -8,7 +8,7 @@ from bernstein.checks.reading import UNKNOWN, Reads
 
 def reads_of(type_: str) -> Reads:
     """The Reads of the type of signal, else of the gate, of that name; UNKNOWN if there is none."""
-    for answer in (signals.of(type_).answer, gates.of(type_).runs):
-        if isinstance(answer, Reads) and answer is not UNKNOWN:
-            return answer
+    for runs in (signals.of(type_).runs, gates.of(type_).runs):
+        if isinstance(runs, Reads) and runs is not UNKNOWN:
+            return runs
     return UNKNOWN

@@ -39,7 +39,7 @@ Finder = Callable[[str], Iterable[re.Match[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretRule:
     """A kind of secret or personal data; `blocks` when it is of high severity."""
 
     kind: str
@@ -205,13 +205,13 @@ def mask(text: str) -> str:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[SecretRule, ...]:
     """The rules of all kinds. The first call imports the detectors of detect-secrets."""
     return (
-        Rule("payment card number", True, card_numbers),
-        Rule("social security number", True, social_security_numbers),
-        Rule("bank account number", True, bank_accounts),
-        Rule("private key", True, _PRIVATE_KEY.finditer),
+        SecretRule("payment card number", True, card_numbers),
+        SecretRule("social security number", True, social_security_numbers),
+        SecretRule("bank account number", True, bank_accounts),
+        SecretRule("private key", True, _PRIVATE_KEY.finditer),
         *_library_rules(),
     )
 
@@ -226,7 +226,7 @@ _PASSWORD = re.compile(
 )
 
 
-def _library_rules() -> Iterator[Rule]:
+def _library_rules() -> Iterator[SecretRule]:
     from detect_secrets.plugins import (
         aws,
         azure_storage_key,
@@ -265,12 +265,12 @@ def _library_rules() -> Iterator[Rule]:
         twilio.TwilioKeyDetector,
     )
     for detector in exact:
-        yield Rule(detector.secret_type, True, _finder(detector.denylist))
+        yield SecretRule(detector.secret_type, True, _finder(detector.denylist))
     # These are often an example or the address of a development database, so they do not block.
     for loose in (basic_auth.BasicAuthDetector, jwt.JwtTokenDetector):
-        yield Rule(loose.secret_type, False, _finder(loose.denylist))
+        yield SecretRule(loose.secret_type, False, _finder(loose.denylist))
     # Not the library's detector for these: it backtracks for minutes on `passwordpassword...`.
-    yield Rule("password in quotes", False, _PASSWORD.finditer)
+    yield SecretRule("password in quotes", False, _PASSWORD.finditer)
 
 
 def _finder(patterns: Iterable[re.Pattern[str]]) -> Finder:

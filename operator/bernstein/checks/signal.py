@@ -19,7 +19,7 @@ TITLE = 300
 
 
 @dataclass(frozen=True)
-class Executes:
+class SignalCommand:
     """The signal is a shell command that runs in a Job of its own; it passes with exit code 0."""
 
     command: Callable[[Signal], str | None]
@@ -37,7 +37,7 @@ class SignalKind:
     """What people read behind its type."""
     sentence: Callable[[Signal], str]
     """What the agent reads below "Done means"."""
-    answer: Executes | Reads
+    runs: SignalCommand | Reads
     """How it is checked."""
     takes: tuple[str, ...] = ()
     """Fields that it may have, too; every other field is refused."""

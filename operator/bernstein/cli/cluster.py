@@ -21,7 +21,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import INVALID, CliError, explained
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core import labels, names
 from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
@@ -116,7 +116,7 @@ class Cluster:
 
 
 @asynccontextmanager
-async def connected(settings: Settings) -> AsyncIterator[Cluster]:
+async def connected(settings: CliSettings) -> AsyncIterator[Cluster]:
     """The namespace that settings or kubeconfig name.
 
     An error inside the block becomes a CliError, unless it is a bug.

@@ -11,16 +11,16 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from bernstein.cli.commands import COMMANDS, Command
+from bernstein.cli.commands import COMMANDS, Subcommand
 from bernstein.cli.options import COMMON, reads_as, with_common_options
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 
 
 class _Later(TyperCommand):
     """Stands for a command in the list of commands, without its options; when it is called it
     imports the command and passes the call on."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Subcommand) -> None:
         super().__init__(command.name, help=command.summary)
         self._command = command
 
@@ -28,7 +28,7 @@ class _Later(TyperCommand):
         return imported(self._command).make_context(*arguments, **more)
 
 
-def imported(command: Command) -> TyperCommand:
+def imported(command: Subcommand) -> TyperCommand:
     """A command with all its options."""
     function = with_common_options(command.function, name=command.name, cluster=command.cluster)
     only_this = typer.Typer(add_completion=False)
@@ -60,7 +60,7 @@ def _refuse(error: TyperException) -> Never:
     from bernstein.cli.output.terminal import Terminal
 
     usage = CliError("Usage", error.format_message(), "see: bernstein --help", error.exit_code)
-    Terminal(Settings(json=True)).fail(usage)
+    Terminal(CliSettings(json=True)).fail(usage)
     sys.exit(usage.code)
 
 
@@ -85,7 +85,7 @@ _VERSION = Parameter(
 def _before(ctx: typer.Context, version: bool, **common: Any) -> None:
     """Takes the options that stand before the command."""
     del version
-    ctx.obj = Settings(**common)
+    ctx.obj = CliSettings(**common)
 
 
 app = typer.Typer(

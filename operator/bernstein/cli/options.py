@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from bernstein.cli.settings import OFFLINE, Settings
+from bernstein.cli.settings import OFFLINE, CliSettings
 
-COMMON = tuple(signature(Settings, eval_str=True).parameters.values())
+COMMON = tuple(signature(CliSettings, eval_str=True).parameters.values())
 _CONTEXT = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
 
 Function = Callable[..., None]
@@ -35,8 +35,8 @@ def with_common_options(function: Function, *, name: str, cluster: bool) -> Func
     common = [option for option in COMMON if cluster or option.name in OFFLINE]
 
     def called(ctx: typer.Context, **given: Any) -> None:
-        after = Settings(**{option.name: given.pop(option.name) for option in common})
-        before = ctx.obj if isinstance(ctx.obj, Settings) else Settings()
+        after = CliSettings(**{option.name: given.pop(option.name) for option in common})
+        before = ctx.obj if isinstance(ctx.obj, CliSettings) else CliSettings()
         settings = before.then(after)
         if not cluster:
             _refuse_useless(name, settings)
@@ -46,7 +46,7 @@ def with_common_options(function: Function, *, name: str, cluster: bool) -> Func
     return reads_as(called, [*own, *common])
 
 
-def _refuse_useless(name: str, settings: Settings) -> None:
+def _refuse_useless(name: str, settings: CliSettings) -> None:
     """Ends the program where an option names a cluster, which would have no effect."""
     others = [option.name for option in COMMON if option.name not in OFFLINE]
     useless = [f"--{other}" for other in others if getattr(settings, other) is not None]

@@ -10,7 +10,7 @@ import typer
 
 
 @dataclass(frozen=True)
-class Settings:
+class CliSettings:
     """Each field is an option, which may stand before or after the command."""
 
     json: Annotated[
@@ -30,10 +30,10 @@ class Settings:
         typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig (default: as for kubectl)."),
     ] = None
 
-    def then(self, later: Settings) -> Settings:
+    def then(self, later: CliSettings) -> CliSettings:
         """These settings, replaced where `later` says something: the options after the command."""
         names = [field.name for field in fields(self)]
-        return Settings(**{name: getattr(later, name) or getattr(self, name) for name in names})
+        return CliSettings(**{name: getattr(later, name) or getattr(self, name) for name in names})
 
     def command_line(self, *words: str) -> str:
         """How a person calls `bernstein` with these words for the same cluster and namespace."""

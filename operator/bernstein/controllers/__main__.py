@@ -16,7 +16,7 @@ from typing import Any
 import kopf
 
 from bernstein.controllers.engine import LEASE, Engine, Tuning
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -62,7 +62,7 @@ async def _run(args: argparse.Namespace) -> int:
     metrics = Metrics()
     if args.callback_ca is not None:
         args.callback_ca.read_bytes()  # if it cannot be read, fail here and not at a session
-    settings = Settings(
+    settings = OperatorSettings(
         image=args.image,
         image_pull_policy=args.image_pull_policy,
         callback_url=args.callback_url,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
+from bernstein.api.waiting import Hold
+from bernstein.controllers import job_actions
 from bernstein.core import conditions
+from bernstein.core.actions import Decision
 from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import controller_of
@@ -13,17 +17,64 @@ from bernstein.kube.resource import controller_of
 REASON = NameConflict.reason
 
 
-class _Hold(Protocol):
-    @property
-    def reason(self) -> str: ...
-
-
 class _Status(conditions.Progress, Protocol):
     @property
-    def hold(self) -> _Hold | None: ...
+    def hold(self) -> Hold | None: ...
 
 
 S = TypeVar("S", bound=_Status)
+
+
+class _Snapshot(job_actions.Snapshot, Protocol[S]):
+    @property
+    def status(self) -> S: ...
+    @property
+    def generation(self) -> int: ...
+    def with_status(self, status: S) -> Self: ...
+
+
+N = TypeVar("N", bound=_Snapshot[Any])
+A = TypeVar("A")
+
+
+async def carry_out(
+    snapshot: N,
+    decide: Callable[[N, datetime], Decision[S, A]],
+    execute: Callable[[N, Any], Awaitable[None]],
+    now: datetime,
+    *,
+    before: S,
+) -> tuple[S, float | None]:
+    """Decides and executes; returns the status to write, and in how many seconds to look again.
+
+    Where a name is taken, the status is `before`, Stalled until the name is free. A conflict that
+    stood there is decided about as if it were over: it comes back if it is not.
+    """
+    free = snapshot.with_status(_without_conflict(snapshot.status))
+    try:
+        decision = await job_actions.carry_out(free, decide, execute, now)
+    except NameConflict as conflict:
+        status = before.model_copy(update={"observed_generation": snapshot.generation})
+        text = with_remedy(describe(conflict), REASON)
+        return conditions.stalled(status, REASON, text, now), PROBE_SECONDS
+    return _resumed(snapshot.status, decision.status, now), decision.requeue_after
+
+
+def _without_conflict(status: S) -> S:
+    """The status without the stall of a conflict, unless a hold for a conflict still runs."""
+    stall = conditions.find(status.conditions, "Stalled")
+    held = status.hold is not None and status.hold.reason == REASON
+    if stall is None or stall.reason != REASON or held:
+        return status
+    return status.model_copy(update={"conditions": conditions.drop(status.conditions, "Stalled")})
+
+
+def _resumed(before: S, status: S, now: datetime) -> S:
+    """What was decided about a status without its conflict, as a step from the one `before`."""
+    said = {condition.type for condition in status.conditions}
+    if conditions.is_stalled(before) and not said & {"Stalled", "Reconciling", "Succeeded"}:
+        status = conditions.busy(status, "Resumed", "the name is free", now)
+    return conditions.since(before.conditions, status)
 
 
 def describe(conflict: NameConflict) -> str:
@@ -34,24 +85,3 @@ def describe(conflict: NameConflict) -> str:
     if owner is not None:
         return f"{text} and belongs to {owner['kind']} '{owner['name']}'"
     return f"{text} and was made by someone else"
-
-
-def stalled(status: S, conflict: NameConflict, generation: int, now: datetime) -> tuple[S, float]:
-    """The status that stood before, Stalled until the name is free, and the seconds until it is
-    tried again."""
-    status = status.model_copy(update={"observed_generation": generation})
-    text = with_remedy(describe(conflict), REASON)
-    return conditions.stalled(status, REASON, text, now), PROBE_SECONDS
-
-
-def resolved(status: S, now: datetime) -> S:
-    """The status without the stall of a conflict, unless a hold for a conflict still runs."""
-    stall = conditions.find(status.conditions, "Stalled")
-    held = status.hold is not None and status.hold.reason == REASON
-    if stall is None or stall.reason != REASON or held:
-        return status
-    if conditions.find(status.conditions, "Succeeded") is not None:
-        return status.model_copy(
-            update={"conditions": conditions.drop(status.conditions, "Stalled")}
-        )
-    return conditions.busy(status, "Resumed", "the name is free", now)

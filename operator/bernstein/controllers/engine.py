@@ -12,7 +12,7 @@ from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.sessions.controller import SessionController
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.tasks.controller import TaskController
 from bernstein.controllers.wiring import Context, KindController
 from bernstein.controllers.writer import Writer
@@ -53,7 +53,7 @@ class Engine:
         client: Client,
         *,
         namespace: str,
-        settings: Settings,
+        settings: OperatorSettings,
         metrics: Metrics,
         lease: str = LEASE,
         identity: str | None = None,

@@ -12,14 +12,14 @@ from bernstein.controllers.jobs.check import check_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core.actions import (
     DeleteJobs,
-    Fence,
     KeepCheckLogs,
     RunBegin,
     RunCheck,
+    RunFence,
     RunInspect,
     RunLand,
     RunPrepare,
@@ -37,7 +37,9 @@ class JobRefused(Exception):  # noqa: N818 - named like the reasons
         self.job = job
 
 
-class _Snapshot(Protocol):
+class Snapshot(Protocol):
+    """What a decision looks at."""
+
     def with_job(self, job: JobView) -> Self: ...
 
 
@@ -46,12 +48,14 @@ class _Decision(Protocol):
     def actions(self) -> Sequence[object]: ...
 
 
-S = TypeVar("S", bound=_Snapshot)
+S = TypeVar("S", bound=Snapshot)
 D = TypeVar("D", bound=_Decision)
-Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
+RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
 
 
-def build(run: Run, project: Project, namespace: str, owner: Object, settings: Settings) -> Object:
+def build(
+    run: RunJob, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
     """The Job that was asked for."""
     match run:
         case RunBegin():
@@ -67,7 +71,7 @@ def build(run: Run, project: Project, namespace: str, owner: Object, settings: S
 
 
 async def execute(
-    action: Run | Fence | KeepCheckLogs | DeleteJobs,
+    action: RunJob | RunFence | KeepCheckLogs | DeleteJobs,
     key: Key,
     project: Project | None,
     owner: Object,
@@ -77,7 +81,7 @@ async def execute(
 
     `owner` is the owner reference of what is made.
     """
-    if isinstance(action, Fence):
+    if isinstance(action, RunFence):
         await create(key, fence_job(action.job, key.namespace, owner, context.settings), context)
         return
     if isinstance(action, KeepCheckLogs):

@@ -14,7 +14,7 @@ from bernstein.api.network import EgressRule
 from bernstein.api.pod import AGENT, CHECK, OUR_JOBS
 from bernstein.api.project import Project
 from bernstein.controllers.job_views import OWNER
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
@@ -26,7 +26,7 @@ _DNS_PORTS = (53, 5353)
 _NAMESPACE = "kubernetes.io/metadata.name"
 
 
-def build(project: Project, settings: Settings) -> list[Object]:
+def build(project: Project, settings: OperatorSettings) -> list[Object]:
     """The Project's NetworkPolicies, spelled as the API server stores them."""
     network = project.spec.network
     if network.policy == "Unmanaged":
@@ -73,7 +73,7 @@ def _git(project: Project) -> list[Object]:
     return [{"ports": [_port(urlsplit(project.spec.repository.url).port or 443)]}]
 
 
-def _callback(settings: Settings) -> list[Object]:
+def _callback(settings: OperatorSettings) -> list[Object]:
     """Where recorders report: the port of the server, in its namespace if the address names it."""
     if settings.callback_url is None:
         return []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Settings:
+class OperatorSettings:
     """The same for all pods."""
 
     image: str

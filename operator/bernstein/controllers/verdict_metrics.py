@@ -9,7 +9,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import SIGNAL
-from bernstein.observe.metrics import Attempt, Metrics
+from bernstein.observe.metrics import AttemptLabel, Metrics
 
 
 class _Status(Protocol):
@@ -26,7 +26,7 @@ def count(
     old: _Status,
     new: _Status,
     *,
-    attempt: Attempt,
+    attempt: AttemptLabel,
     signals: Sequence[Signal],
 ) -> None:
     """Counts what this write has decided; call it once the write has succeeded.
@@ -44,7 +44,7 @@ def _count_verdicts(
     namespace: str,
     old: _Status,
     new: _Status,
-    attempt: Attempt,
+    attempt: AttemptLabel,
     signals: Sequence[Signal],
 ) -> None:
     judged, before = new.verification, old.verification

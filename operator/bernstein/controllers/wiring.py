@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.log_reader import LogReader
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
@@ -23,7 +23,7 @@ class Context:
 
     caches: Caches
     writer: Writer
-    settings: Settings
+    settings: OperatorSettings
     metrics: Metrics
     logs: LogReader
 

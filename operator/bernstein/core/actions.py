@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import DIGEST, CheckSpec
 from bernstein.core.jobs import JobView
+
+S = TypeVar("S")
+A = TypeVar("A")
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class KeepCheckLogs:
 
 
 @dataclass(frozen=True)
-class Fence:
+class RunFence:
     """Take the name of this Job, with a Job that never runs.
 
     A request to make the real one may still be on its way to the API server: it then finds the name
@@ -146,27 +149,21 @@ class CancelTasks:
     reason: str
 
 
-JobAction = RunCheck | RunInspect | RunPrepare | RunLand | Fence | KeepCheckLogs | DeleteJobs
+JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
-Action = CreateSession | StopSession | JobAction
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The status to write (if it differs), what to do first, when to look again at the latest."""
-
-    status: TaskStatus
-    actions: tuple[Action, ...] = ()
-    requeue_after: float | None = None
-
-
+TaskAction = CreateSession | StopSession | JobAction
 PlanAction = CreateTasks | CancelTasks | RunBegin | JobAction
 
 
 @dataclass(frozen=True)
-class PlanDecision:
-    """Like Decision, for a Plan."""
+class Decision(Generic[S, A]):
+    """The status to write (if it differs), what to do first, when to look again at the latest."""
 
-    status: PlanStatus
-    actions: tuple[PlanAction, ...] = ()
+    status: S
+    actions: tuple[A, ...] = ()
     requeue_after: float | None = None
+    """In seconds."""
+
+
+TaskDecision = Decision[TaskStatus, TaskAction]
+PlanDecision = Decision[PlanStatus, PlanAction]

@@ -66,6 +66,18 @@ class Progress(Protocol):
 S = TypeVar("S", bound=Progress)
 
 
+def since(before: tuple[Condition, ...], status: S) -> S:
+    """The status with the times of those conditions whose truth is as it was before."""
+
+    def timed(condition: Condition) -> Condition:
+        old = find(before, condition.type)
+        if old is None or old.status != condition.status:
+            return condition
+        return condition.model_copy(update={"last_transition_time": old.last_transition_time})
+
+    return status.model_copy(update={"conditions": tuple(map(timed, status.conditions))})
+
+
 def busy(status: S, reason: str, message: str, now: datetime) -> S:
     """Work goes on by itself."""
     return _put(status, "Reconciling", "True", reason, message, now, "Stalled", "Succeeded")

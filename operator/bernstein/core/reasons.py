@@ -315,9 +315,19 @@ def policy(reason: str) -> Policy:
     return POLICIES[Reason(reason)] if reason in _KNOWN else _UNKNOWN
 
 
-def back_off_seconds(failures: int) -> int:
-    """Seconds to wait after `failures` earlier failures in a row: min(30·2ⁿ, 300)."""
-    return int(min(30 * 2 ** min(failures, 8), PROBE_SECONDS))
+def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int:
+    """Seconds until what has failed `failures` times in a row is tried again; 0: at once.
+
+    `asked` is what the provider asked for, in seconds.
+    """
+    match policy(reason).retry:
+        case Retry.AT_ONCE:
+            return 0
+        case Retry.BACK_OFF | Retry.LATER:
+            back_off = 30 * 2 ** min(max(failures - 1, 0), 8)
+            return min(asked or min(back_off, PROBE_SECONDS), MAX_RETRY_AFTER_SECONDS)
+        case _:
+            return PROBE_SECONDS
 
 
 _FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets")

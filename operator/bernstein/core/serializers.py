@@ -20,7 +20,7 @@ from bernstein.core.fsm import may_retry
 from bernstein.core.plans.estimate import STEP_MINUTES
 from bernstein.core.sanitise import line, text
 
-Record = dict[str, Any]
+Document = dict[str, Any]
 
 STATUSES = tuple(to_snake(state) for state in TaskState if state is not TaskState.PENDING_APPROVAL)
 """All words of a Task's `status`; PendingApproval is `done` with `approval: pending`."""
@@ -38,10 +38,10 @@ def task_status(task: Task) -> str:
     return to_snake(state)
 
 
-def task_record(task: Task) -> Record:
+def task_record(task: Task) -> Document:
     """Everything about a Task that scripts may want."""
     spec, status = task.spec, task.status
-    record: Record = {
+    record: Document = {
         "id": task.metadata.name,
         "title": spec.title,
         "description": spec.description or spec.title,
@@ -78,11 +78,11 @@ def task_record(task: Task) -> Record:
     return record
 
 
-def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Record:
+def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
     """Everything about a Plan that scripts may want; with `tasks`, their records are in it."""
     spec, status = plan.spec, plan.status
     condition = telling_condition(status.conditions)
-    record: Record = {
+    record: Document = {
         "id": plan.metadata.name,
         "name": spec.name,
         "description": spec.description,
@@ -111,7 +111,7 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Record:
     return record
 
 
-def estimate_record(estimate: Estimate | None) -> Record | None:
+def estimate_record(estimate: Estimate | None) -> Document | None:
     if estimate is None:
         return None
     cost = None if estimate.cost_usd is None else _dollars(estimate.cost_usd)
@@ -125,7 +125,7 @@ def telling_condition(conditions: tuple[Condition, ...]) -> Condition | None:
     return find(conditions, "Succeeded") or find(conditions, "Reconciling")
 
 
-def _why(task: Task) -> Record:
+def _why(task: Task) -> Document:
     """Reason and message: what the Task waits for, or why it stopped."""
     status = task.status
     stalled = find(status.conditions, "Stalled")
@@ -138,7 +138,7 @@ def _why(task: Task) -> Record:
     return {"reason": None, "message": None}
 
 
-def _verification(verification: Verification | None) -> Record | None:
+def _verification(verification: Verification | None) -> Document | None:
     if verification is None:
         return None
     return {
@@ -149,7 +149,7 @@ def _verification(verification: Verification | None) -> Record | None:
     }
 
 
-def _check(check: CheckResult) -> Record:
+def _check(check: CheckResult) -> Document:
     return {
         "name": check.name,
         "kind": check.kind,
@@ -162,7 +162,7 @@ def _check(check: CheckResult) -> Record:
     }
 
 
-def _delivery(delivery: Delivery | None) -> Record | None:
+def _delivery(delivery: Delivery | None) -> Document | None:
     if delivery is None:
         return None
     return {
@@ -182,7 +182,7 @@ def rejection(task: Task, attempt: Attempt) -> str | None:
     return next((m.reason for m in moves if m.attempt == attempt.attempt), None)
 
 
-def _attempt(task: Task, attempt: Attempt) -> Record:
+def _attempt(task: Task, attempt: Attempt) -> Document:
     return {
         "session": attempt.session,
         "attempt": attempt.attempt,

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names
 from bernstein.core.jobs import JobView
 
@@ -34,6 +34,17 @@ class TaskSnapshot:
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
+
+    @property
+    def status(self) -> TaskStatus:
+        return self.task.status
+
+    @property
+    def generation(self) -> int:
+        return self.task.metadata.generation
+
+    def with_status(self, status: TaskStatus) -> TaskSnapshot:
+        return replace(self, task=self.task.model_copy(update={"status": status}))
 
     def with_job(self, job: JobView) -> TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
@@ -90,6 +101,17 @@ class PlanSnapshot:
     """Of its Tasks, deleted ones included."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
+
+    @property
+    def status(self) -> PlanStatus:
+        return self.plan.status
+
+    @property
+    def generation(self) -> int:
+        return self.plan.metadata.generation
+
+    def with_status(self, status: PlanStatus) -> PlanSnapshot:
+        return replace(self, plan=self.plan.model_copy(update={"status": status}))
 
     def with_job(self, job: JobView) -> PlanSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})

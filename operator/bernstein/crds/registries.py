@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from bernstein import agents
 from bernstein.agents import TakesBaseUrl, TakesCommand
-from bernstein.api.meta import RULES, WORDS, Rule, needs, refuses, rule
+from bernstein.api.meta import RULES, WORDS, CelRule, needs, refuses, rule
 from bernstein.api.signals import Signal
 from bernstein.checks import gates, signals
 
@@ -35,7 +35,7 @@ def filled(schema: Mapping[str, Any]) -> dict[str, Any]:
 # --- signals ------------------------------------------------------------------------------------
 
 
-def _signal_rules() -> Iterator[Rule]:
+def _signal_rules() -> Iterator[CelRule]:
     """For each field the types that need it, and that all others refuse it."""
     for field in Signal.model_fields:
         need = [kind.type for kind in signals.SIGNALS if field in kind.needs]
@@ -52,7 +52,7 @@ def _signal_rules() -> Iterator[Rule]:
 # --- gates --------------------------------------------------------------------------------------
 
 
-def _gate_rules() -> Iterator[Rule]:
+def _gate_rules() -> Iterator[CelRule]:
     """A command and an image are needed where nothing is built in, and refused where nothing runs;
     what reads shares its time."""
     own = f"!({_is('name', gates.names(), always_list=True)})"
@@ -71,7 +71,7 @@ def _gate_rules() -> Iterator[Rule]:
 # --- adapters -----------------------------------------------------------------------------------
 
 
-def _adapter_rules() -> Iterator[Rule]:
+def _adapter_rules() -> Iterator[CelRule]:
     """A field that not every adapter makes something of is refused for the others."""
     runs = [adapter.name for adapter in agents.ADAPTERS if isinstance(adapter, TakesCommand)]
     yield rule(
@@ -102,7 +102,7 @@ _WORDS: Final[Mapping[str, Callable[[], Collection[str]]]] = {
     "signals": signals.types,
     "adapters": agents.names,
 }
-_RULES: Final[Mapping[str, Callable[[], Iterator[Rule]]]] = {
+_RULES: Final[Mapping[str, Callable[[], Iterator[CelRule]]]] = {
     "signals": _signal_rules,
     "gates": _gate_rules,
     "adapters": _adapter_rules,

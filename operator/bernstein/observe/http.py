@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from bernstein.observe.registry import render
 
-Check = Callable[[], str | None]
+Probe = Callable[[], str | None]
 """Returns in plain words what is wrong, or None. Must not block."""
 
 
@@ -26,7 +26,7 @@ class ProbeServer:
         self,
         registry: CollectorRegistry,
         *,
-        ready: Mapping[str, Check] | None = None,
+        ready: Mapping[str, Probe] | None = None,
         host: str | None = None,
         port: int = 8080,
     ) -> None:
@@ -68,7 +68,7 @@ class ProbeServer:
         return _answer(self._ready)
 
 
-def _answer(checks: Mapping[str, Check]) -> web.Response:
+def _answer(checks: Mapping[str, Probe]) -> web.Response:
     problems = ((name, check()) for name, check in checks.items())
     wrong = [f"{name}: {problem}" for name, problem in problems if problem is not None]
     return web.Response(text="\n".join(wrong) or "ok", status=503 if wrong else 200)

@@ -9,10 +9,10 @@ from typing import Literal
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.engine import EngineMetrics
-from bernstein.observe.population import Objects, Population
+from bernstein.observe.population import Population, ReadObjects
 from bernstein.observe.registry import counter, histogram, new_registry, word
 
-Attempt = Literal["first", "later", "plan"]
+AttemptLabel = Literal["first", "later", "plan"]
 """What a verification judged: a Task's first counted attempt, a later one, or a Plan as a whole."""
 
 
@@ -38,7 +38,9 @@ class Metrics(EngineMetrics):
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
-    def watch_population(self, *, tasks: Objects, sessions: Objects, plans: Objects) -> None:
+    def watch_population(
+        self, *, tasks: ReadObjects, sessions: ReadObjects, plans: ReadObjects
+    ) -> None:
         """Makes every scrape count these objects; call once."""
         register = self.registry.register
         register(Population(series.TASKS, tasks, field="state", known=TaskState))
@@ -68,7 +70,7 @@ class Metrics(EngineMetrics):
     def gate_verdict(self, gate: str, verdict: str) -> None:
         self._gates.labels(word(gate), word(verdict)).inc()
 
-    def verified(self, namespace: str, attempt: Attempt, *, passed: bool) -> None:
+    def verified(self, namespace: str, attempt: AttemptLabel, *, passed: bool) -> None:
         result = "passed" if passed else "rejected"
         self._verifications.labels(namespace, attempt, result).inc()
 

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from bernstein.observe.registry import word
 from bernstein.observe.series import Series
 
-Objects = Callable[[], Iterable[Mapping[str, Any]]]
+ReadObjects = Callable[[], Iterable[Mapping[str, Any]]]
 """Returns the raw objects of one kind that an informer's cache holds; called at every scrape."""
 
 NEW = "New"
@@ -27,7 +27,7 @@ class Population(Collector):
     """
 
     def __init__(
-        self, series: Series, objects: Objects, *, field: str, known: Iterable[str] = ()
+        self, series: Series, objects: ReadObjects, *, field: str, known: Iterable[str] = ()
     ) -> None:
         self._series = series
         self._objects = objects

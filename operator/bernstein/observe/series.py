@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["counter", "gauge", "histogram"]
+MetricType = Literal["counter", "gauge", "histogram"]
 
 QUEUE_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
 REQUEST_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -19,7 +19,7 @@ class Series:
     """One metric. A counter's name ends in `_total`; durations are seconds, money is US dollars."""
 
     name: str
-    kind: Kind
+    kind: MetricType
     labels: tuple[str, ...]
     meaning: str
     buckets: tuple[float, ...] = ()

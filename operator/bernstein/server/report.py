@@ -18,7 +18,7 @@ QUIET = timedelta(seconds=15)
 """A heartbeat that tells nothing new is not written more often than this."""
 
 Count = Annotated[StrictInt, Field(ge=0, le=MAX_TOKENS)]
-Outcome = Literal["written", "unchanged", "repeated"]
+Effect = Literal["written", "unchanged", "repeated"]
 
 
 class Body(BaseModel):
@@ -27,7 +27,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class Usage(Body):
+class UsageBody(Body):
     """Tokens so far."""
 
     input: Count = 0
@@ -41,7 +41,7 @@ class Heartbeat(Body):
 
     seq: Annotated[StrictInt, Field(ge=0, le=2**53)]
     """Grows with every heartbeat of a session."""
-    usage: Usage = Usage()
+    usage: UsageBody = UsageBody()
     model: str | None = None
     progress: str = ""
     lastActivity: Annotated[float, Field(ge=0, le=1e11)]  # noqa: N815 - the wire's name
@@ -49,16 +49,16 @@ class Heartbeat(Body):
     checkpoint: Sha | None = None
 
 
-class Result(Body):
+class ResultBody(Body):
     """The part of the recorder's result that the report takes over."""
 
     base: Sha
     sha: Sha
-    usage: Usage
+    usage: UsageBody
     model: str | None = None
 
 
-def parse(kind: type[Heartbeat] | type[Result], data: dict[str, Any]) -> Any:
+def parse(kind: type[Heartbeat] | type[ResultBody], data: dict[str, Any]) -> Any:
     """`data` as a model. Raises Refusal 422, which names the first ten wrong fields."""
     try:
         return kind.model_validate(data)
@@ -74,7 +74,7 @@ def parse(kind: type[Heartbeat] | type[Result], data: dict[str, Any]) -> Any:
         ) from error
 
 
-def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple[Outcome, Report]:
+def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple[Effect, Report]:
     """The report after `beat` came at `now`; it has to be stored only if it is `written`."""
     if old is not None and (old.finished or beat.seq <= old.seq):
         return "repeated", old
@@ -97,7 +97,7 @@ def after_heartbeat(old: Report | None, beat: Heartbeat, now: datetime) -> tuple
     return "written", new
 
 
-def after_result(old: Report | None, result: Result, now: datetime) -> tuple[Outcome, Report]:
+def after_result(old: Report | None, result: ResultBody, now: datetime) -> tuple[Effect, Report]:
     """The report after the recorder sent its result."""
     if old is not None and old.finished:
         return "repeated", old
@@ -114,7 +114,7 @@ def after_result(old: Report | None, result: Result, now: datetime) -> tuple[Out
     return "written", new
 
 
-def _at_least(old: UsageCounts | None, new: Usage) -> UsageCounts:
+def _at_least(old: UsageCounts | None, new: UsageBody) -> UsageCounts:
     known = old or UsageCounts()
     return UsageCounts(
         input=max(known.input, new.input),

@@ -16,7 +16,7 @@ from bernstein.server.app import create_app
 from bernstein.server.http.certificate import Certificate
 from bernstein.server.http.connections import CONNECTIONS, bound_tls, guarded_protocol, listen
 from bernstein.server.service import Service
-from bernstein.server.settings import Settings
+from bernstein.server.settings import ServerSettings
 
 log = logger("bernstein.server")
 
@@ -26,7 +26,7 @@ MAX_HEADER_BYTES = 32 * 1024
 IDLE_SECONDS = 75
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: ServerSettings) -> None:
     """Returns after a graceful shutdown. Raises ConfigError, or SSLError and OSError for TLS."""
     bound_tls()
     metrics = ServerMetrics()
@@ -56,7 +56,7 @@ def _end_on_signals(server: uvicorn.Server) -> None:
         signal.signal(number, end)
 
 
-def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
+def uvicorn_config(app: object, settings: ServerSettings) -> uvicorn.Config:
     """A loaded configuration; its `ssl` is the context into which renewed certificates are put."""
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def uvicorn_config(app: object, settings: Settings) -> uvicorn.Config:
 
 
 def _follow_certificate(
-    config: uvicorn.Config, settings: Settings, tasks: asyncio.TaskGroup
+    config: uvicorn.Config, settings: ServerSettings, tasks: asyncio.TaskGroup
 ) -> asyncio.Task[None] | None:
     if config.ssl is None or settings.tls_cert is None or settings.tls_key is None:
         return None
@@ -93,5 +93,5 @@ def _follow_certificate(
     return tasks.create_task(certificate.follow(config.ssl))
 
 
-def run(settings: Settings) -> None:
+def run(settings: ServerSettings) -> None:
     asyncio.run(serve(settings))

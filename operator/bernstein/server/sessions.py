@@ -17,12 +17,12 @@ from bernstein.resources import SESSIONS
 from bernstein.server.http.rate import RateLimit
 from bernstein.server.http.refusal import Refusal, from_kube
 from bernstein.server.identity import Caller
-from bernstein.server.report import Outcome
+from bernstein.server.report import Effect
 
 FIELD_MANAGER = "bernstein-server"
 TRIES = 5
 
-Change = Callable[[Report | None], tuple[Outcome, Report]]
+Change = Callable[[Report | None], tuple[Effect, Report]]
 """Makes the new report out of the old one."""
 
 
@@ -58,7 +58,7 @@ class Sessions:
 
     async def _change(
         self, namespace: str, name: str, caller: Caller, change: Change
-    ) -> tuple[AgentSession, Outcome]:
+    ) -> tuple[AgentSession, Effect]:
         self._limit(caller)
         if caller.namespace != namespace:
             raise _wrong_pod("The token belongs to a pod of another namespace.")

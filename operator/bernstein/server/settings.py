@@ -13,7 +13,7 @@ PREFIX = "BERNSTEIN_SERVER_"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     host: str
     port: int
     tls_cert: Path | None
@@ -23,13 +23,13 @@ class Settings:
     log_level: str
 
 
-def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Settings:
+def read(arguments: Sequence[str], environment: Mapping[str, str]) -> ServerSettings:
     """The settings; ends the process with code 2 and a usage message where they make no sense."""
     parser = _parser(environment)
     given = parser.parse_args(arguments)
     if bool(given.tls_cert) != bool(given.tls_key):
         parser.error("--tls-cert and --tls-key belong together")
-    return Settings(
+    return ServerSettings(
         host=given.host,
         port=given.port,
         tls_cert=Path(given.tls_cert) if given.tls_cert else None,

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from bernstein.cli.commands.cancel import cancel
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object, Resource
 from tests.cluster import Cluster
@@ -143,7 +143,7 @@ async def test_who_cancels_a_moment_after_somebody_else_changes_nothing(
         return await send(client, *arguments, **options)
 
     monkeypatch.setattr(Client, "patch", somebody_is_faster)
-    settings = Settings(json=True, namespace=namespace, kubeconfig=str(cluster.kubeconfig))
+    settings = CliSettings(json=True, namespace=namespace, kubeconfig=str(cluster.kubeconfig))
     with pytest.raises(typer.Exit) as ended:
         await asyncio.to_thread(cancel, settings, "mine", "Mine")
     scripted = capsys.readouterr()

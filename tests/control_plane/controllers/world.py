@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bernstein.controllers.engine import Engine, Tuning
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
@@ -27,7 +27,7 @@ from tests.control_plane.controllers.kubelet import Kubelet
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS, valid
 
 OPERATOR = "system:serviceaccount:bernstein-system:bernstein-operator"
-SETTINGS = Settings(image="bernstein:dev")
+SETTINGS = OperatorSettings(image="bernstein:dev")
 QUIET = {"enabled": False}
 """No gates: what is not about them is shorter without."""
 PATIENCE = 120.0
@@ -97,7 +97,7 @@ class World:
         *,
         resync: float = 600.0,
         lease: str = "operator",
-        settings: Settings = SETTINGS,
+        settings: OperatorSettings = SETTINGS,
         client: Callable[[ConnectionInfo, Metrics], Client] | None = None,
     ) -> Replica:
         """An engine with the operator's own account. The resync is long, so that it hides no

@@ -44,12 +44,12 @@ class Agent:
             f"--bound-object-uid={uid_of(bound)}",
         ).strip()
 
-    def recorder(self, token: str | None = None) -> callback.Client:
+    def recorder(self, token: str | None = None) -> callback.CallbackClient:
         """The recorder's own client, with the token in a file as the kubelet has it."""
         file = self.folder / "token"
         file.write_text(token or self.token())
         settings = pod.Callback(self.running.url, str(file), str(self.running.ca_file))
-        return callback.Client(settings, self.namespace, key_of(self.session).name)
+        return callback.CallbackClient(settings, self.namespace, key_of(self.session).name)
 
     async def heartbeat(self, token: str | None = None, **body: Any) -> httpx.Response:
         """A heartbeat that somebody makes by hand."""

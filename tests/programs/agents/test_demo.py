@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bernstein.agents import Run, get
+from bernstein.agents import RunSettings, get
 from bernstein.agents.demo import DemoParser
 from bernstein.api.pod import FinalRecord, Usage
 
@@ -32,7 +32,7 @@ class Demo:
         (self.folder / "scenario.yaml").write_text(yaml.safe_dump({"tasks": tasks}))
 
     def start(self, attempt: int = 1) -> subprocess.Popen[bytes]:
-        run = Run("", "sonnet", config_dir=str(self.folder), workdir=str(self.workdir))
+        run = RunSettings("", "sonnet", config_dir=str(self.folder), workdir=str(self.workdir))
         program, *arguments = get("demo").invocation(run).argv
         assert program == SCRIPT.name
         process = subprocess.Popen(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bernstein import agents, crds
-from bernstein.agents import Adapter, Run, TakesBaseUrl, TakesCommand
+from bernstein.agents import Adapter, RunSettings, TakesBaseUrl, TakesCommand
 from bernstein.api.pod import FinalRecord
 from bernstein.api.project import Project
 from tests.unit.agents import examples
@@ -20,7 +20,7 @@ CAPABILITIES: dict[type, dict[str, Any]] = {
     TakesCommand: {"command": ("my-agent", "--now")},
     TakesBaseUrl: {"base_url": "http://llm.example/v1"},
 }
-RUN = Run(prompt_file="/session/prompt.md", model="m")
+RUN = RunSettings(prompt_file="/session/prompt.md", model="m")
 
 
 def end(adapter: Adapter, output: Output) -> FinalRecord:

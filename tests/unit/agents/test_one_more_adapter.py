@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from bernstein import agents, crds
-from bernstein.agents import Invocation, Run, StreamParser, TakesBaseUrl
+from bernstein.agents import Invocation, RunSettings, StreamParser, TakesBaseUrl
 from bernstein.agents.generic import GenericParser
 from bernstein.api.project import Project
 from bernstein.controllers.jobs.agent import agent_job
@@ -22,7 +22,7 @@ class Echo:
     name = "one-more"
     takes_base_url: Literal[True] = True
 
-    def invocation(self, run: Run) -> Invocation:
+    def invocation(self, run: RunSettings) -> Invocation:
         return Invocation(("echo-agent", run.base_url or ""))
 
     def parser(self) -> StreamParser:

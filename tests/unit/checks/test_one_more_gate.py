@@ -11,12 +11,12 @@ from bernstein.api.pod import Check, CheckoutConfig, InspectConfig, load
 from bernstein.api.project import Project
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.core.verification.required import executing, plan_checks, reading
+from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.controllers.built import PLAIN_SETTINGS, TASK
@@ -25,7 +25,7 @@ from tests.unit.core.objects import BASE, HEAD, NAMESPACE
 from tests.unit.docs.registry_tables import gate_problems
 
 
-def scan(commit: Commit, _check: Check) -> Verdict:
+def scan(commit: CommitReader, _check: Check) -> Verdict:
     merged = not commit.conflicts() and "TODO" not in commit.paths
     return passed() if merged else failed("TodoFound", "there is a file TODO")
 
@@ -50,10 +50,10 @@ def _added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(**settings: Any) -> dict[str, CheckSpec]:
     spec = objects.project(gates=settings).spec
-    return {check.name: check for check in plan_checks([], spec, ALL)}
+    return {check.name: check for check in required_checks([], spec, ALL)}
 
 
-def job(wanted: job_actions.Run) -> dict[str, Any]:
+def job(wanted: job_actions.RunJob) -> dict[str, Any]:
     return job_actions.build(wanted, objects.project(), NAMESPACE, TASK, PLAIN_SETTINGS)
 
 

@@ -11,14 +11,14 @@ from bernstein.api.pod import Check
 from bernstein.api.signals import Signal
 from bernstein.api.task import Task
 from bernstein.checks import signals
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
 from bernstein.checks.spec import Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.core.plans.validation import validate_file, validate_plan
 from bernstein.core.scheduling import waiting
 from bernstein.core.sessions.prompt import prompt
-from bernstein.core.verification.required import executing, plan_checks, reading
+from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core import objects
@@ -26,7 +26,7 @@ from tests.unit.core.objects import NOW
 from tests.unit.docs.registry_tables import signal_problems
 
 
-def scan(commit: Commit, check: Check) -> Verdict:
+def scan(commit: CommitReader, check: Check) -> Verdict:
     if commit.kind(check.path) is None:
         return passed()
     return failed("PathThere", f"{check.path} is still there")
@@ -37,7 +37,7 @@ GONE = SignalKind(
     needs=("path",),
     detail=lambda signal: signal.path or "",
     sentence=lambda signal: f"nothing stands at {signal.path}",
-    answer=Reads(scan),
+    runs=Reads(scan),
 )
 ALL = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 DECLARED = Signal(type="one_more_signal", path="old.py")
@@ -94,7 +94,7 @@ def test_the_agent_is_told_and_starts() -> None:
 
 
 def test_it_is_asked_in_the_inspect_job_and_answered_there() -> None:
-    checks = plan_checks([DECLARED], objects.project(gates={"enabled": False}).spec, ALL)
+    checks = required_checks([DECLARED], objects.project(gates={"enabled": False}).spec, ALL)
 
     (asked,) = reading(checks)
     assert executing(checks) == []

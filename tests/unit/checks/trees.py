@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from bernstein.checks.reading import ChangedFile, Kind
+from bernstein.checks.reading import ChangedFile, EntryKind
 from bernstein.pods import globs
 
 LINK = "->"
@@ -27,7 +27,7 @@ class Tree:
         above = (str(p) for path in self.after for p in PurePosixPath(path).parents)
         return {*self.after, *(path for path in above if path != ".")}
 
-    def kind(self, path: str) -> Kind | None:
+    def kind(self, path: str) -> EntryKind | None:
         content = self.after.get(path)
         if content is None:
             return "folder" if path in self.paths else None

@@ -12,7 +12,7 @@ from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.output.terminal import Terminal
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.plans import expansion
 from bernstein.core.plans import file as plan_file
 from tests.unit.core.plans.plan_files import RATE_LIMIT
@@ -145,10 +145,10 @@ def running_tasks() -> list[Task]:
 
 
 def terminal(
-    width: int = 80, *, tty: bool = False, settings: Settings | None = None
+    width: int = 80, *, tty: bool = False, settings: CliSettings | None = None
 ) -> tuple[Terminal, Console]:
     """A terminal whose output is recorded."""
-    found = Terminal(settings or Settings())
+    found = Terminal(settings or CliSettings())
     console = Console(
         width=width, record=True, highlight=False, markup=False, emoji=False, force_terminal=tty
     )

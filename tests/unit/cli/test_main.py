@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bernstein.cli.commands import COMMANDS, Command
+from bernstein.cli.commands import COMMANDS, Subcommand
 from bernstein.cli.main import app
 from tests.unit.cli import calls
 
@@ -76,7 +76,7 @@ def test_an_unknown_command_ends_with_2(runner: CliRunner) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_a_misspelled_command_is_answered_with_the_right_one(
-    runner: CliRunner, command: Command
+    runner: CliRunner, command: Subcommand
 ) -> None:
     name = command.name
     misspelled = name[:-1] + "x" if len(name) > 3 else name + "x"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bernstein.cli.output import details
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from tests.unit.cli.scenes import condition, plan, terminal, verification
 
 
 def test_a_command_for_the_same_cluster_names_what_the_call_named() -> None:
-    settings = Settings(namespace="team", context="prod", kubeconfig="my files/config")
+    settings = CliSettings(namespace="team", context="prod", kubeconfig="my files/config")
 
     assert settings.command_line("status", "web") == (
         "bernstein status web -n team --context prod --kubeconfig 'my files/config'"
@@ -16,14 +16,14 @@ def test_a_command_for_the_same_cluster_names_what_the_call_named() -> None:
 
 
 def test_a_command_says_nothing_that_the_call_did_not_say() -> None:
-    assert Settings(json=True).command_line("logs", "web") == "bernstein logs web"
+    assert CliSettings(json=True).command_line("logs", "web") == "bernstein logs web"
 
 
 def test_the_command_that_shows_logs_is_for_the_namespace_that_was_asked() -> None:
     check = {"name": "tests", "kind": "gate", "title": "tests", "required": True, "seconds": 1}
     whole = verification(passed=False, checks=[check | {"verdict": "Failed"}])
     stalled = condition("Stalled", "True", "GateFailed")
-    shown, console = terminal(width=200, settings=Settings(namespace="team"))
+    shown, console = terminal(width=200, settings=CliSettings(namespace="team"))
 
     details.tell_ending(
         shown, plan(phase="Stalled", conditions=[stalled], verification=whole), [], good=False

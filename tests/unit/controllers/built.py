@@ -10,7 +10,7 @@ from bernstein.api.project import Project
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import owners
 from bernstein.core.actions import RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
 from tests.unit.core import objects
@@ -18,8 +18,8 @@ from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 
 Object = dict[str, Any]
 
-PLAIN_SETTINGS = Settings(image="bernstein:1")
-FULL_SETTINGS = Settings(
+PLAIN_SETTINGS = OperatorSettings(image="bernstein:1")
+FULL_SETTINGS = OperatorSettings(
     image="bernstein:1",
     callback_url="https://bernstein.bernstein-system:8052",
     callback_ca=Path("/etc/bernstein/callback/ca.crt"),
@@ -79,7 +79,7 @@ READS = tuple(
 )
 
 
-def agent_job(project: Project, settings: Settings) -> Object:
+def agent_job(project: Project, settings: OperatorSettings) -> Object:
     session = objects.session(model="gpt-5")
     found = project.spec.agent("demo")
     assert found is not None
@@ -87,12 +87,12 @@ def agent_job(project: Project, settings: Settings) -> Object:
 
 
 def follow_up(
-    wanted: job_actions.Run, owner: Object, project: Project, settings: Settings
+    wanted: job_actions.RunJob, owner: Object, project: Project, settings: OperatorSettings
 ) -> Object:
     return job_actions.build(wanted, project, NAMESPACE, owner, settings)
 
 
-WANTED: dict[str, tuple[job_actions.Run, Object]] = {
+WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),

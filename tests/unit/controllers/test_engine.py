@@ -9,7 +9,7 @@ import pytest
 
 from bernstein import controllers
 from bernstein.controllers.engine import CONTROLLERS, Engine, tell_failure
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.observe.metrics import Metrics
@@ -29,7 +29,7 @@ def test_every_controller_that_has_a_folder_is_in_the_list() -> None:
 
 async def test_every_list_of_an_informer_is_counted(client: Client, background: Background) -> None:
     metrics = Metrics(process=False)
-    engine = Engine(client, namespace="b", settings=Settings(image="b:1"), metrics=metrics)
+    engine = Engine(client, namespace="b", settings=OperatorSettings(image="b:1"), metrics=metrics)
 
     for informer in engine.caches.informers:
         background.start(informer.run())

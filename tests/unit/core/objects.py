@@ -19,7 +19,7 @@ from bernstein.checks.spec import Subject
 from bernstein.core import conditions, labels, names, pods
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.required import required_checks
 
 Object = dict[str, Any]
 
@@ -119,7 +119,7 @@ def asked(name: str, of: Project | None = None) -> str:
     everything = Subject(
         any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
     )
-    specs = plan_checks((), (of or project()).spec, everything)
+    specs = required_checks((), (of or project()).spec, everything)
     return next(spec.digest for spec in specs if spec.name == name)
 
 

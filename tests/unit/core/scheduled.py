@@ -11,7 +11,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.scheduling import waiting
 from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
@@ -23,7 +23,7 @@ def decide(
     now: datetime,
     sessions: Iterable[AgentSession] = (),
     plans: Mapping[str, Plan] | None = None,
-) -> Decision:
+) -> TaskDecision:
     """What the Task's controller decides; of one that is Open, or whose turn to land it asks for,
     what the scheduler says to that; and of one that is next then what the controller does."""
     decision = task_decide.decide(subject, now)
@@ -40,8 +40,8 @@ def decide(
     if subject.task.status.state is None and status.state is not TaskState.OPEN:
         return decision
     own = waiting.first(waiting.CHAIN, _with(subject, status), now)
-    again = own.seconds if own is not None and state is TaskState.OPEN else None
-    return Decision(status, decision.actions, decision.requeue_after or again)
+    seconds = own.seconds if own is not None and state is TaskState.OPEN else None
+    return TaskDecision(status, decision.actions, decision.requeue_after or seconds)
 
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:

@@ -15,7 +15,7 @@ from bernstein.core import conditions
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.sessions.decide import is_launchable
 from bernstein.core.sessions.prompt import prompt
-from bernstein.core.verification.required import executing, plan_checks, reading
+from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core import objects, scheduled
@@ -81,7 +81,7 @@ def test_with_the_newer_operator_it_goes_on() -> None:
 def test_what_was_done_before_is_not_passed_without_it() -> None:
     task: Task = objects.task(**NEWER_TASK)
 
-    checks = plan_checks(task.spec.completion_signals, objects.project().spec, EVERYTHING)
+    checks = required_checks(task.spec.completion_signals, objects.project().spec, EVERYTHING)
 
     (asked,) = (check for check in reading(checks) if check.kind == "signal")
     assert asked not in executing(checks)

@@ -10,7 +10,7 @@ import pytest
 from bernstein import core
 from bernstein.api.reasons import Reason
 from bernstein.core import reasons
-from bernstein.core.reasons import POLICIES, Holds, Retry, back_off_seconds, policy, with_remedy
+from bernstein.core.reasons import POLICIES, Holds, Retry, policy, seconds_to_wait, with_remedy
 from tests.unit.core.objects import project
 
 TABLE = {
@@ -168,9 +168,20 @@ def test_a_reason_that_the_table_does_not_know_is_capped_infrastructure() -> Non
 
 
 def test_back_off_doubles_up_to_the_time_between_probes() -> None:
-    waits = [back_off_seconds(n) for n in (0, 1, 2, 3, 4, 100)]
+    waits = [seconds_to_wait("InfrastructureError", n) for n in (0, 1, 2, 3, 4, 5, 100)]
 
-    assert waits == [30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+    assert waits == [30, 30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+
+
+def test_the_provider_says_when_to_come_back_up_to_a_day() -> None:
+    waits = [seconds_to_wait("RateLimited", 1, asked) for asked in (None, 45, 10**9)]
+
+    assert waits == [30, 45, reasons.MAX_RETRY_AFTER_SECONDS]
+
+
+def test_what_only_a_change_outside_can_mend_is_probed_and_a_lost_pod_is_made_anew() -> None:
+    assert seconds_to_wait("SecretNotFound", 1) == reasons.PROBE_SECONDS
+    assert seconds_to_wait("Disrupted", 3) == 0
 
 
 CA = {"name": "forge-ca", "key": "ca.crt"}

@@ -120,7 +120,7 @@ def test_the_reasons_to_wait_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "union"), [(VERDICTS, rounds.Outcome), (LANDING, landing.Outcome)]
+    ("heading", "union"), [(VERDICTS, rounds.RoundState), (LANDING, landing.LandingState)]
 )
 def test_the_outcomes_are_the_codes(heading: str, union: Any) -> None:
     assert first_cells(heading) == [get_origin(kind).__name__ for kind in get_args(union)]

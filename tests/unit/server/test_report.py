@@ -12,7 +12,7 @@ from bernstein.server.http.refusal import Refusal
 from bernstein.server.report import (
     MAX_TOKENS,
     Heartbeat,
-    Result,
+    ResultBody,
     after_heartbeat,
     after_result,
     parse,
@@ -28,7 +28,7 @@ def heard(old: Report | None = None, *, at: datetime = NOW, **changes: Any) -> t
 
 
 def ended(old: Report | None = None, *, at: datetime = NOW, **changes: Any) -> tuple[str, Report]:
-    return after_result(old, parse(Result, result(**changes)), at)
+    return after_result(old, parse(ResultBody, result(**changes)), at)
 
 
 def test_the_first_heartbeat_fills_the_report() -> None:

@@ -54,7 +54,13 @@ def _goes_on(pair: Pair) -> bool:
 def _waits_by_the_table(pair: Pair) -> bool:
     held = [status.get("hold", {}) for status in (pair.recorded, pair.today)]
     told = [{k: v for k, v in hold.items() if k != "retryAt"} for hold in held]
-    return pair.today["gateErrors"] == 1 and told[0] == told[1]
+    counts = any(pair.today[field] for field in COUNTED)
+    return counts and told[0] == told[1] and bool(held[0]["retryAt"] > held[1]["retryAt"])
+
+
+def _backs_off(pair: Pair) -> bool:
+    says = pair.today["conditions"].get("Reconciling", {})
+    return says.get("reason") == "GateErrored" and "Stalled" not in pair.today["conditions"]
 
 
 def _is_tried_again(pair: Pair) -> bool:
@@ -358,11 +364,23 @@ CHANGES = (
         (*PROGRESS, "jobs"),
         _was_cut_off,
     ),
-    Change(
-        "a Plan whose checks cannot run waits as long as the table of failures says",
-        "Plan",
-        ("hold.retryAt",),
-        _waits_by_the_table,
+    *(
+        Change(
+            f"a {kind} whose checks cannot run, or that cannot land, waits as the table says",
+            kind,
+            ("hold.retryAt",),
+            _waits_by_the_table,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
+            f"a {kind} whose checks are run again after a while is not stalled: nobody has to look",
+            kind,
+            ("conditions.Reconciling", "conditions.Stalled", "phase"),
+            _backs_off,
+        )
+        for kind in ("Task", "Plan")
     ),
     Change(
         "a Plan that is tried again says so at once, and is not held any more",

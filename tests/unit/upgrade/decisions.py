@@ -316,7 +316,7 @@ def _jobs(views: Iterable[JobView]) -> Object:
 
 def _of_session(asked: Any) -> Object:
     match asked:
-        case actions.Fence():
+        case actions.RunFence():
             return {"action": "fence", "job": asked.job}
         case sessions.Launch():
             return {"action": "launch"}

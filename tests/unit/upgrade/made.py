@@ -7,7 +7,7 @@ from typing import Any, cast
 from bernstein.controllers import job_actions, network_policies
 from bernstein.controllers.check_logs import config_map
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import OWNERSHIP
 from bernstein.core import labels
 from bernstein.core.delivery.task import commit_message
@@ -22,7 +22,7 @@ from tests.unit.core.objects import NAMESPACE
 from tests.unit.upgrade.changes import with_plain_dollars
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 
-SETTINGS = Settings(image="bernstein:1", callback_url="https://bernstein:8052")
+SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
 KEY = Key(NAMESPACE, "")
 LOG = b"1 failed, 2 passed\n"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bernstein.api.pod import Check
 from bernstein.checks.gate import Gate
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.verdict import Verdict, failed, passed
 
 
-def scan(commit: Commit, _check: Check) -> Verdict:
+def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Failed with the paths in conflict, if there are any."""
     conflicts = commit.conflicts()
     if not conflicts:

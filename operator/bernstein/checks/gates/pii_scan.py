@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bernstein.api.pod import Check
 from bernstein.checks.gate import Gate
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.time_limit import time_limit
 from bernstein.checks.verdict import Verdict
 
 
-def scan(commit: Commit, _check: Check) -> Verdict:
+def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Scans all lines that the change adds. Raises TimeoutError after `scan_seconds`."""
     from bernstein.checks import secrets  # its patterns take a moment to load
 

@@ -40,4 +40,4 @@ def _unknown(type_: str) -> SignalKind:
     def detail(_signal: Signal) -> str:
         return "this version of the operator does not know it"
 
-    return SignalKind(type_, needs=(), detail=detail, sentence=sentence, answer=UNKNOWN)
+    return SignalKind(type_, needs=(), detail=detail, sentence=sentence, runs=UNKNOWN)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bernstein.api.pod import Check
 from bernstein.checks.paths import missing, normal_path
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
 from bernstein.checks.time_limit import time_limit
 from bernstein.checks.verdict import Verdict, errored, failed, passed
@@ -21,7 +21,7 @@ MATCH_SECONDS = 10.0
 CONTENT_BYTES = 20_000_000
 
 
-def scan(commit: Commit, check: Check) -> Verdict:
+def scan(commit: CommitReader, check: Check) -> Verdict:
     """There must be a file at the path; a symlink is not followed."""
     path = normal_path(check.path)
     kind = commit.kind(path)
@@ -66,5 +66,5 @@ SIGNAL = SignalKind(
     takes=("regex",),
     detail=lambda signal: f"{signal.path} contains {signal.contains!r}",
     sentence=_sentence,
-    answer=Reads(scan),
+    runs=Reads(scan),
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bernstein.api.pod import Check
 from bernstein.checks.paths import InvalidPathError, normal_path
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
 from bernstein.checks.verdict import Verdict, errored, failed, passed
 
 
-def scan(commit: Commit, check: Check) -> Verdict:
+def scan(commit: CommitReader, check: Check) -> Verdict:
     """Passed with the first path that matches."""
     pattern = check.value
     try:
@@ -26,5 +26,5 @@ SIGNAL = SignalKind(
     needs=("value",),
     detail=lambda signal: signal.value or "",
     sentence=lambda signal: f"a file matches {signal.value}",
-    answer=Reads(scan),
+    runs=Reads(scan),
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bernstein.api.pod import Check
 from bernstein.checks.paths import missing, normal_path
-from bernstein.checks.reading import Commit, Reads
+from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
 from bernstein.checks.verdict import Verdict, failed, passed
 
 
-def scan(commit: Commit, check: Check) -> Verdict:
+def scan(commit: CommitReader, check: Check) -> Verdict:
     """A symlink counts as existing, wherever it leads."""
     path = check.path
     kind = commit.kind(normal_path(path))
@@ -25,5 +25,5 @@ SIGNAL = SignalKind(
     needs=("path",),
     detail=lambda signal: signal.path or "",
     sentence=lambda signal: f"the path {signal.path} exists",
-    answer=Reads(scan),
+    runs=Reads(scan),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.checks.signal import Executes, SignalKind
+from bernstein.checks.signal import SignalCommand, SignalKind
 
 SIGNAL = SignalKind(
     type="test_passes",
@@ -10,5 +10,5 @@ SIGNAL = SignalKind(
     takes=("timeout_seconds",),
     detail=lambda signal: signal.command or "",
     sentence=lambda signal: f"the command `{signal.command}` succeeds",
-    answer=Executes(lambda signal: signal.command),
+    runs=SignalCommand(lambda signal: signal.command),
 )

@@ -14,7 +14,7 @@ from importlib import import_module
 
 
 @dataclass(frozen=True)
-class Command:
+class Subcommand:
     """One command, whose module is imported when it is called."""
 
     name: str
@@ -38,13 +38,13 @@ class Command:
         return self.name.replace("-", "_")
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command("run", "Runs a plan file in the cluster and shows its progress."),
-    Command("validate", "Checks a plan file, without a cluster.", cluster=False),
-    Command("status", "Shows all Plans, or one with its steps."),
-    Command("list-tasks", "Lists tasks."),
-    Command(
+COMMANDS: tuple[Subcommand, ...] = (
+    Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
+    Subcommand("validate", "Checks a plan file, without a cluster.", cluster=False),
+    Subcommand("status", "Shows all Plans, or one with its steps."),
+    Subcommand("list-tasks", "Lists tasks."),
+    Subcommand(
         "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
     ),
-    Command("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
+    Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
 )

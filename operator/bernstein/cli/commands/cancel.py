@@ -14,9 +14,9 @@ from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.follow import is_over
 from bernstein.cli.output.terminal import Terminal, run_command
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import is_final
-from bernstein.core.serializers import Record, plan_record, task_record, task_status
+from bernstein.core.serializers import Document, plan_record, task_record, task_status
 from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
@@ -31,11 +31,11 @@ class _Subject:
     cancelled: bool
     ended: bool
     state: str
-    record: Record
+    record: Document
 
 
 def cancel(
-    settings: Settings,
+    settings: CliSettings,
     name: Annotated[
         str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
     ],
@@ -46,7 +46,7 @@ def cancel(
     run_command(terminal, _cancel(terminal, settings, name, reason))
 
 
-async def _cancel(terminal: Terminal, settings: Settings, name: str, reason: str) -> None:
+async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: str) -> None:
     if not 1 <= len(reason.strip()) <= LONGEST_REASON:
         message = f"a reason has 1 to {LONGEST_REASON} characters"
         raise CliError("InvalidReason", message, "say why with --reason", INVALID)

@@ -14,13 +14,13 @@ from bernstein.cli.cluster import Cluster, check_name, connected
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import STATUSES, task_record, task_status
 from bernstein.resources import PLANS
 
 
 def list_tasks(
-    settings: Settings,
+    settings: CliSettings,
     status_filter: Annotated[
         str | None,
         typer.Option("--status-filter", metavar="STATUS", help="Only open, in_progress, ..."),
@@ -34,7 +34,11 @@ def list_tasks(
 
 
 async def _list(
-    terminal: Terminal, settings: Settings, status: str | None, role: str | None, plan: str | None
+    terminal: Terminal,
+    settings: CliSettings,
+    status: str | None,
+    role: str | None,
+    plan: str | None,
 ) -> None:
     if status is not None and status not in STATUSES:
         message = f"'{status}' is no status of a task"

@@ -21,7 +21,7 @@ from bernstein.cli.output import details, plan_files, tables
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core import labels, projects
 from bernstein.core.names import NAME_LIMIT
 from bernstein.core.plans import file as plan_file
@@ -38,7 +38,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def run(
-    settings: Settings,
+    settings: CliSettings,
     path: Annotated[str | None, PLAN_FILE] = None,
     from_plan: Annotated[
         str | None, typer.Option("--from-plan", metavar="PLAN.yaml", help="The same.")
@@ -95,7 +95,7 @@ class _Options:
 class _Run:
     """One call of `bernstein run`."""
 
-    def __init__(self, terminal: Terminal, settings: Settings, options: _Options) -> None:
+    def __init__(self, terminal: Terminal, settings: CliSettings, options: _Options) -> None:
         self._terminal = terminal
         self._settings = settings
         self._options = options

@@ -9,13 +9,13 @@ import typer
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import plan_record
 from bernstein.resources import PLANS
 
 
 def status(
-    settings: Settings,
+    settings: CliSettings,
     plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="Name of a Plan.")] = None,
 ) -> None:
     """Shows all Plans, or one with its steps."""
@@ -23,7 +23,7 @@ def status(
     run_command(terminal, _status(terminal, settings, plan))
 
 
-async def _status(terminal: Terminal, settings: Settings, name: str | None) -> None:
+async def _status(terminal: Terminal, settings: CliSettings, name: str | None) -> None:
     async with connected(settings) as cluster:
         if name is None:
             await _all(terminal, cluster)

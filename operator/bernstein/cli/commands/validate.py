@@ -11,11 +11,11 @@ from bernstein.cli.errors import INVALID
 from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PLAN_FILE
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.plans.estimate import estimate
 
 
-def validate(settings: Settings, path: Annotated[str, PLAN_FILE]) -> None:
+def validate(settings: CliSettings, path: Annotated[str, PLAN_FILE]) -> None:
     """Checks a plan file, without a cluster.
 
     Ends with 0 when it is valid and with 2 when not.

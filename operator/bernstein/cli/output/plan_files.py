@@ -9,7 +9,7 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
 from bernstein.core.plans.estimate import beyond_budget
 from bernstein.core.plans.field_errors import FieldError
-from bernstein.core.serializers import Record, estimate_record
+from bernstein.core.serializers import Document, estimate_record
 
 _SHOWN = 50
 
@@ -32,12 +32,12 @@ def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -
         terminal.answer(_record(errors, warnings))
 
 
-def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Record:
+def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:
     """JSON of a file without errors."""
     return _record((), warnings) | {"estimate": estimate_record(guess)}
 
 
-def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Record:
+def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Document:
     return {
         "valid": not errors,
         "errors": [{"path": p.path, "message": p.message} for p in errors],

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from bernstein.cli.errors import INTERRUPTED, CliError
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
@@ -21,7 +21,7 @@ _LONGEST_LINE = 4096
 class Terminal:
     """With `--json` standard output gets one JSON value, and people read standard error."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: CliSettings) -> None:
         self.json = settings.json
         self.settings = settings
         self.out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein import agents
-from bernstein.agents.adapter import Run
+from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
     AGENT,
     AUDIENCE,
@@ -20,7 +20,7 @@ from bernstein.api.project import Agent, Project
 from bernstein.api.session import AgentSession
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, owners
 from bernstein.resources import SESSIONS
 
@@ -35,7 +35,7 @@ AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
 
 
-def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) -> Object:
+def prompt_config_map(session: AgentSession, prompt: str, settings: OperatorSettings) -> Object:
     """The prompt, and what the recorder needs to trust the server.
 
     Raises OSError when the file of the server's CA cannot be read.
@@ -59,7 +59,7 @@ def prompt_config_map(session: AgentSession, prompt: str, settings: Settings) ->
 
 
 def agent_job(
-    session: AgentSession, project: Project, agent: Agent, commit: str, settings: Settings
+    session: AgentSession, project: Project, agent: Agent, commit: str, settings: OperatorSettings
 ) -> Object:
     """The Job: first `checkout`, then `pusher` and `recorder` as sidecars, then the agent.
 
@@ -137,7 +137,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
     return volumes
 
 
-def _checkout(session: AgentSession, project: Project, settings: Settings) -> Object:
+def _checkout(session: AgentSession, project: Project, settings: OperatorSettings) -> Object:
     repository = project.spec.repository
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
@@ -161,7 +161,9 @@ def _checkout(session: AgentSession, project: Project, settings: Settings) -> Ob
     )
 
 
-def _recorder(session: AgentSession, project: Project, commit: str, settings: Settings) -> Object:
+def _recorder(
+    session: AgentSession, project: Project, commit: str, settings: OperatorSettings
+) -> Object:
     meta = session.metadata
     callback = None
     if settings.callback_url is not None:
@@ -207,7 +209,7 @@ def _recorder(session: AgentSession, project: Project, commit: str, settings: Se
     )
 
 
-def _pusher(session: AgentSession, project: Project, settings: Settings) -> Object:
+def _pusher(session: AgentSession, project: Project, settings: OperatorSettings) -> Object:
     repository = project.spec.repository
     config = PusherConfig(
         remote=pod.remote(repository, "work"),
@@ -231,11 +233,11 @@ def _pusher(session: AgentSession, project: Project, settings: Settings) -> Obje
     )
 
 
-def _agent(session: AgentSession, agent: Agent, settings: Settings) -> Object:
+def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> Object:
     """The agent's container: the launcher starts the CLI in it."""
     key = f"{pod.SECRETS}/model/{agent.api_key.key}" if agent.api_key is not None else None
     invocation = agents.get(agent.adapter).invocation(
-        Run(
+        RunSettings(
             prompt_file=PROMPT,
             model=session.spec.model,
             effort=session.spec.effort,

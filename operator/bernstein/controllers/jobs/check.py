@@ -8,7 +8,7 @@ from bernstein.checks.scans import reads_of
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunCheck, RunInspect
 
@@ -17,7 +17,7 @@ START_SECONDS = 300
 
 
 def check_job(
-    action: RunCheck, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job of one check that executes a command, on the exact tree and without a credential."""
     check, repository = action.check, project.spec.repository
@@ -56,7 +56,7 @@ def check_job(
     return _job(action, CHECK, check.name, project, namespace, owner, spec)
 
 
-def _command(check: CheckSpec, toolchain: Toolchain, settings: Settings) -> Object:
+def _command(check: CheckSpec, toolchain: Toolchain, settings: OperatorSettings) -> Object:
     """The container that runs the check's command."""
     assert check.command is not None
     assert check.image is not None
@@ -83,7 +83,7 @@ def _command(check: CheckSpec, toolchain: Toolchain, settings: Settings) -> Obje
 
 
 def inspect_job(
-    action: RunInspect, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunInspect, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     """The Job of all checks that only read; they get objects of git, no tree and no credential."""
     repository = project.spec.repository

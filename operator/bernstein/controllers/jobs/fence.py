@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bernstein.api.pod import FENCE
 from bernstein.controllers.jobs.pod import Object, job_object
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 
 
-def fence_job(name: str, namespace: str, owner: Object, settings: Settings) -> Object:
+def fence_job(name: str, namespace: str, owner: Object, settings: OperatorSettings) -> Object:
     """The Job, suspended for ever; it goes with its owner."""
     own = {
         labels.MANAGED_BY: labels.MANAGER,

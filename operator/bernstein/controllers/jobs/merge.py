@@ -15,7 +15,7 @@ from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.agent import AUTHOR, EMAIL
 from bernstein.controllers.jobs.pod import Object, mount, scratch
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 
@@ -25,7 +25,7 @@ _GIT = "/git/repo.git"
 
 
 def begin_job(
-    action: RunBegin, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunBegin, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     config = BeginConfig(
         remote=pod.remote(project.spec.repository, "work"),
@@ -37,7 +37,7 @@ def begin_job(
 
 
 def prepare_job(
-    action: RunPrepare, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunPrepare, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     config = PrepareConfig(
         remote=pod.remote(project.spec.repository, "work"),
@@ -53,7 +53,7 @@ def prepare_job(
 
 
 def land_job(
-    action: RunLand, project: Project, namespace: str, owner: Object, settings: Settings
+    action: RunLand, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
     config = LandConfig(
         remote=pod.remote(project.spec.repository, "deliver"),
@@ -75,7 +75,7 @@ def _job(
     project: Project,
     namespace: str,
     owner: Object,
-    settings: Settings,
+    settings: OperatorSettings,
 ) -> Object:
     repository = project.spec.repository
     runs = pod.ours(

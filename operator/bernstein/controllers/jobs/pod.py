@@ -9,7 +9,7 @@ from typing import Any
 
 from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote, dump
 from bernstein.api.project import Project, Repository, Resources
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.resources import TASKS
 
@@ -195,7 +195,7 @@ def _verbatim(text: str) -> str:
 def ours(
     program: str,
     config: object,
-    settings: Settings,
+    settings: OperatorSettings,
     *,
     mounts: Iterable[Object],
     memory: str = "256Mi",
@@ -295,7 +295,7 @@ def remote(repository: Repository, account: str) -> Remote:
 def checkout(
     config: CheckoutConfig,
     repository: Repository,
-    settings: Settings,
+    settings: OperatorSettings,
     *,
     mounts: Iterable[Object],
 ) -> Object:

@@ -45,15 +45,13 @@ class PlanController(KindController):
             return Result()
         now = datetime.now(UTC)
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
-        try:
-            decision = await job_actions.carry_out(
-                snapshot, decide, partial(self._execute, key), now
-            )
-            status, again = conflicts.resolved(decision.status, now), decision.requeue_after
-        except NameConflict as conflict:
-            before = tally(snapshot).model_copy(update={"phase": "Stalled"})
-            generation = snapshot.plan.metadata.generation
-            status, again = conflicts.stalled(before, conflict, generation, now)
+        status, again = await conflicts.carry_out(
+            snapshot,
+            decide,
+            partial(self._execute, key),
+            now,
+            before=tally(snapshot).model_copy(update={"phase": "Stalled"}),
+        )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
         return Result(again)

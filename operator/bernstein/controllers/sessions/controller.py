@@ -16,17 +16,17 @@ from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.sessions.watches import watches
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core.actions import Fence
+from bernstein.core.actions import RunFence
 from bernstein.core.delivery import task as delivery
 from bernstein.core.money.spend import cost_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.decide import (
-    Action,
-    Decision,
     DeleteJob,
     Launch,
     ReleasePod,
     ReleaseSession,
+    SessionAction,
+    SessionDecision,
     Snapshot,
     decide,
     is_launchable,
@@ -109,11 +109,13 @@ class SessionController(KindController):
             if pod["metadata"]["namespace"] == key.namespace:
                 await self._writer.release(key, PODS, pod)
 
-    async def _execute(self, key: Key, obj: Object, session: AgentSession, action: Action) -> None:
+    async def _execute(
+        self, key: Key, obj: Object, session: AgentSession, action: SessionAction
+    ) -> None:
         match action:
             case Launch():
                 await self._launch(key, session)
-            case Fence(name):
+            case RunFence(name):
                 meta = session.metadata
                 owner = owner_reference("AgentSession", meta.name, meta.uid)
                 fence = fence_job(name, key.namespace, owner, self._context.settings)
@@ -148,7 +150,7 @@ class SessionController(KindController):
         key: Key,
         obj: Object,
         session: AgentSession,
-        decision: Decision,
+        decision: SessionDecision,
     ) -> None:
         status = decision.status.dump()
         if not await self._writer.status(key, SESSIONS, obj, status, preserve=("report",)):
@@ -176,7 +178,7 @@ class SessionController(KindController):
         key: Key,
         obj: Object,
         session: AgentSession,
-        decision: Decision,
+        decision: SessionDecision,
     ) -> None:
         outcome, usage = decision.status.outcome, decision.status.usage
         assert outcome is not None

@@ -15,11 +15,10 @@ from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core.actions import Action, CreateSession, StopSession
+from bernstein.core.actions import CreateSession, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
-from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
@@ -44,19 +43,14 @@ class TaskController(KindController):
             return Result()
         if snapshot.task.metadata.deletion_timestamp is not None:
             return Result()
-        try:
-            decision = await job_actions.carry_out(
-                snapshot, decide, partial(self._execute, key), now
-            )
-            status, again = conflicts.resolved(decision.status, now), decision.requeue_after
-        except NameConflict as conflict:
-            before, generation = snapshot.task.status, snapshot.task.metadata.generation
-            status, again = conflicts.stalled(before, conflict, generation, now)
+        status, again = await conflicts.carry_out(
+            snapshot, decide, partial(self._execute, key), now, before=snapshot.status
+        )
         if await self._writer.status(key, TASKS, obj, status.dump()):
             tell(self._context, obj, snapshot.task, status, now)
         return Result(again)
 
-    async def _execute(self, key: Key, snapshot: TaskSnapshot, action: Action) -> None:
+    async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
                 await self._writer.create(key, SESSIONS, session)

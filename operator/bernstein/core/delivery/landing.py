@@ -25,12 +25,19 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Abandoned, Hold
 from bernstein.core import holds, names, runs
-from bernstein.core.actions import Fence, JobAction, RunLand, RunPrepare, give_up
+from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
 from bernstein.core.conditions import Progress, busy, note, stalled
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy, with_remedy
+from bernstein.core.reasons import (
+    MAX_INFRASTRUCTURE_FAILURES,
+    PROBE_SECONDS,
+    Retry,
+    policy,
+    seconds_to_wait,
+    with_remedy,
+)
 from bernstein.core.sanitise import text as sanitise
 
 
@@ -52,7 +59,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Commit:
+class JudgedCommit:
     """What lands, as it was judged."""
 
     ref: str
@@ -83,7 +90,7 @@ class Landing:
     """What the names of its Jobs begin with."""
     number: int
     """The number that the next step gets, in the names of its Jobs."""
-    commit: Commit
+    commit: JudgedCommit
     source: Source
     onto: str
     """The ref that it lands in."""
@@ -120,7 +127,7 @@ class Landed(Generic[S]):
     delivery: Delivery
 
 
-Outcome = OnItsWay[S] | Prepared[S] | Landed[S]
+LandingState = OnItsWay[S] | Prepared[S] | Landed[S]
 
 
 def has_started(status: Delivering) -> bool:
@@ -159,7 +166,7 @@ def queued(status: S) -> S:
 
 def forward(
     status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
-) -> Outcome[S]:
+) -> LandingState[S]:
     """The next step of verified work that no hold keeps back.
 
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
@@ -256,7 +263,7 @@ def _land(
     forbidden = forbids(before) if job is None and delivery.reason is None else None
     if forbidden is not None:
         # The Job may have been asked for already: then its name must not be free.
-        return OnItsWay(status, (Fence(name),)) if begun else OnItsWay(forbidden)
+        return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
         status = busy(status, "Landing", "it is being merged", now)
         return OnItsWay(status, (_land_job(landing, name),) if begun else ())
@@ -316,7 +323,7 @@ def _land_job(landing: Landing, name: str) -> RunLand:
     )
 
 
-def _merged(delivery: Delivery, commit: Commit, tip: str, now: datetime) -> Delivery:
+def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -> Delivery:
     update = {
         "state": "Merged",
         "step": None,
@@ -392,7 +399,8 @@ def tried_again(
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return busy(status, reason, text, now)
-    held = holds.hold(problem.reason, text, project, now)
+    wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
+    held = holds.hold(problem.reason, text, project, now, wait)
     status = status.model_copy(update={"hold": held})
     message = with_remedy(text, problem.reason, project)
     return stalled(status, problem.reason, message, now)

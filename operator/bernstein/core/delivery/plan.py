@@ -11,7 +11,7 @@ from bernstein.core import holds
 from bernstein.core.actions import PlanDecision
 from bernstein.core.conditions import busy, ended, is_true, stalled
 from bernstein.core.delivery import landing
-from bernstein.core.delivery.landing import Commit, Landed, Landing, Prepared, Source
+from bernstein.core.delivery.landing import JudgedCommit, Landed, Landing, Prepared, Source
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.reasons import with_remedy
 from bernstein.core.sanitise import text as sanitise
@@ -58,13 +58,13 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
             return PlanDecision(step.status, step.actions, step.requeue_after)
 
 
-def _delivered(status: PlanStatus, integration: Integration) -> Commit:
+def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
     """What is delivered: the commit that was judged for the Plan, or else its Tasks' last one."""
     judged = status.verification
     if judged is not None:
-        return Commit(judged.ref, judged.sha, judged.tree, judged.base)
+        return JudgedCommit(judged.ref, judged.sha, judged.tree, judged.base)
     tree = integration.tree or ""
-    return Commit(integration.ref, integration.tip, tree, integration.target_sha)
+    return JudgedCommit(integration.ref, integration.tip, tree, integration.target_sha)
 
 
 def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> Landing:

@@ -10,10 +10,17 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import busy, ended, is_stalled
 from bernstein.core.delivery import landing, tip
-from bernstein.core.delivery.landing import Commit, Landed, Landing, OnItsWay, Prepared, Source
+from bernstein.core.delivery.landing import (
+    JudgedCommit,
+    Landed,
+    Landing,
+    OnItsWay,
+    Prepared,
+    Source,
+)
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import text as sanitise
@@ -22,18 +29,20 @@ from bernstein.core.verification.round import CHANGED, afresh, again
 from bernstein.core.verification.task import specs_of
 
 
-def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Done Task whose verification passed."""
     match _next(snapshot, status, now):
         case Prepared(status, candidate):
-            return Decision(again(status, candidate, "the candidate is verified again", now))
+            return TaskDecision(again(status, candidate, "the candidate is verified again", now))
         case Landed(status, delivered):
-            return Decision(_closed(status, delivered, now))
+            return TaskDecision(_closed(status, delivered, now))
         case step:
-            return Decision(step.status, step.actions, step.requeue_after)
+            return TaskDecision(step.status, step.actions, step.requeue_after)
 
 
-def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> landing.Outcome[TaskStatus]:
+def _next(
+    snapshot: TaskSnapshot, status: TaskStatus, now: datetime
+) -> landing.LandingState[TaskStatus]:
     judged, current = status.verification, status.delivery
     assert judged is not None
     onto, changed = snapshot.target_ref, judged.sha != judged.base
@@ -67,7 +76,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
     return Landing(
         subject=session,
         number=1 + (status.delivery.round if status.delivery is not None else 0),
-        commit=Commit(judged.ref, judged.sha, judged.tree, judged.base),
+        commit=JudgedCommit(judged.ref, judged.sha, judged.tree, judged.base),
         source=Source(
             ref=judged.ref,
             sha=judged.sha,

@@ -34,8 +34,8 @@ from bernstein.core.plans.field_errors import (
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
 from bernstein.core.plans.limits import too_long
 
-Check = Callable[[str, object], object]
-Table = Mapping[str, Check]
+FieldRule = Callable[[str, object], object]
+Table = Mapping[str, FieldRule]
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _ROLE = re.compile(r"[a-z][-a-z0-9]{0,62}\Z")

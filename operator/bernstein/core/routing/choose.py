@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bernstein.core.routing.table import Route, route
+from bernstein.core.routing.table import ModelRoute, route
 from bernstein.core.snapshot import TaskSnapshot
 
 
-def route_of(snapshot: TaskSnapshot) -> Route:
+def route_of(snapshot: TaskSnapshot) -> ModelRoute:
     """Model and effort of the Task's next session; project and agent are known to exist."""
     assert snapshot.project is not None
     agent = snapshot.project.spec.agent(snapshot.task.spec.cli)

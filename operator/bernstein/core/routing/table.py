@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein.api.project import Agent
-from bernstein.api.signals import Work
+from bernstein.api.signals import Assignment
 from bernstein.api.vocabulary import Effort
 
 TOP_ROLES = frozenset({"manager", "architect", "security", "analyst", "visionary", "vp"})
@@ -13,7 +13,7 @@ _TIERS = ("opus", "sonnet", "haiku")
 
 
 @dataclass(frozen=True)
-class Route:
+class ModelRoute:
     """What a session runs with."""
 
     tier: str
@@ -23,16 +23,16 @@ class Route:
     effort: Effort
 
 
-def route(work: Work, agent: Agent) -> Route:
+def route(work: Assignment, agent: Agent) -> ModelRoute:
     """What the step says itself; else by its role, else by its scope and complexity."""
     tier, effort = _by_table(work)
     if work.model not in (None, "auto"):
         tier = work.model
     configured: str | None = getattr(agent.models, tier, None) if tier in _TIERS else None
-    return Route(tier=tier, model=configured or tier, effort=work.effort or effort)
+    return ModelRoute(tier=tier, model=configured or tier, effort=work.effort or effort)
 
 
-def _by_table(work: Work) -> tuple[str, Effort]:
+def _by_table(work: Assignment) -> tuple[str, Effort]:
     if work.role in TOP_ROLES:
         return "opus", "max"
     if work.complexity == "high" and work.scope == "large":

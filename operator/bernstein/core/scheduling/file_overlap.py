@@ -16,7 +16,7 @@ from bernstein.core.scheduling.globs import Glob, is_glob
 STEPS = 500_000
 """Steps of matching that one HeldFiles spends on all its questions; then it answers: unsure."""
 
-Files = tuple[str, ...]
+Globs = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class HeldFiles:
     Time is linear in the number of entries and in how deep they nest; STEPS bounds the matching.
     """
 
-    def __init__(self, declared: Iterable[Files], steps: int = STEPS) -> None:
+    def __init__(self, declared: Iterable[Globs], steps: int = STEPS) -> None:
         """`declared`: every list that will be added or asked about."""
         self._folders = sorted({entry.folder for files in declared for entry in _parse(files)})
         self._index = {folder: index for index, folder in enumerate(self._folders)}
@@ -66,7 +66,7 @@ class HeldFiles:
         """Who holds a glob whose folder it is, or lies in it."""
         self._steps = steps
 
-    def add(self, holder: str, files: Files) -> None:
+    def add(self, holder: str, files: Globs) -> None:
         """From now on the Task `holder` holds these files."""
         for entry in _parse(files):
             index = self._index[entry.folder]
@@ -77,7 +77,7 @@ class HeldFiles:
             else:
                 self._path[index] = holder
 
-    def overlap(self, files: Files) -> Overlap | None:
+    def overlap(self, files: Globs) -> Overlap | None:
         """Whose files may overlap with these; None: nobody's. Folders first, then matching."""
         entries = _parse(files)
         for entry in entries:
@@ -156,7 +156,7 @@ class HeldFiles:
 
 
 @lru_cache(maxsize=4096)
-def _parse(files: Files) -> tuple[_Entry, ...]:
+def _parse(files: Globs) -> tuple[_Entry, ...]:
     return tuple(_entry(text) for text in files)
 
 

@@ -35,10 +35,10 @@ def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]
 
 
 def _lane(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]:
-    lost = [t for t in tasks if is_stalled(t.status) and _step(t.status) == "Next"]
+    lost = [t for t in tasks if _step(t.status) == "Next" and _is_kept_back(t.status)]
     for task in lost:
         yield task, _queued(task.status)
-    moving = [t for t in tasks if not is_stalled(t.status)]
+    moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
     before = next((t for t in moving if _step(t.status) != "Queued"), None)
     for task in sorted((t for t in moving if _asks(t)), key=_order):
         if before is not None:
@@ -51,7 +51,12 @@ def _lane(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]
 
 def _asks(task: Task) -> bool:
     going = task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
-    return _step(task.status) == "Queued" and not going
+    return _step(task.status) == "Queued" and not going and not _is_kept_back(task.status)
+
+
+def _is_kept_back(status: TaskStatus) -> bool:
+    """It asks for its turn anew once it may go on."""
+    return status.hold is not None or is_stalled(status)
 
 
 def _order(task: Task) -> tuple[int, datetime, str]:

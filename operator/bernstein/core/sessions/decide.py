@@ -15,7 +15,7 @@ from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.api.waiting import Abandoned
 from bernstein.core import conditions, diagnosis, pods, runs
-from bernstein.core.actions import Fence
+from bernstein.core.actions import Decision, RunFence
 from bernstein.core.conditions import busy
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import ACTIVE, check_session_move
@@ -56,7 +56,7 @@ class ReleaseSession:
     """Take our finalizer off the session that is being deleted: it is settled."""
 
 
-Action = Launch | Fence | DeleteJob | ReleasePod | ReleaseSession
+SessionAction = Launch | RunFence | DeleteJob | ReleasePod | ReleaseSession
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,10 @@ def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> b
     return any(attempt.session == name for attempt in task.status.attempts)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The status to write (if it differs), what to do first, when to look again at the latest."""
-
-    status: AgentSessionStatus
-    actions: tuple[Action, ...] = ()
-    requeue_after: float | None = None
+SessionDecision = Decision[AgentSessionStatus, SessionAction]
 
 
-def decide(snapshot: Snapshot, now: datetime) -> Decision:
+def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
     """The session's next step."""
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
@@ -132,7 +126,7 @@ def decide(snapshot: Snapshot, now: datetime) -> Decision:
             return _alive(session, job, status, now)
 
 
-def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> Decision:
+def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> SessionDecision:
     """The end of a session that cannot be launched."""
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
@@ -141,24 +135,26 @@ def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> Deci
 
 def _never_started(
     status: AgentSessionStatus, reason: str, message: str, now: datetime
-) -> Decision:
+) -> SessionDecision:
     if status.state is None:
         # The first state is Starting; the end comes with the next look.
-        return Decision(_starting(status, now))
+        return SessionDecision(_starting(status, now))
     return _end(status, Ending(outcome.failed(reason, message, started=False)), now)
 
 
-def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Decision:
+def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
         # Made before a crash: its agent may have run, even if the session is to stop now.
-        return Decision(_starting(status, now).model_copy(update={"job": job.name}))
+        return SessionDecision(_starting(status, now).model_copy(update={"job": job.name}))
     unwanted = session.spec.stop is not None or _is_deleted(session)
     if job is None and snapshot.launchable and not unwanted:
         named = _starting(status, now).model_copy(update={"job": session.metadata.name})
-        return Decision(named, (Launch(),), LOOK_AGAIN_SECONDS)
+        return SessionDecision(named, (Launch(),), LOOK_AGAIN_SECONDS)
     if job is None:
-        return Decision(_starting(status, now), (Fence(session.metadata.name),), LOOK_AGAIN_SECONDS)
+        return SessionDecision(
+            _starting(status, now), (RunFence(session.metadata.name),), LOOK_AGAIN_SECONDS
+        )
     reason = session.spec.stop.reason if session.spec.stop else Reason.CANCELLED
     return _never_started(status, reason, "never started", now)
 
@@ -172,20 +168,22 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> Decision:
+def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
     job = snapshot.job
-    actions: list[Action] = [ReleasePod(job)] if job is not None and job.pod is not None else []
+    actions: list[SessionAction] = (
+        [ReleasePod(job)] if job is not None and job.pod is not None else []
+    )
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
     if not _is_deleted(snapshot.session):
-        return Decision(status, tuple(actions))
+        return SessionDecision(status, tuple(actions))
     if not snapshot.settled:
         # What its Task or Plan writes is no event of the session.
-        return Decision(status, tuple(actions), LOOK_AGAIN_SECONDS)
-    return Decision(status, (*actions, ReleaseSession()))
+        return SessionDecision(status, tuple(actions), LOOK_AGAIN_SECONDS)
+    return SessionDecision(status, (*actions, ReleaseSession()))
 
 
-def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> Decision:
+def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDecision:
     check_session_move(status.state, SessionState.DEAD)
     update = {
         "state": SessionState.DEAD,
@@ -196,23 +194,23 @@ def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> Decision:
         "ended_at": now,
         "conditions": conditions.drop(status.conditions, "Stale", "Reconciling"),
     }
-    return Decision(status.model_copy(update=update))
+    return SessionDecision(status.model_copy(update=update))
 
 
 def _alive(
     session: AgentSession, job: JobView, status: AgentSessionStatus, now: datetime
-) -> Decision:
+) -> SessionDecision:
     """One look at a session whose pod has not ended for certain."""
     status = _with_pod(status, job)
     if job.pod is not None and pods.has_started(job.pod, AGENT):
         status = _working(status, now)
     status = _staleness(_abandoned(status, job, now), now)
     if status.abandoned is not None or _is_deleted(session):
-        return Decision(status, _deletion(job), LOOK_AGAIN_SECONDS)
+        return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
     if session.spec.stop is not None:
         return _stopping(job, status, now)
     waiting = status.state is SessionState.STARTING
-    return Decision(status, (), LOOK_AGAIN_SECONDS if waiting else STALE_SECONDS / 4)
+    return SessionDecision(status, (), LOOK_AGAIN_SECONDS if waiting else STALE_SECONDS / 4)
 
 
 def _with_pod(status: AgentSessionStatus, job: JobView) -> AgentSessionStatus:
@@ -247,7 +245,7 @@ def _abandoned(status: AgentSessionStatus, job: JobView, now: datetime) -> Agent
     return busy(status, "Ending", f"its pod is given up: {abandoned.message}", now)
 
 
-def _deletion(job: JobView) -> tuple[Action, ...]:
+def _deletion(job: JobView) -> tuple[SessionAction, ...]:
     return (DeleteJob(job),) if job.goes_on else ()
 
 
@@ -270,7 +268,7 @@ def _staleness(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
     return status.model_copy(update={"conditions": stale})
 
 
-def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> Decision:
+def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> SessionDecision:
     """One look at a session that was asked to stop; its Job is deleted after STOP_SECONDS."""
     status = conditions.note(
         status, "Stopping", True, "SoftStop", "the agent was asked to end", now
@@ -279,5 +277,5 @@ def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> Decisi
     assert stopping is not None
     seconds = STOP_SECONDS - (now - stopping.last_transition_time).total_seconds()
     if not job.goes_on or seconds <= 0 or status.state is SessionState.STARTING:
-        return Decision(status, _deletion(job), LOOK_AGAIN_SECONDS)
-    return Decision(status, (), seconds)
+        return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
+    return SessionDecision(status, (), seconds)

@@ -16,10 +16,9 @@ from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
 from bernstein.core.reasons import (
     MAX_INFRASTRUCTURE_FAILURES,
-    MAX_RETRY_AFTER_SECONDS,
     Retry,
-    back_off_seconds,
     policy,
+    seconds_to_wait,
     with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
@@ -116,9 +115,8 @@ def not_counted(
         return stalled(again, reason, with_remedy(message, reason, snapshot.project), now)
     if retry in (Retry.BACK_OFF, Retry.LATER):
         outcome = session.status.outcome
-        wait = outcome.retry_after_seconds if outcome is not None else None
-        wait = wait or back_off_seconds(status.infrastructure_failures)
-        wait = min(wait, MAX_RETRY_AFTER_SECONDS)
+        asked = outcome.retry_after_seconds if outcome is not None else None
+        wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
         held = holds.hold(reason, message, snapshot.project, now, wait)
         status = status.model_copy(update={"hold": held})
     return infrastructure(status, reason, message, now)

@@ -8,7 +8,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import runs
-from bernstein.core.actions import Decision, StopSession, give_up
+from bernstein.core.actions import StopSession, TaskDecision, give_up
 from bernstein.core.conditions import busy, ended
 from bernstein.core.delivery import landing
 from bernstein.core.fsm import move
@@ -17,17 +17,17 @@ from bernstein.core.tasks.attempts import settle
 from bernstein.core.tasks.done import decide_done
 
 
-def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step towards Cancelled; a merge that has started is finished first."""
     assert snapshot.task.spec.cancel is not None
     reason = snapshot.task.spec.cancel.reason
     match status.state:
         case TaskState.CLOSED | TaskState.CANCELLED:
-            return Decision(status)
+            return TaskDecision(status)
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)
         case TaskState.ORPHANED:
-            return Decision(move(status, TaskState.FAILED, Reason.CANCELLED, now))
+            return TaskDecision(move(status, TaskState.FAILED, Reason.CANCELLED, now))
         case TaskState.DONE if landing.has_started(status):
             return decide_done(snapshot, landing.refuse_cancel(status, now), now)
         case _:
@@ -36,22 +36,24 @@ def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
 
 def _cancel_running(
     snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
-) -> Decision:
+) -> TaskDecision:
     session = snapshot.session
     if session is not None and session.status.state is not SessionState.DEAD:
         text = "the agent is asked to end"
-        return Decision(busy(status, "Cancelling", text, now), (StopSession(Reason.CANCELLED),))
+        return TaskDecision(busy(status, "Cancelling", text, now), (StopSession(Reason.CANCELLED),))
     if session is not None:
         status = settle(snapshot, session, status, Reason.CANCELLED, reason, counted=False)
-    return Decision(_cancelled(status, reason, now))
+    return TaskDecision(_cancelled(status, reason, now))
 
 
-def _cancel_now(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime) -> Decision:
+def _cancel_now(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
+) -> TaskDecision:
     jobs = snapshot.jobs.values()
     if not all(runs.is_over(job, now) for job in jobs):
         text = "its checks are being ended"
-        return Decision(busy(status, "Cancelling", text, now), give_up(jobs), 2)
-    return Decision(_cancelled(status, reason, now))
+        return TaskDecision(busy(status, "Cancelling", text, now), give_up(jobs), 2)
+    return TaskDecision(_cancelled(status, reason, now))
 
 
 def _cancelled(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.states import TaskState
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
@@ -19,7 +19,7 @@ from bernstein.core.tasks.open import decide_new, decide_open
 from bernstein.core.tasks.running import decide_running
 
 
-def decide(snapshot: TaskSnapshot, now: datetime) -> Decision:
+def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     """The Task's next step."""
     task = snapshot.task
     status = task.status.model_copy(
@@ -44,4 +44,4 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> Decision:
         case TaskState.DONE:
             return decide_done(snapshot, status, now)
         case _:
-            return Decision(status)
+            return TaskDecision(status)

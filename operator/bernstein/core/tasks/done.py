@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import note, stalled
 from bernstein.core.delivery.task import deliver
 from bernstein.core.reasons import with_remedy
@@ -20,20 +20,20 @@ from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.verification.task import question
 
 
-def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose agent has reported success."""
     wait = waiting.first(waiting.OWNERS, snapshot, now)
     if wait is not None:
         message = with_remedy(wait.message, wait.reason)
-        return Decision(stalled(status, wait.reason, message, now))
+        return TaskDecision(stalled(status, wait.reason, message, now))
     if status.verification is None:
-        return Decision(fail(snapshot, status, Reason.POD_LOST, now))
+        return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
     if status.verification.passed is None:
         return _verify(snapshot, status, now)
     return deliver(snapshot, status, now)
 
 
-def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     assert status.verification is not None
     match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
         case Passed(status, actions):
@@ -41,12 +41,12 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decisi
             return replace(delivered, actions=(*actions, *delivered.actions))
         case Rejected() as outcome:
             rejected = _rejected(outcome, now)
-            return Decision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
+            return TaskDecision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
         case CannotRun(status, text, actions):
             noted = note(status, "Verified", False, Reason.GATE_ERRORED, text, now)
-            return Decision(noted, actions)
+            return TaskDecision(noted, actions)
         case outcome:
-            return Decision(outcome.status, outcome.actions, outcome.requeue_after)
+            return TaskDecision(outcome.status, outcome.actions, outcome.requeue_after)
 
 
 def _passed(status: TaskStatus, now: datetime) -> TaskStatus:

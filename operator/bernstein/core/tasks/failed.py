@@ -7,21 +7,21 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 
 
-def decide_failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open again while a retry is left; without one Failed is final."""
     if not may_retry(status, snapshot.task.spec.max_retries):
-        return Decision(status)
+        return TaskDecision(status)
     reopened = move(status, TaskState.OPEN, "Retry", now)
-    return Decision(busy(reopened, "Open", "it is tried again", now))
+    return TaskDecision(busy(reopened, "Open", "it is tried again", now))
 
 
-def decide_orphaned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_orphaned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Failed: the session of the Task was lost."""
-    return Decision(fail(snapshot, status, Reason.HEARTBEAT_LOST, now))
+    return TaskDecision(fail(snapshot, status, Reason.HEARTBEAT_LOST, now))

@@ -7,25 +7,25 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import move
 from bernstein.core.scheduling import opening, waiting
 from bernstein.core.snapshot import TaskSnapshot
 
 
-def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task that nobody has looked at yet is Open."""
     status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
     return decide_open(snapshot, busy(status, "Open", "about to start", now), now)
 
 
-def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task without a Project is in no schedule: then this says so."""
     wait = waiting.project_gone(snapshot, now)
     if wait is not None:
-        return Decision(opening.waits(snapshot, status, wait, now))
+        return TaskDecision(opening.waits(snapshot, status, wait, now))
     if status.queue is not None and status.queue.reason == Reason.PROJECT_NOT_FOUND:
         found = status.model_copy(update={"queue": None})
-        return Decision(busy(found, "Open", "about to start", now))
-    return Decision(status)
+        return TaskDecision(busy(found, "Open", "about to start", now))
+    return TaskDecision(status)

@@ -9,7 +9,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.core.actions import CreateSession, Decision
+from bernstein.core.actions import CreateSession, TaskDecision
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import move
 from bernstein.core.reasons import policy
@@ -20,33 +20,33 @@ from bernstein.core.tasks.attempts import count_failure, infrastructure, not_cou
 from bernstein.core.verification.task import change_problem
 
 
-def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task that has a session, or is to get one."""
     session = snapshot.session
     if session is None:
         return _without_session(snapshot, status, now)
     state = session.status.state
     if state in (None, SessionState.STARTING):
-        return Decision(status)
+        return TaskDecision(status)
     if status.state is TaskState.CLAIMED and _ran(session):
         started = move(status, TaskState.IN_PROGRESS, "AgentStarted", now)
         cleared = started.model_copy(update={"hold": None})
-        return Decision(busy(cleared, "InProgress", "the agent is at work", now))
+        return TaskDecision(busy(cleared, "InProgress", "the agent is at work", now))
     if state is not SessionState.DEAD:
-        return Decision(status)
-    return Decision(_session_ended(snapshot, session, status, now))
+        return TaskDecision(status)
+    return TaskDecision(_session_ended(snapshot, session, status, now))
 
 
-def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Decision:
+def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     if status.state is not TaskState.CLAIMED:
-        return Decision(
+        return TaskDecision(
             infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
     wait = waiting.first(waiting.LAUNCH, snapshot, now)
     if wait is None:
-        return Decision(status, (CreateSession(session_object(snapshot, status)),))
+        return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))
     reopened = move(status, TaskState.OPEN, wait.reason, now)
-    return Decision(busy(reopened, "Open", wait.message, now))
+    return TaskDecision(busy(reopened, "Open", wait.message, now))
 
 
 def _ran(session: AgentSession) -> bool:

@@ -7,7 +7,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question, afresh
 from bernstein.core.verification.summary import unanswered
 
@@ -18,7 +18,7 @@ def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
     everything = Subject(
         any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
     )
-    return plan_checks(signals_of(snapshot), snapshot.project.spec, everything)
+    return required_checks(signals_of(snapshot), snapshot.project.spec, everything)
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:

@@ -9,11 +9,11 @@ from bernstein.api.project import GateSettings, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command, Gate
-from bernstein.checks.signal import Executes
+from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
 
 
-def plan_checks(
+def required_checks(
     declared: Iterable[Signal], project: ProjectSpec, subject: Subject
 ) -> tuple[CheckSpec, ...]:
     """Every check of this tree, in order: the janitor's signals, then the gates."""
@@ -26,7 +26,7 @@ def plan_checks(
 
 def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
     name, kind = f"{SIGNAL}{index}", signals.of(signal.type)
-    command = kind.answer.command(signal) if isinstance(kind.answer, Executes) else None
+    command = kind.runs.command(signal) if isinstance(kind.runs, SignalCommand) else None
     reads = Check(
         name=name,
         type=signal.type,

@@ -29,10 +29,9 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
     MAX_GATE_ERRORS,
     MAX_ROUNDS,
-    PROBE_SECONDS,
     Retry,
-    back_off_seconds,
     policy,
+    seconds_to_wait,
     with_remedy,
 )
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
@@ -114,10 +113,12 @@ class CannotRun(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-Outcome = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
+RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
 
 
-def take(status: S, question: Question, jobs: Mapping[str, JobView], now: datetime) -> Outcome[S]:
+def take(
+    status: S, question: Question, jobs: Mapping[str, JobView], now: datetime
+) -> RoundState[S]:
     """One look at the checks of a tree that has no verdict yet. `jobs`: by name."""
     judged, project = status.verification, question.project
     assert judged is not None
@@ -234,7 +235,7 @@ def _judge(
     question: Question,
     results: tuple[CheckResult, ...],
     now: datetime,
-) -> Outcome[S]:
+) -> RoundState[S]:
     rejected, errored = summary.rejected(results), summary.errored(results)
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
@@ -265,21 +266,12 @@ def _cannot_run(
     errors = status.gate_errors + 1
     update = {"gate_errors": errors, "verification": next_round(judged)}
     status = status.model_copy(update=update)
-    wait = retry_seconds(why.reason, errors)
+    wait = seconds_to_wait(why.reason, errors)
     if wait or _is_over(status):
         held = holds.hold(Reason.GATE_ERRORED, text, project, now, wait)
         status = status.model_copy(update={"hold": held})
         message = remedies.with_remedy_of(text, check, checks, why.reason, project)
-        status = stalled(status, Reason.GATE_ERRORED, message, now)
+        mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
+        tell = busy if mends_itself else stalled
+        status = tell(status, Reason.GATE_ERRORED, message, now)
     return CannotRun(status, text)
-
-
-def retry_seconds(reason: str, errors: int) -> int:
-    """Seconds until the checks are run for the `errors`-th time after they could not run."""
-    match policy(reason).retry:
-        case Retry.AT_ONCE:
-            return 0
-        case Retry.BACK_OFF:
-            return back_off_seconds(errors - 1)
-        case _:
-            return PROBE_SECONDS

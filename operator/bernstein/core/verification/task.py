@@ -8,7 +8,7 @@ from bernstein.api.task import Task
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.verification.required import plan_checks
+from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question
 
 
@@ -34,7 +34,7 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
         tests_changed=judged.tests_changed,
         deps_changed=judged.deps_changed,
     )
-    return plan_checks(snapshot.task.spec.completion_signals, snapshot.project.spec, subject)
+    return required_checks(snapshot.task.spec.completion_signals, snapshot.project.spec, subject)
 
 
 def question(snapshot: TaskSnapshot, judged: Verification) -> Question:

@@ -27,16 +27,16 @@ _PRINTED = 1400
 _SLACK = 1
 """Seconds; the kubelet tells times in whole ones."""
 
-Run = TypeVar("Run")
+Asked = TypeVar("Asked")
 Abandonments = tuple[AbandonedCheck, ...] | None
 
 
 def to_start(
-    wanted: Mapping[str, Run],
+    wanted: Mapping[str, Asked],
     jobs: Mapping[str, JobView],
     now: datetime,
     gates: Gates,
-) -> tuple[Run, ...]:
+) -> tuple[Asked, ...]:
     """Those of `wanted`, by check and in order, whose Jobs may be made now."""
     missing = [check for check in wanted if check not in jobs]
     running = sum(not runs.is_over(job, now) for job in jobs.values())

@@ -14,7 +14,7 @@ _SYMLINK_MODE = b"120000"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One path of a tree; `size` is the blob's in bytes, and 0 for a folder or submodule."""
 
     mode: bytes
@@ -34,7 +34,7 @@ class Entry:
         return self.mode == b"040000"
 
 
-def entries(repository: Git, commit: str) -> dict[bytes, Entry]:
+def entries(repository: Git, commit: str) -> dict[bytes, TreeEntry]:
     """Every path of the commit's tree, folders too, without a leading or trailing slash."""
     listing = repository.run("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit)
     by_path = {}
@@ -42,7 +42,7 @@ def entries(repository: Git, commit: str) -> dict[bytes, Entry]:
         head, path = line.split(b"\t", 1)
         mode, kind, object_id, size = head.split()
         length = int(size) if kind == b"blob" else 0
-        by_path[path] = Entry(mode, object_id.decode("ascii"), length)
+        by_path[path] = TreeEntry(mode, object_id.decode("ascii"), length)
     return by_path
 
 

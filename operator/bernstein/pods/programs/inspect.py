@@ -11,7 +11,7 @@ from pathlib import Path
 from bernstein.api import pod
 from bernstein.api.pod import Check, CheckVerdict, InspectConfig, InspectResult
 from bernstein.checks.paths import InvalidPathError
-from bernstein.checks.reading import ChangedFile, Commit, Kind
+from bernstein.checks.reading import ChangedFile, CommitReader, EntryKind
 from bernstein.checks.scans import reads_of
 from bernstein.checks.verdict import Verdict, errored
 from bernstein.core import sanitise
@@ -39,7 +39,7 @@ def run(config: InspectConfig) -> InspectResult:
     return fit(InspectResult(tuple(verdicts)), pod.TERMINATION_LIMIT)
 
 
-def judge(commit: Commit, check: Check) -> Verdict:
+def judge(commit: CommitReader, check: Check) -> Verdict:
     """The verdict of one check; never raises."""
     try:
         return reads_of(check.type).scan(commit, check)
@@ -85,7 +85,7 @@ class Inspected:
     # --- what is in the tree --------------------------------------------------------------------
 
     @cached_property
-    def _entries(self) -> dict[str, trees.Entry]:
+    def _entries(self) -> dict[str, trees.TreeEntry]:
         entries = trees.entries(self._repository, self._config.sha)
         return {os.fsdecode(path): entry for path, entry in entries.items()}
 
@@ -93,7 +93,7 @@ class Inspected:
     def paths(self) -> Collection[str]:
         return self._entries.keys()
 
-    def kind(self, path: str) -> Kind | None:
+    def kind(self, path: str) -> EntryKind | None:
         entry = self._entries.get(path)
         if entry is None:
             return None

@@ -22,7 +22,7 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError
 from bernstein.pods.worktree import packs
-from bernstein.pods.worktree.packs import Record
+from bernstein.pods.worktree.packs import PackRecord
 
 CONFIG = PusherConfig
 
@@ -56,7 +56,7 @@ class Pusher:
         self._ref = SessionRef(config)
         self._final_wait = final_wait
         self._final_push = final_push
-        self._pushed: Record | None = None
+        self._pushed: PackRecord | None = None
         self._done = 0
         self._tried = 0
         self._error: PodError | None = None
@@ -87,7 +87,7 @@ class Pusher:
                 continue
             time.sleep(_POLL_SECONDS / 5)
 
-    def _newest(self) -> tuple[int, Record | None]:
+    def _newest(self) -> tuple[int, PackRecord | None]:
         try:
             return packs.latest(self._folder) or (0, None)
         except PodError as error:
@@ -111,7 +111,7 @@ class Pusher:
             self._tried, self._failures, self._next_try = number, 0, 0.0
         return time.monotonic() >= self._next_try
 
-    def _push(self, number: int, record: Record) -> None:
+    def _push(self, number: int, record: PackRecord) -> None:
         try:
             self._intake.take(number, record)
             self._ref.move(record.sha)
@@ -149,7 +149,7 @@ class Intake:
         self._store = Path(config.git_dir) / "objects" / "pack"
         self._store.mkdir(exist_ok=True)
 
-    def take(self, number: int, record: Record) -> None:
+    def take(self, number: int, record: PackRecord) -> None:
         """Bring the record's commit into the repository.
 
         Raises PodError(InvalidPack) for anything but exactly one commit on the base, and
@@ -200,7 +200,7 @@ class Intake:
                 shutil.copyfileobj(reader, writer, 1 << 20)
         return target
 
-    def _check_commit(self, record: Record) -> None:
+    def _check_commit(self, record: PackRecord) -> None:
         if not git.is_sha(record.sha) or not git.is_sha(record.tree):
             raise PodError("InvalidPack", "the record holds no full object ids")
         head = self._git.run("cat-file", "commit", record.sha).partition(b"\n\n")[0].split(b"\n")

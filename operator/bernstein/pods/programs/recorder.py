@@ -24,7 +24,7 @@ from bernstein.core import sanitise
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.session import stream
-from bernstein.pods.session.callback import Beat, CallbackError, Client, Heart
+from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError, Heart
 from bernstein.pods.session.messages import Speech, harmless, harmless_line
 from bernstein.pods.worktree import packs
 from bernstein.pods.worktree.objects import Objects, RefusedContents
@@ -54,7 +54,7 @@ def run(config: RecorderConfig) -> RecorderResult:
         recorder.close()
 
 
-class Work:
+class Checkpoints:
     """The agent's tree as commits: the last one that was handed to the pusher, and the next."""
 
     def __init__(self, config: RecorderConfig) -> None:
@@ -66,7 +66,7 @@ class Work:
         self._entries = self.objects.base_entries
         self._skipped = 0
         self.commit = self.objects.base
-        self.record: packs.Record | None = None
+        self.record: packs.PackRecord | None = None
 
     def close(self) -> None:
         self._walker.close()
@@ -121,7 +121,7 @@ class Work:
             name = None
         elif not final:
             return
-        self._hand_over(packs.Record(base.sha, commit.sha, commit.tree, final, name), pack)
+        self._hand_over(packs.PackRecord(base.sha, commit.sha, commit.tree, final, name), pack)
         self._entries, self.commit = tree.entries, commit
         log.event("recorded", sha=commit.sha, final=final, skipped=tree.skipped)
 
@@ -134,10 +134,12 @@ class Work:
     def abort(self) -> None:
         """Tell the pusher that no final state will come."""
         base = self.objects.base
-        last = self.record or packs.Record(base.sha, base.sha, base.tree, final=False, pack=None)
+        last = self.record or packs.PackRecord(
+            base.sha, base.sha, base.tree, final=False, pack=None
+        )
         self._hand_over(dataclasses.replace(last, final=False, aborted=True), None)
 
-    def _hand_over(self, record: packs.Record, pack: Path | None) -> None:
+    def _hand_over(self, record: packs.PackRecord, pack: Path | None) -> None:
         self._number += 1
         self.record = packs.publish(self._packs, self._number, record, pack)
 
@@ -148,7 +150,7 @@ class Recorder:
     def __init__(self, config: RecorderConfig, parser: StreamParser) -> None:
         self._config = config
         self._parser = parser
-        self._work = Work(config)
+        self._work = Checkpoints(config)
         self._stdout = stream.Tail(config.stdout)
         self._stderr = stream.AgentFile(config.stderr)
         self._stderr_size = 0
@@ -165,9 +167,13 @@ class Recorder:
         self._stdout.close()
         self._stderr.close()
 
-    def _make_client(self) -> Client | None:
+    def _make_client(self) -> CallbackClient | None:
         callback = self._config.callback
-        return Client(callback, self._config.namespace, self._config.session) if callback else None
+        return (
+            CallbackClient(callback, self._config.namespace, self._config.session)
+            if callback
+            else None
+        )
 
     def run(self, ended: threading.Event) -> RecorderResult:
         """Work until `ended` is set; then hand over the last state, report and return it."""
@@ -304,7 +310,7 @@ class Recorder:
         caller.start()
         caller.join(_LAST_CALL_SECONDS)
 
-    def _last_call(self, client: Client, result: RecorderResult | None) -> None:
+    def _last_call(self, client: CallbackClient, result: RecorderResult | None) -> None:
         try:
             if result is None:
                 client.heartbeat(self._describe(), _LAST_CALL_SECONDS)

@@ -51,7 +51,7 @@ class Beat:
     checkpoint: str | None = None
 
 
-class Client:
+class CallbackClient:
     """Calls for one session. Every call reads the token anew: the kubelet renews it."""
 
     def __init__(self, callback: pod.Callback, namespace: str, session: str) -> None:
@@ -142,7 +142,11 @@ class Heart(threading.Thread):
     """
 
     def __init__(
-        self, client: Client, seconds: float, beat: Callable[[], Beat], stop: Callable[[str], None]
+        self,
+        client: CallbackClient,
+        seconds: float,
+        beat: Callable[[], Beat],
+        stop: Callable[[str], None],
     ) -> None:
         """Every heartbeat tells what `beat` returns; `stop` is called with the server's reason."""
         super().__init__(name="heartbeat", daemon=True)

@@ -23,7 +23,7 @@ _KEPT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PackRecord:
     """One state of the session's work: `base` itself, or a commit whose only parent is `base`."""
 
     base: str
@@ -42,7 +42,7 @@ def numbers(folder: Path) -> list[int]:
     return sorted(int(match[1]) for match in matches if match)
 
 
-def publish(folder: Path, number: int, record: Record, pack: Path | None) -> Record:
+def publish(folder: Path, number: int, record: PackRecord, pack: Path | None) -> PackRecord:
     """Hand over a record under `number`, with a copy of `pack`; remove old records and packs.
 
     Without a `pack` the record keeps the pack that it names, one that was handed over before.
@@ -52,7 +52,9 @@ def publish(folder: Path, number: int, record: Record, pack: Path | None) -> Rec
         name = f"{number}.pack"
         # A copy, since the folders are different volumes.
         _write(folder / name, pack)
-        record = Record(record.base, record.sha, record.tree, record.final, name, record.aborted)
+        record = PackRecord(
+            record.base, record.sha, record.tree, record.final, name, record.aborted
+        )
     temporary = folder / f".{number}.json.tmp"
     temporary.write_text(pod.dump(record))
     temporary.chmod(0o640)
@@ -75,7 +77,7 @@ def _prune(folder: Path, newest: int, pack: str | None) -> None:
             path.unlink()
 
 
-def latest(folder: Path) -> tuple[int, Record] | None:
+def latest(folder: Path) -> tuple[int, PackRecord] | None:
     """The newest record, with its number. Raises PodError(InvalidPack) when it is malformed."""
     for number in reversed(numbers(folder)):
         with contextlib.suppress(FileNotFoundError):  # removed since it was listed
@@ -83,10 +85,10 @@ def latest(folder: Path) -> tuple[int, Record] | None:
     return None
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> PackRecord:
     with path.open("rb") as file:
         data = file.read(_RECORD_BYTES)
     try:
-        return pod.load(Record, data)
+        return pod.load(PackRecord, data)
     except (ValueError, RecursionError) as error:
         raise PodError("InvalidPack", f"{path.name}: {error}") from error

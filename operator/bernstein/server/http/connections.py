@@ -24,7 +24,7 @@ TLS_BUFFER_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """The limits of one listening socket; `held` counts its open connections by address."""
 
     per_address: int = PER_ADDRESS
@@ -47,7 +47,7 @@ class Limits:
 class Listener(socket.socket):
     """Counts connections when they are accepted, so that also those that send nothing count."""
 
-    limits: Limits
+    limits: ConnectionLimits
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Raises ConnectionAbortedError, which asyncio expects, for one over the limits."""
@@ -65,7 +65,7 @@ class Listener(socket.socket):
 class Connection(socket.socket):
     """An accepted connection, which counts until it is closed."""
 
-    limits: Limits | None = None
+    limits: ConnectionLimits | None = None
     address: str = ""
 
     def close(self) -> None:
@@ -75,13 +75,13 @@ class Connection(socket.socket):
             self.limits = None
 
 
-def listen(host: str, port: int, limits: Limits | None = None) -> Listener:
+def listen(host: str, port: int, limits: ConnectionLimits | None = None) -> Listener:
     """A bound socket, for uvicorn to listen on. Raises OSError."""
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     listener = Listener(family, kind, protocol)
-    listener.limits = limits or Limits()
+    listener.limits = limits or ConnectionLimits()
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

@@ -13,7 +13,7 @@ from bernstein.observe.logging import bound, logger
 from bernstein.server.http.body import read_object
 from bernstein.server.http.wire import peer
 from bernstein.server.identity import Caller
-from bernstein.server.report import Heartbeat, Result, after_heartbeat, after_result, parse
+from bernstein.server.report import Heartbeat, ResultBody, after_heartbeat, after_result, parse
 from bernstein.server.routes.route import Route
 from bernstein.server.service import service_of
 
@@ -72,7 +72,7 @@ async def result(
 ) -> ResultAnswer:
     """The recorder is done; may be repeated."""
     service = service_of(request)
-    final: Result = parse(Result, await read_object(request))
+    final: ResultBody = parse(ResultBody, await read_object(request))
     await service.sessions.report(
         "result", namespace, name, caller, lambda old: after_result(old, final, service.now())
     )
@@ -82,4 +82,4 @@ async def result(
 
 
 HEARTBEAT = Route("POST", f"{SESSION_PATH}/heartbeat", heartbeat, body=Heartbeat, frequent=True)
-RESULT = Route("POST", f"{SESSION_PATH}/result", result, body=Result)
+RESULT = Route("POST", f"{SESSION_PATH}/result", result, body=ResultBody)

@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from bernstein.agents import Run, get
+from bernstein.agents import RunSettings, get
 from tests.stub_llm import scenario
 from tests.stub_llm.server import Endpoint
 
@@ -47,7 +47,7 @@ def record(binary: Path, name: str, endpoint: Endpoint) -> int:
         prompt = root / "prompt.md"
         prompt.write_text(f"[stub:{'slow' if name == 'terminated' else name}]\nTask: try\n")
         url = "http://127.0.0.1:1/v1" if name == "refused" else f"{endpoint.url}/{name}/v1"
-        run = Run(
+        run = RunSettings(
             prompt_file=str(prompt),
             model="gpt-5.5",
             effort="low",
@@ -66,7 +66,7 @@ def record(binary: Path, name: str, endpoint: Endpoint) -> int:
         return code
 
 
-def _run(run: Run, root: Path, name: str) -> int:
+def _run(run: RunSettings, root: Path, name: str) -> int:
     invocation = get("codex").invocation(run)
     environment = {"PATH": f"{root}/bin:{os.environ['PATH']}", **invocation.env}
     with (

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.agents import NO_CHANGE, Run, get
+from bernstein.agents import NO_CHANGE, RunSettings, get
 from bernstein.agents.codex import CodexParser
 from bernstein.api.pod import FinalRecord, Usage
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
-RUN = Run(
+RUN = RunSettings(
     prompt_file="/prompt/prompt.md",
     model="gpt-5.5",
     effort="max",
@@ -34,7 +34,7 @@ def replay(name: str) -> tuple[CodexParser, FinalRecord]:
     return parser, parser.finish(code, (RECORDINGS / f"{name}.err").read_bytes())
 
 
-def settings(run: Run) -> dict[str, object]:
+def settings(run: RunSettings) -> dict[str, object]:
     """The `-c` settings of the command line, read as codex reads them: as TOML."""
     argv = get("codex").invocation(run).argv
     text = "\n".join(value for flag, value in itertools.pairwise(argv) if flag == "-c")
@@ -210,7 +210,9 @@ def test_the_key_is_read_from_its_file_when_the_agent_starts(tmp_path: Path) -> 
     codex = folder / "codex"
     codex.write_text('#!/bin/sh\nprintf "%s|%s" "$MODEL_API_KEY" "$1"\n')
     codex.chmod(0o755)
-    run = Run("", "m", api_key_file=str(key), home=str(tmp_path / "home"), tmp=str(tmp_path))
+    run = RunSettings(
+        "", "m", api_key_file=str(key), home=str(tmp_path / "home"), tmp=str(tmp_path)
+    )
     invocation = get("codex").invocation(run)
     assert not any("sk-" in part for part in invocation.argv)
     said = subprocess.run(
@@ -225,7 +227,7 @@ def test_the_key_is_read_from_its_file_when_the_agent_starts(tmp_path: Path) -> 
 
 
 def test_a_missing_key_file_stops_the_agent(tmp_path: Path) -> None:
-    run = Run("", "m", api_key_file=str(tmp_path / "none"), home=str(tmp_path))
+    run = RunSettings("", "m", api_key_file=str(tmp_path / "none"), home=str(tmp_path))
     invocation = get("codex").invocation(run)
     ended = subprocess.run(
         invocation.argv,
@@ -245,7 +247,7 @@ def test_a_configuration_of_the_projects_own_is_put_in_place(tmp_path: Path) -> 
     folder.mkdir()
     (folder / "codex").write_text("#!/bin/sh\nexit 0\n")
     (folder / "codex").chmod(0o755)
-    run = Run("", "m", config_dir=str(config), home=str(tmp_path / "home"))
+    run = RunSettings("", "m", config_dir=str(config), home=str(tmp_path / "home"))
     invocation = get("codex").invocation(run)
     subprocess.run(
         invocation.argv, env={"PATH": f"{folder}:/usr/bin:/bin", **invocation.env}, check=True

@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bernstein.agents import NO_CHANGE, Run, get
+from bernstein.agents import NO_CHANGE, RunSettings, get
 
 
 def test_the_command_finds_model_endpoint_and_key_in_its_environment(tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_text("sk-test")
     script = 'printf "%s " "$MODEL" "$MODEL_EFFORT" "$MODEL_BASE_URL" "$MODEL_API_KEY"; cat'
-    run = Run(
+    run = RunSettings(
         prompt_file="",
         model="m1",
         effort="high",
@@ -33,7 +33,7 @@ def test_the_command_finds_model_endpoint_and_key_in_its_environment(tmp_path: P
 
 
 def test_without_a_key_the_command_is_started_as_it_is() -> None:
-    run = Run(prompt_file="", model="", command=("my-agent", "--fix it"))
+    run = RunSettings(prompt_file="", model="", command=("my-agent", "--fix it"))
     assert get("generic").invocation(run).argv == ("my-agent", "--fix it")
 
 

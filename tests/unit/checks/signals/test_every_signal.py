@@ -23,7 +23,7 @@ from tests.unit.checks.trees import Tree
 
 every_signal = pytest.mark.parametrize("kind", signals.SIGNALS, ids=signals.types())
 every_that_reads = pytest.mark.parametrize(
-    "kind", [k for k in signals.SIGNALS if isinstance(k.answer, Reads)], ids=lambda k: k.type
+    "kind", [k for k in signals.SIGNALS if isinstance(k.runs, Reads)], ids=lambda k: k.type
 )
 
 
@@ -118,6 +118,6 @@ def test_a_type_that_is_not_known_is_errored_and_never_passed() -> None:
     kind = signals.of("from_the_future")
     found = judge(Tree(), Check("signal-0", "from_the_future"))
 
-    assert kind.answer is reads_of("from_the_future")
+    assert kind.runs is reads_of("from_the_future")
     assert (found.verdict, found.reason) == ("Errored", "InvalidConfig")
     assert "from_the_future" in kind.sentence(Signal(type="from_the_future"))

@@ -15,9 +15,9 @@ from typer.core import TyperOption
 from typer.testing import CliRunner
 
 from bernstein.cli import commands
-from bernstein.cli.commands import COMMANDS, Command
+from bernstein.cli.commands import COMMANDS, Subcommand
 from bernstein.cli.main import app, imported
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 
 EVERY = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 COMMON = ["--json", "--namespace", "--context", "--kubeconfig"]
@@ -32,22 +32,22 @@ def test_every_module_of_the_folder_is_a_command_and_every_command_a_module() ->
 
 
 @EVERY
-def test_the_summary_is_the_first_line_of_the_help(command: Command) -> None:
+def test_the_summary_is_the_first_line_of_the_help(command: Subcommand) -> None:
     assert (inspect.getdoc(command.function) or "").splitlines()[0] == command.summary
 
 
 @EVERY
 def test_a_command_starts_with_the_settings_and_declares_its_own_options_only(
-    command: Command,
+    command: Subcommand,
 ) -> None:
     first, *own = inspect.signature(command.function, eval_str=True).parameters.values()
-    assert first.annotation is Settings
+    assert first.annotation is CliSettings
     assert not {option.name for option in own} & {name.removeprefix("--") for name in COMMON}
 
 
 @EVERY
 def test_the_common_options_come_last_and_those_that_say_which_cluster_only_where_one_is_used(
-    command: Command,
+    command: Subcommand,
 ) -> None:
     options = [p.opts[0] for p in imported(command).params if isinstance(p, TyperOption)]
     common = COMMON if command.cluster else COMMON[:1]
@@ -56,7 +56,7 @@ def test_the_common_options_come_last_and_those_that_say_which_cluster_only_wher
 
 
 @EVERY
-def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Command) -> None:
+def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Subcommand) -> None:
     long, short = (runner.invoke(app, [command.name, option]) for option in ("--help", "-h"))
 
     assert (long.exit_code, short.exit_code) == (0, 0)
@@ -74,11 +74,11 @@ def test_the_help_lists_the_commands_with_their_summaries_in_their_order(
 
 
 @pytest.fixture
-def greet(monkeypatch: pytest.MonkeyPatch) -> Command:
+def greet(monkeypatch: pytest.MonkeyPatch) -> Subcommand:
     """A command that is nothing but a module and a line."""
 
     def greet_all(
-        settings: Settings,
+        settings: CliSettings,
         whom: str,
         loudly: Annotated[bool, typer.Option("--loudly", help="In capitals.")] = False,
     ) -> None:
@@ -88,7 +88,7 @@ def greet(monkeypatch: pytest.MonkeyPatch) -> Command:
         """
         typer.echo(json.dumps([whom.upper() if loudly else whom, vars(settings)]))
 
-    command = Command("greet-all", "Greets somebody.")
+    command = Subcommand("greet-all", "Greets somebody.")
     module = ModuleType(command.module)
     module.greet_all = greet_all  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, command.module, module)
@@ -97,7 +97,7 @@ def greet(monkeypatch: pytest.MonkeyPatch) -> Command:
 
 
 def test_a_command_needs_nothing_but_its_module_and_its_line(
-    runner: CliRunner, greet: Command
+    runner: CliRunner, greet: Subcommand
 ) -> None:
     listed = runner.invoke(app, ["--help"]).stdout
     helped = runner.invoke(app, [greet.name, "--help"]).stdout

@@ -6,7 +6,7 @@ from bernstein.api.states import TaskState
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
-from bernstein.controllers.settings import Settings
+from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
 from bernstein.core.owners import owner_reference
@@ -40,7 +40,7 @@ async def test_the_delivery_of_a_plan_is_counted(
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
     controller = PlanController(
-        Context(caches, writer, Settings(image="b:1"), metrics, LogReader(client))
+        Context(caches, writer, OperatorSettings(image="b:1"), metrics, LogReader(client))
     )
 
     await controller.reconcile(Key(NAMESPACE, "web"))

@@ -12,7 +12,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import conditions, jobs, labels
-from bernstein.core.actions import Decision, DeleteJobs, Fence, RunCheck, RunLand, RunPrepare
+from bernstein.core.actions import DeleteJobs, RunCheck, RunFence, RunLand, RunPrepare, TaskDecision
 from bernstein.core.fsm import may_retry
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
@@ -68,7 +68,7 @@ def look(
     now: float = 0,
     of: Project | None = None,
     **spec: Any,
-) -> Decision:
+) -> TaskDecision:
     subject = objects.task(status=status, **spec)
     found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
     return scheduled.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
@@ -257,7 +257,7 @@ def test_a_gate_that_came_before_the_job_was_made_still_counts() -> None:
     stricter = project(gates={"pipeline": [OWN, {"name": "pii_scan", "enabled": False}]})
 
     fenced = look(verified(LANDING), of=stricter)
-    assert fenced.actions == (Fence("work-s1-land-1"),), "it may have been asked for before"
+    assert fenced.actions == (RunFence("work-s1-land-1"),), "it may have been asked for before"
     fence = job("work-s1-land-1", labels={labels.JOB: FENCE})
     decision = look(fenced.status, fence, of=stricter)
 

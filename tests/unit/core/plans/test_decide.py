@@ -172,26 +172,28 @@ def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "seconds"),
     [
-        job("web-begin-0", over(failed("begin", "RepositoryAuthFailed", "no"))),
-        result_job("web-begin-0", "begin", "rubbish"),
+        (job("web-begin-0", over(failed("begin", "RepositoryAuthFailed", "no"))), PROBE_SECONDS),
+        (result_job("web-begin-0", "begin", "rubbish"), 30),
     ],
 )
-def test_a_plan_that_cannot_begin_probes_under_a_new_number(bad: JobView) -> None:
+def test_a_plan_that_cannot_begin_tries_it_again_under_a_new_number(
+    bad: JobView, seconds: int
+) -> None:
     new = objects.plan(begun=False)
     waiting = again(new, look(new))
 
     held = look(waiting, task(), jobs=(bad,))
     assert held.status.hold is not None
-    assert held.status.hold.retry_at == at(PROBE_SECONDS)
+    assert held.status.hold.retry_at == at(seconds)
     reason = stalled_for(held.status.conditions)
     assert reason == held.status.hold.reason
 
     quiet = look(again(waiting, held), task(), jobs=(bad,))
-    assert (quiet.actions, quiet.requeue_after) == ((), PROBE_SECONDS)
+    assert (quiet.actions, quiet.requeue_after) == ((), seconds)
     assert stalled_for(quiet.status.conditions) == reason
-    probe = look(again(waiting, held), task(), jobs=(bad,), now=PROBE_SECONDS)
+    probe = look(again(waiting, held), task(), jobs=(bad,), now=seconds)
     assert [i.job for i in probe.actions if isinstance(i, RunBegin)] == ["web-begin-1"]
     changed = look(again(waiting, held), task(), jobs=(bad,), project=project(generation=2))
     assert [i.job for i in changed.actions if isinstance(i, RunBegin)] == ["web-begin-1"]

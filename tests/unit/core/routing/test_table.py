@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.project import Agent
-from bernstein.api.signals import Work
+from bernstein.api.signals import Assignment
 from bernstein.core.routing.table import TOP_ROLES, route
 
 PLAIN = Agent(name="a", adapter="demo", image="i")
@@ -32,19 +32,19 @@ NAMED = Agent.model_validate(
     ],
 )
 def test_the_step_says_then_the_table(spec: dict[str, Any], tier: str, effort: str) -> None:
-    found = route(Work.model_validate(spec), PLAIN)
+    found = route(Assignment.model_validate(spec), PLAIN)
 
     assert (found.tier, found.model, found.effort) == (tier, tier, effort)
 
 
 @pytest.mark.parametrize("role", sorted(TOP_ROLES))
 def test_some_roles_get_the_most_capable_model(role: str) -> None:
-    found = route(Work(role=role, complexity="low"), PLAIN)
+    found = route(Assignment(role=role, complexity="low"), PLAIN)
 
     assert (found.tier, found.effort) == ("opus", "max")
 
 
 def test_the_agent_names_the_models_of_its_tiers() -> None:
-    assert route(Work(model="opus"), NAMED).model == "claude-opus-4-5"
-    assert route(Work(model="sonnet"), NAMED).model == "sonnet"
-    assert route(Work(model="name"), NAMED).model == "name"
+    assert route(Assignment(model="opus"), NAMED).model == "claude-opus-4-5"
+    assert route(Assignment(model="sonnet"), NAMED).model == "sonnet"
+    assert route(Assignment(model="name"), NAMED).model == "name"

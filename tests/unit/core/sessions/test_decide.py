@@ -11,17 +11,17 @@ from bernstein.api.pod import FENCE
 from bernstein.api.session import AgentSession, PodRef, Report
 from bernstein.api.states import SessionState
 from bernstein.core import labels
-from bernstein.core.actions import Fence
+from bernstein.core.actions import RunFence
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import (
     STOP_SECONDS,
-    Decision,
     DeleteJob,
     Launch,
     ReleasePod,
     ReleaseSession,
+    SessionDecision,
     Snapshot,
 )
 from tests.unit.core.objects import (
@@ -51,7 +51,7 @@ def look(
     launchable: bool = True,
     settled: bool = True,
     now: float = 0,
-) -> Decision:
+) -> SessionDecision:
     return sessions.decide(Snapshot(subject, job_, launchable, settled), at(now))
 
 
@@ -97,7 +97,7 @@ def test_what_was_stopped_before_its_job_never_starts_and_dies_one_legal_step_af
         decision = look(subject, fence, launchable=launchable)
         if fence is None:
             # A request to make the Job may still be on its way: it must find the name taken.
-            assert decision.actions == (Fence("work-s1"),)
+            assert decision.actions == (RunFence("work-s1"),)
             fence = job("work-s1", labels={labels.JOB: FENCE})
         else:
             assert decision.actions == ()
@@ -116,7 +116,7 @@ def test_a_session_that_is_deleted_before_its_launch_never_starts_and_is_let_go(
     fence = job("work-s1", labels={labels.JOB: FENCE})
 
     asked = look(subject)
-    assert asked.actions == (Fence("work-s1"),)
+    assert asked.actions == (RunFence("work-s1"),)
     dead = look(session(state=STARTING, deleting=True), fence)
     assert dead.status.state is SessionState.DEAD
     over_ = look(session(state=SessionState.DEAD, deleting=True), fence)

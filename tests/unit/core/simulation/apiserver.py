@@ -15,7 +15,7 @@ from bernstein.api.states import (
     SessionState,
 )
 from bernstein.api.task import Task
-from bernstein.core.actions import Fence
+from bernstein.core.actions import RunFence
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
 from tests.unit.core.simulation.state import Job, Run, State
@@ -95,7 +95,7 @@ class ApiServer(State):
         self._write()
         existing = self.jobs.get(name)
         if existing is not None:
-            fenced = isinstance(wants, Fence) or isinstance(existing.wants, Fence)
+            fenced = isinstance(wants, RunFence) or isinstance(existing.wants, RunFence)
             other = existing.owner != owner or (existing.wants != wants and not fenced)
             if existing.deleting or other:
                 raise Refused

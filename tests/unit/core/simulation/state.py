@@ -17,7 +17,7 @@ from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 from bernstein.core import labels
-from bernstein.core.actions import Fence, RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
+from bernstein.core.actions import RunBegin, RunCheck, RunFence, RunInspect, RunLand, RunPrepare
 from tests.unit.core import objects
 from tests.unit.core.simulation.remote import Remote
 
@@ -29,7 +29,7 @@ TOKENS = protocol.Usage(input=100_000, output=20_000)
 COST = Decimal("0.6")
 """Of TOKENS at the price of sonnet."""
 
-Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | Fence
+Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunFence
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        return self.phase in ("Succeeded", "Failed") or isinstance(self.wants, Fence)
+        return self.phase in ("Succeeded", "Failed") or isinstance(self.wants, RunFence)
 
     @property
     def runs(self) -> bool:

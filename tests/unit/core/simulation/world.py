@@ -13,16 +13,16 @@ from bernstein.api.task import Task
 from bernstein.checks import spec
 from bernstein.core import labels
 from bernstein.core.actions import (
-    Action,
     CancelTasks,
     CreateSession,
     CreateTasks,
     DeleteJobs,
-    Fence,
     KeepCheckLogs,
     PlanAction,
+    RunFence,
     RunLand,
     StopSession,
+    TaskAction,
 )
 from bernstein.core.conditions import is_true
 from bernstein.core.fsm import is_final
@@ -104,7 +104,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             sessions=dict(self.sessions),
         )
 
-    def _task_action(self, snapshot: TaskSnapshot, action: Action) -> None:
+    def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
                 self._create_session(session)
@@ -141,7 +141,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         changed = spec.Subject(
             any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
         )
-        asked = required.plan_checks(signals, self.project.spec, changed)
+        asked = required.required_checks(signals, self.project.spec, changed)
         for check in required.executing(asked):
             assert (check.digest, commit) in self.seen.passed, f"{check.name} of {commit}"
 
@@ -180,7 +180,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
         for action in decision.actions:
             match action:
-                case Fence():
+                case RunFence():
                     self._create_job(name, subject.metadata.uid, action)
                 case session_decide.Launch():
                     self._create_job(name, subject.metadata.uid, subject)

@@ -7,7 +7,7 @@ from typing import Any
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import Decision
+from bernstein.core.actions import TaskDecision
 from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, snapshot, with_session
@@ -15,7 +15,7 @@ from tests.unit.core.objects import NOW, snapshot, with_session
 CANCEL = {"reason": "not needed"}
 
 
-def decide(subject: TaskSnapshot) -> Decision:
+def decide(subject: TaskSnapshot) -> TaskDecision:
     return scheduled.decide(subject, NOW)
 
 

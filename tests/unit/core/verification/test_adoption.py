@@ -19,7 +19,7 @@ from bernstein.checks import gates, signals
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.core.verification.required import executing, plan_checks, reading
+from bernstein.core.verification.required import executing, reading, required_checks
 from tests.unit.controllers.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE
@@ -32,7 +32,7 @@ every_record = pytest.mark.parametrize("record", RECORDED, ids=range(len(RECORDE
 def asked(record: dict[str, Any]) -> tuple[CheckSpec, ...]:
     declared = [Signal.model_validate(signal) for signal in record["signals"]]
     project = objects.project(gates=record["gates"]).spec
-    return plan_checks(declared, project, Subject(*record["changed"]))
+    return required_checks(declared, project, Subject(*record["changed"]))
 
 
 @every_record
@@ -45,7 +45,7 @@ def test_a_check_is_asked_for_as_before(record: dict[str, Any]) -> None:
 @every_record
 def test_a_job_is_labelled_as_before(record: dict[str, Any]) -> None:
     checks, project = asked(record), objects.project(gates=record["gates"])
-    wanted: list[job_actions.Run] = [
+    wanted: list[job_actions.RunJob] = [
         RunCheck(f"work-s1-{check.name}-0", check, "refs/x", HEAD, BASE)
         for check in executing(checks)
     ]

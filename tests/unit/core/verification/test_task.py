@@ -8,12 +8,18 @@ import pytest
 
 from bernstein.api.task import TaskStatus
 from bernstein.core import conditions, jobs, labels
-from bernstein.core.actions import Action, Decision, DeleteJobs, KeepCheckLogs, RunCheck, RunInspect
+from bernstein.core.actions import (
+    DeleteJobs,
+    KeepCheckLogs,
+    RunCheck,
+    RunInspect,
+    TaskAction,
+    TaskDecision,
+)
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification import task as verification
-from bernstein.core.verification.round import retry_seconds
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -39,11 +45,11 @@ TEST = {"type": "test_passes", "command": "pytest -q"}
 FILE = {"type": "path_exists", "path": "a.py"}
 
 
-def look(status: TaskStatus, *jobs: JobView, now: float = 0, **spec: Any) -> Decision:
+def look(status: TaskStatus, *jobs: JobView, now: float = 0, **spec: Any) -> TaskDecision:
     return task_decide.decide(snapshot(objects.task(status=status, **spec), jobs=jobs), at(now))
 
 
-def names(actions: tuple[Action, ...]) -> list[str]:
+def names(actions: tuple[TaskAction, ...]) -> list[str]:
     return [i.job for i in actions if isinstance(i, RunCheck | RunInspect)]
 
 
@@ -109,30 +115,28 @@ UNEXPLAINED = job("work-s1-lint-0", over(ended("checkout", 1), waiting("check"))
 
 
 @pytest.mark.parametrize(
-    ("end", "seconds"),
-    [(DISRUPTED, 0), (UNEXPLAINED, 30), (checked("work-s1-lint-0", 127), PROBE_SECONDS)],
+    ("end", "seconds", "stalls"),
+    [
+        (DISRUPTED, 0, None),
+        (UNEXPLAINED, 30, None),
+        (checked("work-s1-lint-0", 127), PROBE_SECONDS, "GateErrored"),
+    ],
 )
 def test_a_check_that_cannot_run_is_run_again_after_a_while_without_costing_an_attempt(
-    end: JobView, seconds: int
+    end: JobView, seconds: int, stalls: str | None
 ) -> None:
     held = look(done(), end)
 
     assert held.status.state == "Done"
     assert (held.status.attempt, held.status.gate_errors) == (1, 1)
     assert told(held.status.conditions)["Verified"] == ("False", "GateErrored")
-    assert stalled_for(held.status.conditions) == ("GateErrored" if seconds else None)
+    assert stalled_for(held.status.conditions) == stalls
     if seconds:
         early = look(held.status, now=seconds - 1)
         assert (early.status, early.actions, early.requeue_after) == (held.status, (), 1)
     again = look(held.status, now=seconds)
     assert names(again.actions) == ["work-s1-lint-1"]
     assert stalled_for(again.status.conditions) is None
-
-
-def test_what_keeps_a_check_from_running_backs_off() -> None:
-    waits = [retry_seconds("InfrastructureError", n) for n in (1, 2, 3)]
-
-    assert waits == [30, 60, 120]
 
 
 def test_a_rejection_counts_even_beside_a_check_that_could_not_run() -> None:
@@ -216,7 +220,7 @@ OPTIONAL = {
 }
 
 
-def judged_optionally(status: TaskStatus, job_: JobView, now: float = 0) -> Decision:
+def judged_optionally(status: TaskStatus, job_: JobView, now: float = 0) -> TaskDecision:
     subject = snapshot(objects.task(status=status), jobs=(job_,), project=project(gates=OPTIONAL))
     return task_decide.decide(subject, at(now))
 
@@ -305,7 +309,7 @@ def test_an_optional_check_that_hangs_is_ended_and_holds_nothing_up() -> None:
     assert decision.status.verification.passed is True
 
 
-def kept(decision: Decision) -> list[str]:
+def kept(decision: TaskDecision) -> list[str]:
     """Jobs whose checks' output is saved."""
     wanted = [i for i in decision.actions if isinstance(i, KeepCheckLogs)]
     return [job.name for action in wanted for job in action.jobs]

@@ -50,7 +50,7 @@ def names(found: tuple[CheckSpec, ...]) -> list[str]:
 def test_signals_come_first_then_the_gates_that_are_on_by_default() -> None:
     signals = [Signal(type="test_passes", command="pytest"), Signal(type="path_exists", path="a")]
 
-    found = required.plan_checks(signals, spec(), CHANGED)
+    found = required.required_checks(signals, spec(), CHANGED)
 
     assert names(found) == ["signal-0", "signal-1", "lint", "pii_scan"]
     assert [c.kind for c in found] == ["signal", "signal", "gate", "gate"]
@@ -65,7 +65,7 @@ def test_what_executes_is_told_from_what_only_reads() -> None:
         Signal(type="file_contains", path="a", contains="x", regex=True),
     ]
 
-    found = required.plan_checks(signals, spec(), CHANGED)
+    found = required.required_checks(signals, spec(), CHANGED)
 
     assert [(c.name, c.timeout) for c in required.executing(found)] == [
         ("signal-0", 7),
@@ -84,7 +84,9 @@ def test_what_executes_is_told_from_what_only_reads() -> None:
 def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:
     own = {"name": "licence", "command": "check", "image": "own:1", "timeoutSeconds": 9}
     (found,) = [
-        c for c in required.plan_checks([], spec(pipeline=[own]), CHANGED) if c.name == "licence"
+        c
+        for c in required.required_checks([], spec(pipeline=[own]), CHANGED)
+        if c.name == "licence"
     ]
 
     assert (found.command, found.image, found.timeout, found.required) == (
@@ -103,7 +105,7 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
         {"name": "tests", "enabled": True},
     ]
 
-    found = required.plan_checks([], spec(pipeline=settings), CHANGED)
+    found = required.required_checks([], spec(pipeline=settings), CHANGED)
 
     assert names(found) == ["lint", "tests"]
     assert (found[0].command, found[0].required) == ("flake8", False)
@@ -112,7 +114,7 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
 
 
 def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
-    (lint, _) = required.plan_checks([], spec(), CHANGED)
+    (lint, _) = required.required_checks([], spec(), CHANGED)
 
     assert {"pyproject.toml", "ruff.toml", "setup.cfg"} <= set(lint.pinned)
 
@@ -120,7 +122,7 @@ def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
 def test_gates_can_be_turned_off_but_not_the_signals() -> None:
     signals = [Signal(type="path_exists", path="a")]
 
-    assert names(required.plan_checks(signals, spec(enabled=False), CHANGED)) == ["signal-0"]
+    assert names(required.required_checks(signals, spec(enabled=False), CHANGED)) == ["signal-0"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_gates_can_be_turned_off_but_not_the_signals() -> None:
 def test_a_gate_whose_condition_is_not_met_is_skipped(condition: GateCondition, met: bool) -> None:
     gate = {"name": "lint", "condition": condition}
 
-    (lint, *_) = required.plan_checks([], spec(pipeline=[gate]), CHANGED)
+    (lint, *_) = required.required_checks([], spec(pipeline=[gate]), CHANGED)
 
     assert lint.skipped == (None if met else "ConditionNotMet")
     assert bool(required.executing([lint])) is met
@@ -366,7 +368,7 @@ def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
 
 
 def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
-    found = required.plan_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
+    found = required.required_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
     lint = job("lint", check_pod())
     jobs = {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}
     results = verdicts.verdicts(found, jobs, NOW, PARALLEL)

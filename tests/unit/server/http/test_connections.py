@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 
 from bernstein.server.http import connections
-from bernstein.server.http.connections import Limits, guarded_protocol
+from bernstein.server.http.connections import ConnectionLimits, guarded_protocol
 from bernstein.server.http.connections import listen as listen_on
 from tests.unit.server.conftest import make_certificate
 
@@ -27,7 +27,7 @@ Listen = Callable[..., AbstractAsyncContextManager["Listening"]]
 @dataclass
 class Listening:
     port: int
-    limits: Limits
+    limits: ConnectionLimits
     release: asyncio.Event
     """Set: the application answers."""
 
@@ -69,7 +69,7 @@ def listen() -> Listen:
             ssl_keyfile=tls and tls[1],
         )
         server = Quiet(config)
-        listener = listen_on("127.0.0.1", 0, Limits(**limits))
+        listener = listen_on("127.0.0.1", 0, ConnectionLimits(**limits))
         port = listener.getsockname()[1]
         serving = asyncio.create_task(server.serve([listener]))
         await server.listening.wait()

@@ -14,13 +14,13 @@ from bernstein.cli.commands.logs.teller import Teller
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.output import details
 from bernstein.cli.output.terminal import Terminal, run_command
-from bernstein.cli.settings import Settings
+from bernstein.cli.settings import CliSettings
 
 _INTERVAL = 2.0
 
 
 def logs(
-    settings: Settings,
+    settings: CliSettings,
     name: Annotated[
         str, typer.Argument(metavar="TASK_SESSION_OR_PLAN", help="Name of one; or plan/NAME.")
     ],
@@ -31,7 +31,7 @@ def logs(
     run_command(terminal, _logs(terminal, settings, name, follow))
 
 
-async def _logs(terminal: Terminal, settings: Settings, name: str, follow: bool) -> None:
+async def _logs(terminal: Terminal, settings: CliSettings, name: str, follow: bool) -> None:
     if follow and settings.json:
         message = "--follow and --json exclude each other"
         raise CliError("Usage", message, "leave one of them out", INVALID)

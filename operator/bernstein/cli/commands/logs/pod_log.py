@@ -45,7 +45,7 @@ class PodLog:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """One line, sanitised. Its time (Unix, in seconds) is the one that the container gave it."""
 
     time: float | None
@@ -91,12 +91,12 @@ def why_unreadable(error: ApiError, pod: str) -> str:
     return f"The log of its pod '{pod}' cannot be read: {known.message if known else error}"
 
 
-def in_order(fresh: Mapping[str, str]) -> list[Entry]:
+def in_order(fresh: Mapping[str, str]) -> list[LogEntry]:
     """The lines of all containers, sorted by time.
 
     A line without a time stays behind the line before it in its container's log.
     """
-    timed: list[tuple[float, Entry]] = []
+    timed: list[tuple[float, LogEntry]] = []
     for container, text in fresh.items():
         latest = 0.0
         for entry in _entries(container, text):
@@ -105,7 +105,7 @@ def in_order(fresh: Mapping[str, str]) -> list[Entry]:
     return [entry for _, entry in sorted(timed, key=lambda pair: pair[0])]
 
 
-def _entries(container: str, text: str) -> Iterator[Entry]:
+def _entries(container: str, text: str) -> Iterator[LogEntry]:
     """The lines of one log; a message of the agent counts as the agent's line."""
     for row in text.splitlines():
         # Lines of the agent's container are never taken for events of our programs.
@@ -118,7 +118,7 @@ def _entries(container: str, text: str) -> Iterator[Entry]:
         else:
             words, time = _sentence(event), _time(event.get("time"))
         if shown := line(words, _LONGEST_LINE):
-            yield Entry(time, speaker, shown)
+            yield LogEntry(time, speaker, shown)
 
 
 def _event(row: str) -> dict[str, Any] | None:

@@ -8,12 +8,12 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import check_log, pod_log
 from bernstein.cli.commands.logs.check_log import CheckLog
 from bernstein.cli.commands.logs.pod_log import LONGEST_LOG
-from bernstein.cli.commands.logs.subject import Subject
+from bernstein.cli.commands.logs.subject import LogSubject
 from bernstein.core.sanitise import line, text
-from bernstein.core.serializers import Record, plan_record, task_record
+from bernstein.core.serializers import Document, plan_record, task_record
 
 
-async def record(cluster: Cluster, subject: Subject) -> Record:
+async def record(cluster: Cluster, subject: LogSubject) -> Document:
     """The whole answer about one Task, session or Plan."""
     checks = await check_log.read(cluster, subject.whose)
     return {
@@ -25,7 +25,7 @@ async def record(cluster: Cluster, subject: Subject) -> Record:
     }
 
 
-def _check_record(log: CheckLog) -> Record:
+def _check_record(log: CheckLog) -> Document:
     return {
         "check": log.check,
         "job": log.job,
@@ -34,7 +34,7 @@ def _check_record(log: CheckLog) -> Record:
     }
 
 
-async def _session_record(cluster: Cluster, session: AgentSession) -> Record:
+async def _session_record(cluster: Cluster, session: AgentSession) -> Document:
     log, pod = await pod_log.read(cluster, session), session.status.pod
     # What an agent that has ended did last would look like what it does now.
     runs = session.status.state is not SessionState.DEAD
@@ -53,7 +53,7 @@ async def _session_record(cluster: Cluster, session: AgentSession) -> Record:
     }
 
 
-def _outcome(session: AgentSession) -> Record | None:
+def _outcome(session: AgentSession) -> Document | None:
     outcome = session.status.outcome
     if outcome is None:
         return None

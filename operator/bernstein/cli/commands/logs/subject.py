@@ -18,7 +18,7 @@ from bernstein.resources import PLANS, SESSIONS, TASKS
 
 
 @dataclass(frozen=True)
-class Subject:
+class LogSubject:
     """A Task with all its sessions, one session, or a Plan."""
 
     task: Task | None
@@ -50,7 +50,7 @@ class Subject:
         return all(s.status.state is SessionState.DEAD for s in self.sessions)
 
 
-async def find(cluster: Cluster, name: str) -> Subject:
+async def find(cluster: Cluster, name: str) -> LogSubject:
     """The Task of that name, else the session, else the Plan; `plan/NAME` is a Plan.
 
     Raises CliError where there is none.
@@ -59,11 +59,11 @@ async def find(cluster: Cluster, name: str) -> Subject:
     if bare == name:
         task = await cluster.find_task(name)
         if task is not None:
-            return Subject(task, tuple(await cluster.sessions(name)))
+            return LogSubject(task, tuple(await cluster.sessions(name)))
         session = await cluster.find_session(name)
         if session is not None:
-            return Subject(None, (session,))
+            return LogSubject(None, (session,))
     plan = await cluster.find_plan(bare)
     if plan is None:
         raise await cluster.not_found(bare, *((TASKS, SESSIONS) if bare == name else ()), PLANS)
-    return Subject(None, (), plan)
+    return LogSubject(None, (), plan)

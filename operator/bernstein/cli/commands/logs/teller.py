@@ -13,8 +13,8 @@ from bernstein.api.verification import CheckResult
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import check_log, pod_log
 from bernstein.cli.commands.logs.check_log import CheckLog, CheckLogs
-from bernstein.cli.commands.logs.pod_log import LONGEST_LOG, Entry, PodLog
-from bernstein.cli.commands.logs.subject import Subject
+from bernstein.cli.commands.logs.pod_log import LONGEST_LOG, LogEntry, PodLog
+from bernstein.cli.commands.logs.subject import LogSubject
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core.sanitise import line, text
 
@@ -48,7 +48,7 @@ class Teller:
         self._shown_jobs: set[str] = set()
         """Jobs whose check logs are on the terminal already."""
 
-    async def tell(self, subject: Subject) -> None:
+    async def tell(self, subject: LogSubject) -> None:
         """Shows what is new of every session and of the checks of its work, the oldest first."""
         check_logs = await self._check_logs(subject)
         for session in subject.sessions:
@@ -61,7 +61,7 @@ class Teller:
         if check_logs.missing:
             self._terminal.say(check_logs.missing, "dim")
 
-    async def _check_logs(self, subject: Subject) -> CheckLogs:
+    async def _check_logs(self, subject: LogSubject) -> CheckLogs:
         """All check logs, or none where nothing has happened since they were read: they are
         large."""
         seen = (len(subject.sessions), subject.verdicts)
@@ -107,7 +107,7 @@ class Teller:
         if doing != shown.progress:
             shown.progress = doing
             moment = report.heartbeat_time.timestamp() if report.heartbeat_time else time.time()
-            self._terminal.say(str(Entry(moment, AGENT, doing)))
+            self._terminal.say(str(LogEntry(moment, AGENT, doing)))
 
     def _tell_outcome(self, session: AgentSession) -> None:
         outcome = session.status.outcome

@@ -53,7 +53,7 @@ class Session:
         self, sha: str, tree: str, pack: Path | None, *, final: bool = False, base: str = ""
     ) -> None:
         self.number += 1
-        record = packs.Record(base or self.base, sha, tree, final, None)
+        record = packs.PackRecord(base or self.base, sha, tree, final, None)
         packs.publish(self.volumes.packs, self.number, record, pack)
 
     def start(self, **changes: Any) -> None:

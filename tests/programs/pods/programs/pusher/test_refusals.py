@@ -113,11 +113,11 @@ def test_a_pack_outside_the_folder_is_not_opened(session: Session, tmp_path: Pat
     commit = commit_on(session, session.base)
     pack = pack_of(session, commit.sha)
     for name in ("../1.pack", str(pack)):
-        record = packs.Record(session.base, commit.sha, commit.tree, True, name)
+        record = packs.PackRecord(session.base, commit.sha, commit.tree, True, name)
         with pytest.raises(PodError, match="names no pack"):
             pusher.Intake(session.config).take(1, record)
     (session.volumes.packs / "1.pack").symlink_to(pack)
-    record = packs.Record(session.base, commit.sha, commit.tree, True, "1.pack")
+    record = packs.PackRecord(session.base, commit.sha, commit.tree, True, "1.pack")
     with pytest.raises(PodError, match="symbolic link"):
         pusher.Intake(session.config).take(1, record)
 

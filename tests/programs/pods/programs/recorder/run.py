@@ -85,7 +85,7 @@ class Run:
         with (self.volumes.stream / "stdout.log").open("a") as file:
             file.write(text)
 
-    def latest(self) -> packs.Record | None:
+    def latest(self) -> packs.PackRecord | None:
         found = packs.latest(self.volumes.packs)
         return found[1] if found else None
 

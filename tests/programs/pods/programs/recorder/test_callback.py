@@ -14,7 +14,7 @@ import pytest
 from bernstein.api import pod
 from bernstein.api.pod import Callback, RecorderResult
 from bernstein.pods.programs import recorder
-from bernstein.pods.session.callback import Beat, CallbackError, Client
+from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import write_whole
@@ -92,13 +92,13 @@ def test_tls_needs_the_given_ca(
     context.load_cert_chain(certificate(tmp_path))
     server.wrap(context)
     url = server.url.replace("http://127.0.0.1", "https://localhost")
-    client = Client(dataclasses.replace(callback, url=url), "demo", "task-s1")
+    client = CallbackClient(dataclasses.replace(callback, url=url), "demo", "task-s1")
     with pytest.raises(CallbackError, match="certificate verify failed"):
         client.heartbeat(Beat())
     assert not server.calls
     ca_file = str(tmp_path / "ca.pem")
     trusting = dataclasses.replace(callback, url=url, ca_file=ca_file)
-    assert Client(trusting, "demo", "task-s1").heartbeat(Beat()) is None
+    assert CallbackClient(trusting, "demo", "task-s1").heartbeat(Beat()) is None
     assert len(server.calls) == 1
 
 

@@ -38,7 +38,7 @@ def test_the_work_is_one_commit_and_the_stream_is_summed_up(run: Run) -> None:
     assert_commit(run, record, {"a.py", "src/new.py", "tests/test_new.py"})
 
 
-def assert_commit(run: Run, record: packs.Record, files: set[str]) -> None:
+def assert_commit(run: Run, record: packs.PackRecord, files: set[str]) -> None:
     """The pack alone, on the base, holds the commit with these files."""
     folder = run.volumes.root / f"look-{record.sha}"
     git(run.volumes.root, "clone", "-q", "--bare", str(run.volumes.base_git_dir), str(folder))
@@ -143,7 +143,7 @@ def test_any_number_of_refused_contents_does_not_cost_the_rest(run: Run) -> None
 def test_the_last_state_is_handed_over_before_the_rest_of_the_output_is_read(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[packs.Record | None] = []
+    seen: list[packs.PackRecord | None] = []
     feed = DemoParser.feed
 
     def look(self: DemoParser, line: bytes) -> str:
