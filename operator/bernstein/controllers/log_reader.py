@@ -58,6 +58,11 @@ class LogReader:
             for _ in range(READERS):
                 group.create_task(self._work())
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether a log is awaited that is neither there nor given up."""
+        return not all(self._is_over(reading) for reading in self._readings.values())
+
     async def read(self, pods: Iterable[Object]) -> dict[str, bytes]:
         """The ends of the logs that could be read, by the pod's uid.
 
@@ -104,7 +109,7 @@ class LogReader:
                         tail_lines=check_logs.LOG_LINES,
                         last_bytes=check_logs.LOG_BYTES,
                     )
-            except (KubeError, TimeoutError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, others are to be read
                 # Without the error's own words: a node's answer may hold anything.
                 reason = error.reason if isinstance(error, KubeError) else type(error).__name__
                 log.warning(

@@ -37,14 +37,14 @@ class Retry(Enum):
 
 
 class Holds(Enum):
-    """Who waits while one Task is held for a reason and tries whether it is mended: whoever the
-    evidence is about. The values are the words of the page of errors."""
+    """Which other Tasks wait while one is held for a reason and tries whether it is mended: those
+    that the evidence is about. The values are the words of the page of errors."""
 
-    TASK = "that Task alone"
-    PLAN = "Tasks of the same Plan"
-    AGENT = "Tasks of the same agent"
-    PROVIDER = "Tasks of the same model key"
-    REPOSITORY = "all Tasks of the Project"
+    TASK = "-"
+    PLAN = "the same Plan"
+    AGENT = "the same agent"
+    PROVIDER = "the same model key"
+    REPOSITORY = "the Project"
 
 
 @dataclass(frozen=True)

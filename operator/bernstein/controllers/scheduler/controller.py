@@ -24,7 +24,7 @@ from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import TASKS
 
-WAITS_AT_ONCE = 50
+WAITS_AT_ONCE = 200
 """So many Tasks are told why they wait, before it is looked again who may start by then."""
 
 

@@ -75,11 +75,15 @@ class _Taken:
             held.add(peer.name, peer.files)
         return held
 
+    @cached_property
+    def _full(self) -> QueueReason:
+        text = f"all {self._capacity.project} agents of the Project are at work"
+        return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
+
     def obstacle(self, peer: Peer) -> QueueReason | None:
         """Why the Task cannot start beside the others; None: it takes its agent and its files."""
         if self._active >= self._capacity.project:
-            text = f"all {self._capacity.project} agents of the Project are at work"
-            return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
+            return self._full
         limit = self._capacity.plans.get(peer.plan) if peer.plan is not None else None
         if limit is not None and self._of_plan[peer.plan] >= limit:
             kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""

@@ -172,5 +172,8 @@ CHAIN: tuple[Link, ...] = (
 
 def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wait | None:
     """The answer of the first of these links that objects; None: none does."""
-    answers = (link(snapshot, now) for link in links)
-    return next((wait for wait in answers if wait is not None), None)
+    for link in links:
+        wait = link(snapshot, now)
+        if wait is not None:
+            return wait
+    return None
