@@ -16,7 +16,8 @@ import pytest
 
 from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.upgrade import made, moments
-from tests.unit.upgrade.changes import CHANGES, Change
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.changes import CHANGES
 from tests.unit.upgrade.decisions import Decided, Object, decide, snapshot
 from tests.unit.upgrade.differences import Pair, compared
 from tests.unit.upgrade.recordings import FOLDER, Recording, files, read
