@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -188,10 +189,37 @@ Image = Annotated[
 ]
 
 
+class ConditionType(StrEnum):
+    """The conditions that our kinds have."""
+
+    READY = "Ready"
+    """A Project may be used."""
+    WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
+    VALIDATED = "Validated"
+    """A Plan makes sense."""
+    RECONCILING = "Reconciling"
+    """Something is at work, or will be by itself; the word is kstatus's, like the next."""
+    STALLED = "Stalled"
+    """A person must look."""
+    SUCCEEDED = "Succeeded"
+    """It has ended, well or not."""
+    SUSPENDED = "Suspended"
+    CANCEL_REFUSED = "CancelRefused"
+    """A cancel came too late."""
+    DEPENDENCIES_MET = "DependenciesMet"
+    VERIFIED = "Verified"
+    """Every check has said yes to exactly this tree."""
+    STALE = "Stale"
+    """A session does not report any more."""
+    STOPPING = "Stopping"
+    """A session was asked to end."""
+
+
 class Condition(Model):
     """A Kubernetes condition."""
 
     type: Annotated[str, Field(max_length=64)]
+    """A ConditionType; a newer operator may have written others."""
     status: Literal["True", "False", "Unknown"]
     reason: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=64)]
     message: Annotated[str, Field(max_length=4096)] = ""

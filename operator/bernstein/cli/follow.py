@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bernstein.api import plan as plans
 from bernstein.api import task as tasks
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster, plan_selector, progress_of
@@ -63,14 +64,14 @@ def is_over(plan: Plan) -> bool:
     In a Plan that is Stalled also what is being verified waits for a person.
     """
     status = plan.status
-    if conditions.find(status.conditions, "Succeeded") is not None:
+    if conditions.find(status.conditions, ConditionType.SUCCEEDED) is not None:
         return True
     seen = status.observed_generation >= plan.metadata.generation
     return seen and not status.counts.running and conditions.is_stalled(status)
 
 
 def succeeded(plan: Plan) -> bool:
-    return conditions.is_true(plan.status.conditions, "Succeeded")
+    return conditions.is_true(plan.status.conditions, ConditionType.SUCCEEDED)
 
 
 class _Watch:

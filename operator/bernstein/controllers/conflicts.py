@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.waiting import Hold
 from bernstein.controllers import job_actions
 from bernstein.core import conditions
@@ -15,6 +16,7 @@ from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import controller_of
 
 REASON = NameConflict.reason
+_PROGRESS = {ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.SUCCEEDED}
 
 
 class _Status(conditions.Progress, Protocol):
@@ -62,17 +64,19 @@ async def carry_out(
 
 def _without_conflict(status: S) -> S:
     """The status without the stall of a conflict, unless a hold for a conflict still runs."""
-    stall = conditions.find(status.conditions, "Stalled")
+    stall = conditions.find(status.conditions, ConditionType.STALLED)
     held = status.hold is not None and status.hold.reason == REASON
     if stall is None or stall.reason != REASON or held:
         return status
-    return status.model_copy(update={"conditions": conditions.drop(status.conditions, "Stalled")})
+    return status.model_copy(
+        update={"conditions": conditions.drop(status.conditions, ConditionType.STALLED)}
+    )
 
 
 def _resumed(before: S, status: S, now: datetime) -> S:
     """What was decided about a status without its conflict, as a step from the one `before`."""
     said = {condition.type for condition in status.conditions}
-    if conditions.is_stalled(before) and not said & {"Stalled", "Reconciling", "Succeeded"}:
+    if conditions.is_stalled(before) and not said & _PROGRESS:
         status = conditions.busy(status, "Resumed", "the name is free", now)
     return conditions.since(before.conditions, status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project
 from bernstein.core import conditions
 from bernstein.kube.resource import Object, is_deleting
@@ -28,5 +29,9 @@ def readiness_changed(old: Project | None, new: Project | None) -> bool:
 
 
 def _readiness(project: Project | None) -> str | None:
-    ready = conditions.find(project.status.conditions, "Ready") if project is not None else None
+    ready = (
+        conditions.find(project.status.conditions, ConditionType.READY)
+        if project is not None
+        else None
+    )
     return ready.status if ready is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import Conditions
+from bernstein.api.meta import Conditions, ConditionType
 from bernstein.controllers.writer import Writer
 from bernstein.core import conditions
 from bernstein.kube.resource import Object
@@ -15,8 +15,8 @@ def tell(
     writer: Writer, kind: str, obj: Object, old: Conditions, new: Conditions, **facts: object
 ) -> None:
     """`facts` are for the log alone."""
-    stall = conditions.find(new, "Stalled")
-    if stall is None or stall == conditions.find(old, "Stalled"):
+    stall = conditions.find(new, ConditionType.STALLED)
+    if stall is None or stall == conditions.find(old, ConditionType.STALLED):
         return
     log.warning(f"{kind} stalled", reason=stall.reason, why=stall.message, **facts)
     writer.events.record(

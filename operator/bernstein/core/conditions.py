@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.core.sanitise import text as sanitise
 
 Truth = Literal["True", "False", "Unknown"]
@@ -80,23 +80,43 @@ def since(before: tuple[Condition, ...], status: S) -> S:
 
 def busy(status: S, reason: str, message: str, now: datetime) -> S:
     """Work goes on by itself."""
-    return _put(status, "Reconciling", "True", reason, message, now, "Stalled", "Succeeded")
+    return _put(
+        status,
+        ConditionType.RECONCILING,
+        "True",
+        reason,
+        message,
+        now,
+        ConditionType.STALLED,
+        ConditionType.SUCCEEDED,
+    )
 
 
 def stalled(status: S, reason: str, message: str, now: datetime) -> S:
     """A person must look at it; the message says at what."""
-    return _put(status, "Stalled", "True", reason, message, now, "Reconciling")
+    return _put(
+        status, ConditionType.STALLED, "True", reason, message, now, ConditionType.RECONCILING
+    )
 
 
 def ended(status: S, success: bool, reason: str, message: str, now: datetime) -> S:
     """Nothing more will happen. The caller adds Stalled where a person must look at a failure."""
     truth: Truth = "True" if success else "False"
-    return _put(status, "Succeeded", truth, reason, message, now, "Reconciling", "Stalled")
+    return _put(
+        status,
+        ConditionType.SUCCEEDED,
+        truth,
+        reason,
+        message,
+        now,
+        ConditionType.RECONCILING,
+        ConditionType.STALLED,
+    )
 
 
 def is_stalled(status: Progress) -> bool:
     """Whether the condition Stalled is True."""
-    return is_true(status.conditions, "Stalled")
+    return is_true(status.conditions, ConditionType.STALLED)
 
 
 def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:

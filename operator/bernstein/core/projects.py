@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project, ProjectStatus
 from bernstein.core import conditions
 from bernstein.core.diagnosis import Diagnosis
@@ -34,7 +35,7 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Project | str:
 
 def not_ready(project: Project) -> str | None:
     """Why the Project cannot be used, in plain words; None: it can."""
-    ready = conditions.find(project.status.conditions, "Ready")
+    ready = conditions.find(project.status.conditions, ConditionType.READY)
     if ready is None or ready.status == "True":
         return None
     return f"Project '{project.metadata.name}' is not ready: {ready.message}"
@@ -48,7 +49,7 @@ def decide(
     credentials = project.spec.repository.credentials
     updated = conditions.put(
         project.status.conditions,
-        "Ready",
+        ConditionType.READY,
         "True" if problem is None else "False",
         "Accepted" if problem is None else problem.reason,
         "Plans of this namespace may use it"
@@ -60,7 +61,7 @@ def decide(
     if credentials.work.secret_name == credentials.deliver.secret_name:
         updated = conditions.put(
             updated,
-            "WorkCredentialTooStrong",
+            ConditionType.WORK_CREDENTIAL_TOO_STRONG,
             "True",
             "SameSecret",
             "work and deliver name the same Secret: the pusher beside every agent could deliver. "
@@ -69,7 +70,7 @@ def decide(
             now=now,
         )
     else:
-        updated = conditions.drop(updated, "WorkCredentialTooStrong")
+        updated = conditions.drop(updated, ConditionType.WORK_CREDENTIAL_TOO_STRONG)
     return project.status.model_copy(
         update={"observed_generation": generation, "conditions": updated, "running": running}
     )

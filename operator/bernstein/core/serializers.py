@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
@@ -120,15 +120,15 @@ def estimate_record(estimate: Estimate | None) -> Document | None:
 
 def telling_condition(conditions: tuple[Condition, ...]) -> Condition | None:
     """The one that says best how things are: why it stands still, how it ended, what it does."""
-    if is_true(conditions, "Stalled"):
-        return find(conditions, "Stalled")
-    return find(conditions, "Succeeded") or find(conditions, "Reconciling")
+    if is_true(conditions, ConditionType.STALLED):
+        return find(conditions, ConditionType.STALLED)
+    return find(conditions, ConditionType.SUCCEEDED) or find(conditions, ConditionType.RECONCILING)
 
 
 def _why(task: Task) -> Document:
     """Reason and message: what the Task waits for, or why it stopped."""
     status = task.status
-    stalled = find(status.conditions, "Stalled")
+    stalled = find(status.conditions, ConditionType.STALLED)
     if stalled is not None and stalled.status == "True":
         return {"reason": stalled.reason, "message": text(stalled.message, 4096)}
     if status.queue is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bernstein.api.meta import Model
+from bernstein.api.meta import ConditionType, Model
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -52,8 +52,8 @@ KINDS = (
         "bproj",
         (
             Column("Repository", ".spec.repositories[0].name"),
-            Column("Ready", _condition("Ready")),
-            Column("Reason", _condition("Ready", "reason")),
+            Column("Ready", _condition(ConditionType.READY)),
+            Column("Reason", _condition(ConditionType.READY, "reason")),
             Column("Running", ".status.running", "integer"),
             Column("Max", ".spec.limits.maxAgents", "integer"),
             AGE,
@@ -72,7 +72,7 @@ KINDS = (
             Column("Closed", ".status.counts.closed", "integer"),
             Column("Total", ".status.counts.total", "integer"),
             Column("Failed", ".status.counts.failed", "integer"),
-            Column("Stalled", _condition("Stalled", "reason")),
+            Column("Stalled", _condition(ConditionType.STALLED, "reason")),
             Column("Cost", ".status.spendUsd"),
             AGE,
             Column("Running", ".status.counts.running", "integer", wide=True),
@@ -90,7 +90,7 @@ KINDS = (
             Column("State", ".status.state"),
             Column("Attempt", ".status.attempt", "integer"),
             Column("Waiting", ".status.queue.reason"),
-            Column("Verified", _condition("Verified")),
+            Column("Verified", _condition(ConditionType.VERIFIED)),
             Column("Delivery", ".status.delivery.state"),
             Column("Cost", ".status.spendUsd"),
             AGE,
@@ -98,7 +98,7 @@ KINDS = (
             Column("Agent", ".spec.cli", wide=True),
             Column("Model", ".status.model", wide=True),
             Column("SHA", ".status.delivery.sha", wide=True),
-            Column("Stalled", _condition("Stalled", "reason"), wide=True),
+            Column("Stalled", _condition(ConditionType.STALLED, "reason"), wide=True),
             Column("Title", ".spec.title", wide=True),
         ),
     ),

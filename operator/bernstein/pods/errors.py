@@ -6,7 +6,7 @@ from __future__ import annotations
 class PodError(Exception):
     """An expected failure; it becomes the `Failure` in the termination message.
 
-    `reason` is stable and CamelCase, `message` is plain words with a remedy.
+    `reason` is stable and CamelCase, `message` is plain words; the remedy is that of the reason.
     """
 
     def __init__(self, reason: str, message: str) -> None:

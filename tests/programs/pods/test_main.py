@@ -50,7 +50,7 @@ def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) 
     _, err = process.communicate(timeout=60)
     failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
     assert (process.returncode, failure.reason) == (1, "RepositoryAuthFailed")
-    assert "Secret" in failure.message
+    assert "could not read Username" in failure.message
     assert not [secret for secret in USERS.values() if secret in err + failure.message]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
@@ -21,7 +21,7 @@ _SUMMARY = 200
 
 def tell_standing(terminal: Terminal, plan: Plan, tasks: Iterable[Task]) -> None:
     """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at."""
-    succeeded = conditions.find(plan.status.conditions, "Succeeded")
+    succeeded = conditions.find(plan.status.conditions, ConditionType.SUCCEEDED)
     if succeeded is not None or conditions.is_stalled(plan.status):
         good = succeeded is not None and succeeded.status == "True"
         tell_ending(terminal, plan, tasks, good=good)
@@ -125,7 +125,7 @@ def tell_task(terminal: Terminal, task: Task) -> None:
 
 
 def _stalled(task: Task) -> Condition | None:
-    condition = conditions.find(task.status.conditions, "Stalled")
+    condition = conditions.find(task.status.conditions, ConditionType.STALLED)
     return condition if condition is not None and condition.status == "True" else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
@@ -49,7 +49,7 @@ def ending(plan: Plan) -> tuple[str, str]:
     condition = telling_condition(plan.status.conditions)
     if condition is None:
         return "", ""
-    if condition.type != "Stalled":
+    if condition.type != ConditionType.STALLED:
         return _parted(text(condition.message, _LONGEST))[0], ""
     message, remedy = explanation(condition)
     return f"{condition.reason}: {message}", remedy

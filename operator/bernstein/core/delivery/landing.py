@@ -19,6 +19,7 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
@@ -138,7 +139,7 @@ def has_started(status: Delivering) -> bool:
 def refuse_cancel(status: S, now: datetime) -> S:
     """The status with the condition that tells why a cancel has no effect."""
     text = "the merge has started; a cancel comes too late"
-    return note(status, "CancelRefused", True, "MergeInProgress", text, now)
+    return note(status, ConditionType.CANCEL_REFUSED, True, "MergeInProgress", text, now)
 
 
 def at_rest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.core import holds
@@ -29,7 +30,7 @@ def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
 
 def _phased(status: PlanStatus) -> PlanStatus:
     """The phase of a Plan that delivers, and the number of the last Job that a landing made."""
-    phase = "Stalled" if is_true(status.conditions, "Stalled") else "Delivering"
+    phase = "Stalled" if is_true(status.conditions, ConditionType.STALLED) else "Delivering"
     if status.ended_at is not None:
         phase = "Succeeded"
     number = status.delivery.round if status.delivery is not None else 0

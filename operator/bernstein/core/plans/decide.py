@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bernstein.api.meta import Condition
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Integration, PlanStatus, PlanTask
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.reasons import Reason
@@ -60,9 +60,9 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     if unready is not None and status.integration is None:
         return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
     status = status.model_copy(update={"project": snapshot.project.metadata.name})
-    if changed or not conditions.is_true(status.conditions, "Validated"):
+    if changed or not conditions.is_true(status.conditions, ConditionType.VALIDATED):
         status = _validate(snapshot, status, now)
-        if not conditions.is_true(status.conditions, "Validated"):
+        if not conditions.is_true(status.conditions, ConditionType.VALIDATED):
             return PlanDecision(status)
     return _go_on(snapshot, status, now)
 
@@ -81,11 +81,16 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
     if problems and not status.expanded:
         text = listed(problems, _LISTED)
         invalid = note(
-            _phase(status, "Invalid"), "Validated", False, Reason.PLAN_INVALID, text, now
+            _phase(status, "Invalid"),
+            ConditionType.VALIDATED,
+            False,
+            Reason.PLAN_INVALID,
+            text,
+            now,
         )
         return stalled(invalid, Reason.PLAN_INVALID, with_remedy(text, Reason.PLAN_INVALID), now)
     forecast = estimate(snapshot.plan.spec, snapshot.project.spec)
-    status = note(status, "Validated", True, "Valid", "", now)
+    status = note(status, ConditionType.VALIDATED, True, "Valid", "", now)
     return status.model_copy(update={"estimate": forecast})
 
 
@@ -102,9 +107,9 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         begun = _begin(snapshot, status, now)
         return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
     if snapshot.plan.spec.suspend:
-        status = note(_phase(status, "Suspended"), "Suspended", True, "BySpec", "", now)
+        status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
-    status = _with(status, conditions.drop(status.conditions, "Suspended"))
+    status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
@@ -35,7 +36,7 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
     at_work = ACTIVE | VERIFYING
     if any(t.status.state in at_work and not is_stalled(t.status) for t in snapshot.tasks.values()):
         return busy(status, "Suspending", "what had begun goes on to its end", now)
-    resting = conditions.drop(status.conditions, "Reconciling")
+    resting = conditions.drop(status.conditions, ConditionType.RECONCILING)
     return status.model_copy(update={"conditions": resting})
 
 
@@ -78,7 +79,7 @@ def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str] | None:
         text = f"Tasks were deleted and are not made again: {', '.join(deleted[:5])}."
         return Reason.TASK_FAILED, text
     for task in tasks:
-        stall = conditions.find(task.status.conditions, "Stalled")
+        stall = conditions.find(task.status.conditions, ConditionType.STALLED)
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             return stall.reason, f"Task '{task.metadata.name}': {stall.message}"
     return None

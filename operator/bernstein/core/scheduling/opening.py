@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -57,9 +58,9 @@ def _with_dependencies(
     if not snapshot.task.spec.depends_on:
         return status
     if wait is None:
-        return note(status, "DependenciesMet", True, "AllClosed", "", now)
+        return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)
     if wait.reason in (WaitReason.DEPENDENCY_PENDING, Reason.DEPENDENCY_FAILED):
-        return note(status, "DependenciesMet", False, wait.reason, wait.message, now)
+        return note(status, ConditionType.DEPENDENCIES_MET, False, wait.reason, wait.message, now)
     if waiting.first(waiting.LAUNCH, snapshot, now) is not None:
         return status
-    return note(status, "DependenciesMet", True, "AllClosed", "", now)
+    return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)

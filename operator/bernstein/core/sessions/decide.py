@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bernstein import agents
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
@@ -192,7 +193,9 @@ def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDe
         "usage": ending.usage,
         "abandoned": None,
         "ended_at": now,
-        "conditions": conditions.drop(status.conditions, "Stale", "Reconciling"),
+        "conditions": conditions.drop(
+            status.conditions, ConditionType.STALE, ConditionType.RECONCILING
+        ),
     }
     return SessionDecision(status.model_copy(update=update))
 
@@ -255,10 +258,12 @@ def _staleness(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
         return status
     beat = status.report.heartbeat_time
     if beat is None or now - beat <= timedelta(seconds=STALE_SECONDS):
-        return status.model_copy(update={"conditions": conditions.drop(status.conditions, "Stale")})
+        return status.model_copy(
+            update={"conditions": conditions.drop(status.conditions, ConditionType.STALE)}
+        )
     stale = conditions.put(
         status.conditions,
-        "Stale",
+        ConditionType.STALE,
         "True",
         "NoHeartbeat",
         f"no heartbeat for more than {STALE_SECONDS} s",
@@ -271,9 +276,9 @@ def _staleness(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
 def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> SessionDecision:
     """One look at a session that was asked to stop; its Job is deleted after STOP_SECONDS."""
     status = conditions.note(
-        status, "Stopping", True, "SoftStop", "the agent was asked to end", now
+        status, ConditionType.STOPPING, True, "SoftStop", "the agent was asked to end", now
     )
-    stopping = conditions.find(status.conditions, "Stopping")
+    stopping = conditions.find(status.conditions, ConditionType.STOPPING)
     assert stopping is not None
     seconds = STOP_SECONDS - (now - stopping.last_transition_time).total_seconds()
     if not job.goes_on or seconds <= 0 or status.state is SessionState.STARTING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
@@ -43,7 +44,7 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             rejected = _rejected(outcome, now)
             return TaskDecision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
         case CannotRun(status, text, actions):
-            noted = note(status, "Verified", False, Reason.GATE_ERRORED, text, now)
+            noted = note(status, ConditionType.VERIFIED, False, Reason.GATE_ERRORED, text, now)
             return TaskDecision(noted, actions)
         case outcome:
             return TaskDecision(outcome.status, outcome.actions, outcome.requeue_after)
@@ -53,7 +54,7 @@ def _passed(status: TaskStatus, now: datetime) -> TaskStatus:
     assert status.verification is not None
     count = sum(r.verdict == "Passed" for r in status.verification.checks)
     status = status.model_copy(update={"feedback": None})
-    return note(status, "Verified", True, "ChecksPassed", f"{count} checks passed", now)
+    return note(status, ConditionType.VERIFIED, True, "ChecksPassed", f"{count} checks passed", now)
 
 
 def _rejected(outcome: Rejected[TaskStatus], now: datetime) -> TaskStatus:
@@ -62,7 +63,7 @@ def _rejected(outcome: Rejected[TaskStatus], now: datetime) -> TaskStatus:
     That attempt had reported success.
     """
     status, text = outcome.status, summary.feedback(outcome.results)
-    status = note(status, "Verified", False, outcome.reason, outcome.which[:1000], now)
+    status = note(status, ConditionType.VERIFIED, False, outcome.reason, outcome.which[:1000], now)
     last = {"reason": outcome.reason, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     return status.model_copy(update={"feedback": text, "attempts": attempts})

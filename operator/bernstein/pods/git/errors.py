@@ -12,25 +12,9 @@ _MESSAGE_LIMIT = 500
 
 
 class GitError(PodError):
-    """git could not do what it was asked to; `reason` is one of `_REMEDIES`' keys, or
-    InvalidConfig."""
+    """git could not do what it was asked to; `reason` is one that `_TABLE` leads to, InternalError
+    or InvalidConfig. What helps is in the operator's table of reasons."""
 
-
-_REMEDIES = {
-    Reason.REPOSITORY_UNREACHABLE: "check the repository's URL, its network and its CA",
-    Reason.REPOSITORY_AUTH_FAILED: "check the Secret of the read credential and its rights",
-    Reason.CREDENTIAL_REFUSED: (
-        "check the Secret of this credential and its right to push this ref"
-    ),
-    Reason.REF_NOT_FOUND: "check the name of the branch or ref",
-    Reason.BRANCH_PROTECTED: ("allow this credential's user to push to the branch"),
-    Reason.REPOSITORY_INVALID: (
-        "the server's objects do not pass git's checks: run `git fsck` there"
-    ),
-    Reason.REF_MOVED: "somebody else pushed meanwhile; it is looked at again",
-    Reason.PUSH_REJECTED: "see the server's message",
-    "InternalError": "look at the pod's log",
-}
 
 _AUTHENTICATION = (
     r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
@@ -86,6 +70,5 @@ def from_output(output: bytes, pushing: bool) -> GitError:
 
 
 def error(reason: str, words: str) -> GitError:
-    """A GitError whose message is git's words, sanitised, with the reason's remedy."""
-    message = sanitise.line(words, _MESSAGE_LIMIT) or "git said nothing"
-    return GitError(reason, f"{message} ({_REMEDIES[reason]})")
+    """A GitError whose message is git's words, sanitised."""
+    return GitError(reason, sanitise.line(words, _MESSAGE_LIMIT) or "git said nothing")
