@@ -189,10 +189,10 @@ async def test_a_task_that_cannot_be_written_holds_up_no_other_task(world: Sched
         return 422 if call.verb == "PATCH" and call.name == "poisoned" else None
 
     world.api.fault = refuse
-    with pytest.raises(ApiError):
-        await world.controller.reconcile(KEY)
+    result = await world.controller.reconcile(KEY)
 
-    assert world.state("other") == "Claimed"
+    assert (world.state("poisoned"), world.state("other")) == ("Open", "Claimed")
+    assert result.requeue_after == scheduler.REFUSED_SECONDS
 
 
 async def test_reasons_are_written_in_portions_so_that_a_freed_place_need_not_wait(
