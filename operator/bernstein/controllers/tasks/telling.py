@@ -49,6 +49,8 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
         obj,
         old.conditions,
         new.conditions,
+        namespace=meta.namespace,
+        name=meta.name,
         uid=meta.uid,
         attempt=new.attempt,
     )
