@@ -19,7 +19,6 @@ from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Re
 from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
-from tests.unit.upgrade.changes import with_plain_dollars
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
@@ -98,3 +97,14 @@ def identity(obj: Object) -> Object:
 def is_whole(obj: Object) -> bool:
     """Whether it is the object, not its identity alone."""
     return obj.keys() != {"kind", "metadata"}
+
+
+def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job as the older code wrote it, which let the kubelet expand its commands."""
+    template = job["spec"]["template"]
+    containers = [
+        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
+        for container in template["spec"]["containers"]
+    ]
+    pod = template["spec"] | {"containers": containers}
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
