@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.changes_of_scheduling import SCHEDULING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -439,4 +440,5 @@ CHANGES = (
         ("delivery",),
         _is_judged_first,
     ),
+    *SCHEDULING,
 )

@@ -10,8 +10,7 @@ from bernstein.api.project import Project
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.tasks import decide as task_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     HEAD,
     TIP,
@@ -52,7 +51,7 @@ def look(
 ) -> TaskDecision:
     subject = objects.task(status=status, **spec)
     found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
-    return task_decide.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
+    return scheduled.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
 
 
 LANDING = step("Landing")
