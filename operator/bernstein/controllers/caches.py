@@ -16,6 +16,7 @@ from bernstein.core.snapshot import Turns
 from bernstein.core.verification import check_logs
 from bernstein.kube.cache import by_label, by_owner_uid
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
 from bernstein.kube.reconcile import Predicate
@@ -108,10 +109,11 @@ class Caches:
         namespaces: Sequence[str] | None = None,
         *,
         observer: Observer | None = None,
+        clock: Clock = REAL,
     ) -> None:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
         self._client = client
-        informer = partial(Informer, client, namespaces=namespaces, observer=observer)
+        informer = partial(Informer, client, namespaces=namespaces, observer=observer, clock=clock)
         owned = {OWNER: by_owner_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
@@ -125,7 +127,7 @@ class Caches:
             label_selector=ours,
             indexes=POD_INDEXES | {SESSION: by_label(labels.SESSION)},
         )
-        self.job_views = JobViews(client, self.jobs, self.pods)
+        self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
 
         self._turns: dict[str, Turns] = {}

@@ -431,8 +431,23 @@ def job(name: str, pod: Object | None = None, *, age: float = 5, **more: Any) ->
     mains = pod["status"]["containerStatuses"] if pod is not None else ()
     own = {labels.JOB: mains[-1]["name"]} if mains else {}
     fields["labels"] = own | more.pop("labels", {})
-    fields["running_since"] = pods.running_since(pod or {}, own.get(labels.JOB, ""))
+    fields |= seen(pod, own.get(labels.JOB, ""))
     return JobView(name=name, **(fields | more))
+
+
+def seen(pod: Object | None, main: str) -> Object:
+    """When an operator saw what, that was there all the time."""
+    if pod is None:
+        return {}
+    meta, found = pod["metadata"], {c["type"]: c for c in pod["status"].get("conditions", ())}
+    bound = found.get("PodScheduled", {}).get("lastTransitionTime")
+    until = pods.parse_time(meta["deletionTimestamp"]) if pods.is_deleting(pod) else None
+    grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+    return {
+        "bound_since": pods.parse_time(bound) if bound else None,
+        "running_since": pods.running_since(pod, main),
+        "ending_since": until - grace if until is not None else None,
+    }
 
 
 def result_job(name: str, container: str, said: Any) -> JobView:

@@ -15,7 +15,7 @@ from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Model
 from bernstein.api.pod import Check
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import actions, labels, pods
+from bernstein.core import actions, labels
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.decide import decide as decide_plan
 from bernstein.core.sessions import decide as sessions
@@ -23,7 +23,7 @@ from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
-from tests.unit.core.objects import only_known
+from tests.unit.core.objects import only_known, seen
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
@@ -215,7 +215,7 @@ def _view(obj: Object) -> JobView:
         pod=obj["pod"],
         events=tuple(obj["events"]),
         labels=view_labels,
-        running_since=pods.running_since(obj["pod"] or {}, main),
+        **seen(obj["pod"], main),
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
@@ -82,12 +82,12 @@ class TaskController(KindController):
         taker = self._takers.get(namespace)
         if taker is None:
             return
-        while wait := await self._writer.guard.settle(taker):  # noqa: ASYNC110 - an informer does it
-            await asyncio.sleep(min(wait, _LOOK_SECONDS))
+        while wait := await self._writer.guard.settle(taker):
+            await self._context.clock.sleep(min(wait, _LOOK_SECONDS))
         del self._takers[namespace]
 
     async def _step(self, key: Key) -> _Step:
-        now = datetime.now(UTC)
+        now = self._context.now()
         obj = self._caches.tasks.informer.get(key)
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:
