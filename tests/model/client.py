@@ -10,6 +10,7 @@ import copy as copies
 from builtins import list as List  # noqa: N812 - the method of that name hides the type below
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import Any, NoReturn, Protocol
 
@@ -25,7 +26,9 @@ BOOKMARK_SECONDS = 55.0
 class Trouble(Protocol):
     """What goes wrong, and when; asked for every request and every event of a watch."""
 
-    def of_request(self, replica: int, verb: str, resource: Resource) -> dict[str, Any] | None: ...
+    def of_request(
+        self, replica: int, verb: str, resource: Resource, body: object
+    ) -> dict[str, Any] | None: ...
     def held_back(self, replica: int, resource: Resource) -> float:
         """Until when a watch shows nothing of this kind, in seconds of the loop."""
 
@@ -98,7 +101,8 @@ class ModelClient(Client):
         made = copy(obj)
         if namespace is not None:
             made["metadata"]["namespace"] = namespace
-        return await self._request("POST", resource, lambda: self._store.create(resource, made))
+        write = partial(self._store.create, resource, made)
+        return await self._request("POST", resource, write, made)
 
     async def patch(
         self,
@@ -118,7 +122,7 @@ class ModelClient(Client):
                 return self._store.edit(resource, key, sent)
             return self._store.merge(resource, key, copy(dict(sent)), subresource)
 
-        return await self._request("PATCH", resource, write)
+        return await self._request("PATCH", resource, write, body)
 
     async def apply(
         self,
@@ -169,11 +173,13 @@ class ModelClient(Client):
     ) -> bytes:
         return await self._request("LOG", EVENTS, lambda: b"what it printed")
 
-    async def _request(self, verb: str, resource: Resource, apply: Callable[[], Any]) -> Any:
+    async def _request(
+        self, verb: str, resource: Resource, apply: Callable[[], Any], body: object = None
+    ) -> Any:
         self._reached(verb)
         await asyncio.sleep(self._random.uniform(0.0005, 0.02))
         self._reached(verb)
-        fault = self._trouble.of_request(self._process.number, verb, resource)
+        fault = self._trouble.of_request(self._process.number, verb, resource, body)
         if fault is None:
             return await self._answered(apply)
         return await self._faulty(fault, verb, apply)
@@ -191,6 +197,8 @@ class ModelClient(Client):
     async def _faulty(self, fault: dict[str, Any], verb: str, apply: Callable[[], Any]) -> Any:
         seconds = float(fault.get("seconds", 0.0))
         match fault["what"]:
+            case "none":  # what follows on it is meant
+                return await self._answered(apply)
             case "dropped":
                 await self._unanswered(verb)
             case "timeout":  # after it was applied

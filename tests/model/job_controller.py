@@ -48,7 +48,9 @@ class JobController:
             self._soon(uid_of(changed), key_of(changed))
         elif resource == PODS:
             owner = controller_of(changed)
-            if owner is not None:
+            if owner is None and new is not None:
+                self._untrack(new)
+            elif owner is not None:
                 self._soon(owner["uid"], Key(key_of(changed).namespace, owner["name"]))
 
     def _soon(self, uid: str, key: Key, seconds: float | None = None) -> None:

@@ -100,7 +100,9 @@ class Kubelets:
             bad = objects.waiting(role, "ImagePullBackOff", "not found")
             self._report(pod, phase="Pending", containers=(bad,))
             await asyncio.sleep(10.0)
-        await self._work(new, role, node)
+        live = self._store.find(PODS, key_of(pod))
+        if live is not None and uid_of(live) == uid_of(pod) and not is_deleting(live):
+            await self._work(new, role, node)
 
     async def _node(self, pod: Object) -> Node:
         while True:
@@ -192,6 +194,10 @@ class Kubelets:
     def on(self, node: str) -> list[Object]:
         return [p for p in self._store.all(PODS) if p["spec"].get("nodeName") == node]
 
+    def node_of(self, job: str) -> str:
+        """Where the pod of a Job works."""
+        return next(run.node for run in self.runs.values() if job == run.job)
+
     def drain(self, node: str) -> None:
         for pod in self.on(node):
             self.evict(pod)
@@ -203,7 +209,7 @@ class Kubelets:
         node.fail(how, self._store.seconds)
         for run in self.runs.values():
             if run.node == name and run.live:
-                run.shared["cut"] = True
+                run.shared |= {"cut": True, "unheard": True}
                 if how == "dead":
                     run.live = False
                     self._lives[run.uid].cancel()

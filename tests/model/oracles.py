@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from bernstein.api import plan, session, task
 from bernstein.api.meta import UsageCounts
-from bernstein.api.pod import AGENT, INSPECT, RecorderResult, load
+from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult, load
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
@@ -34,6 +35,8 @@ from tests.unit.core.simulation.invariants import consistent
 
 LATE_SECONDS = 900.0
 """A Project's new limit counts for everybody after so long."""
+SOON_SECONDS = 180.0
+"""Longer than any watch is held back."""
 MOST_WRITES = 40
 """Status writes of one object in a minute: more are a loop."""
 
@@ -100,9 +103,24 @@ class Oracles:
             ]
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
         if run.owner in self._over:
-            self.fail("an end is an end", f"{run.job} starts, but its owner has ended")
+            self._too_late(run)
         if run.role in ("check", INSPECT):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
+
+    def _too_late(self, run: Run) -> None:
+        """Its Job was made by a request that nobody waited for any more.
+
+        What cannot change anything for good must end soon; an agent and a push must not begin.
+        """
+        text = f"{run.job} starts, but its owner has ended"
+        if run.role in (AGENT, LAND):
+            self.fail("an end is an end", text)
+
+        def look() -> None:
+            ends = not run.live or run.shared.get("unheard") or run.told_to_end
+            self.must(bool(ends), "an end is an end", f"{text}, and goes on")
+
+        asyncio.get_running_loop().call_later(SOON_SECONDS, look)
 
     def _at_work(self) -> list[Run]:
         """Those of whose node everybody hears."""

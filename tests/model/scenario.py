@@ -15,7 +15,7 @@ from tests.model.kubelet import NODES
 Event = dict[str, Any]
 Fates = Mapping[str, Mapping[str, float]]
 
-PEOPLE_SECONDS = 1800.0
+PEOPLE_SECONDS = 900.0
 """People and trouble stop after so long."""
 
 
@@ -133,7 +133,7 @@ class _Maker:
             *(self._plan(n) for n in range(plans)),
             *(
                 {
-                    "at": self._at("task", n, latest=600),
+                    "at": self._at("task", n, latest=240),
                     "do": "apply task",
                     "name": f"task-{n}",
                     "spec": self._step(f"task {n}"),
@@ -159,7 +159,7 @@ class _Maker:
             spec["maxAgents"] = 1
         if dice.chance(0.3, "budget", number):
             spec["budget"] = dice.pick(("0.02", "0.5", "5"), "budget", number)
-        at = self._at("plan", number, latest=600)
+        at = self._at("plan", number, latest=240)
         return {"at": at, "do": "apply plan", "name": name, "spec": spec}
 
     def _step(self, title: str) -> dict[str, Any]:

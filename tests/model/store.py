@@ -85,6 +85,8 @@ class Store:
         self.floor: dict[Resource, int] = defaultdict(int)
         """Revisions up to this one are too old to watch from."""
         self.hooks: list[Hook] = []
+        self.forbidden: list[str] = []
+        """Parts of names of Jobs that a policy of the cluster refuses."""
         self.revision = 1
         self._uids = 0
         self._news: dict[Resource, asyncio.Event] = {kind: asyncio.Event() for kind in KEPT}
@@ -153,6 +155,8 @@ class Store:
         key = key_of(made)
         if key in self.objects[resource]:
             raise refused(409, "AlreadyExists", f"{resource.plural} {key.name} already exists")
+        if resource == JOBS and any(part in key.name for part in self.forbidden):
+            raise refused(403, "Forbidden", "denied by a policy of the cluster")
         self._uids += 1
         start = hashlib.blake2b(str(self._uids).encode(), digest_size=4).hexdigest()
         meta["uid"] = f"{start}-{self._uids:04x}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bernstein.kube.resource import EVENTS, LEASES, Resource
@@ -17,7 +18,8 @@ class Troubles:
         self._held: dict[str, float] = {}
         self._doubled: dict[str, float] = {}
         self._broken: dict[str, tuple[float, str]] = {}
-        self.over = False
+        self.happen: Callable[[dict[str, Any]], None] = lambda _: None
+        """Makes happen what follows at once on a fault."""
 
     def arm(self, fault: dict[str, Any]) -> None:
         """The next request that it fits is the one."""
@@ -39,19 +41,22 @@ class Troubles:
                 self._store.wake(kind)
 
     def stop(self) -> None:
-        self.over = True
         self._armed.clear()
         self._held.clear()
         self._doubled.clear()
 
     # --- what a client asks -----------------------------------------------------------------------
 
-    def of_request(self, replica: int, verb: str, resource: Resource) -> dict[str, Any] | None:
+    def of_request(
+        self, replica: int, verb: str, resource: Resource, body: object
+    ) -> dict[str, Any] | None:
         if resource in (LEASES, EVENTS):
             return None
         for fault in self._armed:
-            if _fits(fault, verb, resource) and fault.get("replica", replica) == replica:
+            if _fits(fault, verb, resource) and fault.get("says", "") in str(body):
                 self._armed.remove(fault)
+                for event in fault.get("then", ()):
+                    self.happen(event)
                 return fault
         return None
 

@@ -25,11 +25,12 @@ from tests.model.store import Store
 from tests.model.trouble import Troubles
 from tests.unit.core.simulation.remote import Remote
 
-LONGEST_REST = 3 * 3600.0
+LONGEST_REST = 2 * 3600.0
 """So long after people and trouble have stopped everything has ended, or says why not."""
 LOOK_SECONDS = 60.0
 QUIET_SECONDS = 120.0
-NOT_TOLD = ("conflict",)
+LAST_LOOKS = 10
+"""What is found at the end is found at all of so many looks: else it was only on its way."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class World:
         self.replicas = [
             Replica(n, self.store, self.troubles, scenario.seed) for n in range(scenario.replicas)
         ]
+        self.troubles.happen = self.happen
         self.violated = asyncio.Event()
         self.oracles.on_violation = self.violated.set
 
@@ -113,9 +115,12 @@ class World:
             case "clock":
                 self._replica(event).jumped += event["seconds"]
             case "dead" | "cut":
-                self.kubelets.fail(event["node"], event["do"])
+                node = event.get("node") or self.kubelets.node_of(event["job"])
+                self.kubelets.fail(node, event["do"])
                 if seconds is not None:
-                    loop.call_later(seconds, self.kubelets.mend, event["node"])
+                    loop.call_later(seconds, self.kubelets.mend, node)
+            case "forbid":
+                self.store.forbidden.append(event["job"])
             case "drain":
                 self.kubelets.drain(event["node"])
             case "quota":
@@ -145,6 +150,7 @@ class World:
         self.jobs.refuses_pods_until = 0.0
         self.kubelets.bad_images.clear()
         self.kubelets.slow_starts = 0.0
+        self.programs.all_good = True
         for node in self.kubelets.nodes.values():
             if node.state == "cut":
                 self.kubelets.mend(node.name)
@@ -159,7 +165,7 @@ class World:
         if self.violated.is_set():
             return
         dead = {n.name for n in self.kubelets.nodes.values() if n.state == "dead"}
-        for text in endings.without_reason(self.store, dead):
+        for text in await self._lasting(dead):
             self.oracles.fail("it ends, or says why it waits", text)
         for text in endings.miscounted(self.store, self.oracles):
             self.oracles.fail("spend is counted once", text)
@@ -167,6 +173,16 @@ class World:
             if replica.leading:
                 for text in endings.ghosts(self.store, replica):
                     self.oracles.fail("a cache shows what there is", text)
+
+    async def _lasting(self, dead: set[str]) -> list[str]:
+        found = endings.without_reason(self.store, dead)
+        for _ in range(LAST_LOOKS):
+            if not found:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+            now = endings.without_reason(self.store, dead)
+            found = [text for text in found if text in now]
+        return found
 
 
 def play(scenario: Scenario) -> Outcome:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.states import TaskState
-from bernstein.core.actions import Decision
+from bernstein.core.actions import Decision, give_up
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
@@ -32,6 +32,9 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> Decision:
     if status.state is None:
         status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
         return decide_open(snapshot, status, now, may_claim=False)
+    if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
+        # A Job may come late, by a request that nobody waited for any more.
+        return Decision(status, give_up(snapshot.jobs.values()))
     if task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
     match status.state:

@@ -15,7 +15,7 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import Hold, QueueReason
 from bernstein.core import conditions
 from bernstein.core import conditions as progress
-from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunBegin
+from bernstein.core.actions import CancelTasks, CreateTasks, DeleteJobs, PlanDecision, RunBegin
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
@@ -433,6 +433,13 @@ def test_a_plan_that_is_over_does_nothing_whatever_happens_to_its_tasks(phase: s
 
     assert decision.actions == ()
     assert decision.status.phase == phase
+
+
+def test_a_job_that_is_made_after_a_plans_end_is_deleted() -> None:
+    over_ = objects.plan(status=PlanStatus(phase="Cancelled", ended_at=NOW, expanded=True))
+    late = objects.job("plan-begin-0", objects.pod(objects.running("begin")))
+
+    assert look(over_, jobs=(late,)).actions == (DeleteJobs((late,)),)
 
 
 def test_a_plan_that_is_being_deleted_starts_nothing() -> None:

@@ -1,0 +1,30 @@
+"""Scenarios that are kept: what once went wrong, and what the repairs are for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.model.scenario import Scenario, load
+
+FOLDER = Path(__file__).parent / "stories"
+
+
+@dataclass(frozen=True)
+class Known:
+    """An open fault of the product, which its story still finds."""
+
+    story: str
+    fault: str
+
+
+KNOWN: tuple[Known, ...] = ()
+"""Whoever mends one moves its story to MENDED."""
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def story(name: str) -> Scenario:
+    return load(FOLDER / f"{name}.json")
