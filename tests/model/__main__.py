@@ -1,8 +1,8 @@
 """Plays seeds, stories and shrunk scenarios, and prints what was found.
 
-    python -m tests.model --seeds 200 --from 1 --rates rough
-    python -m tests.model --seed 17 --rates rough --shrink --save name-of-a-story
-    python -m tests.model --story name-of-a-story --without fences
+python -m tests.model --seeds 200 --from 1 --rates rough
+python -m tests.model --seed 17 --rates rough --shrink --save name-of-a-story
+python -m tests.model --story name-of-a-story --without fences
 """
 
 from __future__ import annotations

@@ -12,15 +12,23 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.errors import ApiError, Gone, TransportError, api_error
 from bernstein.kube.resource import EVENTS, Key, Object, Resource, key_of
-from tests.model.store import NAMESPACE, Store, copy, refused, selected
+from tests.model.cluster.store import NAMESPACE, Store, copy, refused, selected
 
+T = TypeVar("T")
 BOOKMARK_SECONDS = 55.0
+_REFUSALS: Mapping[str, Callable[[int], ApiError]] = {
+    "error": lambda _: api_error(500, {"message": "etcdserver: request timed out"}),
+    "busy": lambda seconds: api_error(429, {}, retry_after=str(seconds)),
+    "conflict": lambda _: refused(409, "Conflict", "the object has been modified"),
+    "forbidden": lambda _: refused(403, "Forbidden", "exceeded quota: count/jobs.batch"),
+}
+"""What a server answers that has applied nothing."""
 
 
 class Trouble(Protocol):
@@ -88,7 +96,7 @@ class ModelClient(Client):
         limit: int = 500,
     ) -> ObjectList:
         def read() -> ObjectList:
-            found = self._store.list(resource, label_selector, field_selector)
+            found = self._store.matching(resource, label_selector, field_selector)
             return ObjectList(found, str(self._store.revision))
 
         return await self._request("LIST", resource, read)
@@ -174,8 +182,8 @@ class ModelClient(Client):
         return await self._request("LOG", EVENTS, lambda: b"what it printed")
 
     async def _request(
-        self, verb: str, resource: Resource, apply: Callable[[], Any], body: object = None
-    ) -> Any:
+        self, verb: str, resource: Resource, apply: Callable[[], T], body: object = None
+    ) -> T:
         self._reached(verb)
         await asyncio.sleep(self._random.uniform(0.0005, 0.02))
         self._reached(verb)
@@ -184,7 +192,7 @@ class ModelClient(Client):
             return await self._answered(apply)
         return await self._faulty(fault, verb, apply)
 
-    async def _answered(self, apply: Callable[[], Any]) -> Any:
+    async def _answered(self, apply: Callable[[], T]) -> T:
         """The server's answer; an error takes its way, too."""
         try:
             answer = apply()
@@ -194,52 +202,35 @@ class ModelClient(Client):
         await asyncio.sleep(self._random.uniform(0.0005, 0.02))
         return answer
 
-    async def _faulty(self, fault: dict[str, Any], verb: str, apply: Callable[[], Any]) -> Any:
-        seconds = float(fault.get("seconds", 0.0))
-        match fault["what"]:
-            case "none":  # what follows on it is meant
-                return await self._answered(apply)
-            case "dropped":
-                await self._unanswered(verb)
-            case "timeout":  # after it was applied
-                self._quietly(apply)
-                await self._unanswered(verb)
-            case "late":
-                loop = asyncio.get_running_loop()
-                loop.call_later(self._timeout + seconds, self._quietly, apply)
-                await self._unanswered(verb)
-            case "error":
-                raise api_error(500, {"message": "etcdserver: request timed out"})
-            case "error_after":
-                self._quietly(apply)
-                raise api_error(500, {"message": "etcdserver: leader changed"})
-            case "busy":
-                raise api_error(429, {}, retry_after=str(int(seconds)))
-            case "conflict":
-                raise refused(409, "Conflict", "the object has been modified")
-            case "forbidden":
-                raise refused(403, "Forbidden", "exceeded quota: count/jobs.batch")
-            case "slow":
-                answer = apply()
-                await asyncio.sleep(min(seconds, self._timeout))
-                if seconds >= self._timeout:
-                    raise TransportError(f"{verb}: no answer")
+    async def _faulty(self, fault: dict[str, Any], verb: str, apply: Callable[[], T]) -> T:
+        what, seconds = fault["what"], float(fault.get("seconds", 0.0))
+        if what in _REFUSALS:
+            raise _REFUSALS[what](int(seconds))
+        if what == "late":
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._timeout + seconds, self._quietly, apply)
+        elif what in ("timeout", "error_after", "crash_after"):
+            self._quietly(apply)
+        elif what == "slow":
+            answer = apply()
+            await asyncio.sleep(min(seconds, self._timeout))
+            if seconds < self._timeout:
                 return answer
-            case "crash":
-                self._process.die()
-                await asyncio.Event().wait()
-            case "crash_after":
-                self._quietly(apply)
-                self._process.die()
-                await asyncio.Event().wait()
-        raise AssertionError(fault)
+        elif what == "none":  # what follows on it is meant
+            return await self._answered(apply)
+        if what == "error_after":
+            raise api_error(500, {"message": "etcdserver: leader changed"})
+        if what.startswith("crash"):
+            self._process.die()
+            await asyncio.Event().wait()
+        return await self._unanswered(verb)
 
     async def _unanswered(self, verb: str) -> NoReturn:
         await asyncio.sleep(self._timeout)
         raise TransportError(f"{verb}: no answer")
 
     @staticmethod
-    def _quietly(apply: Callable[[], Any]) -> None:
+    def _quietly(apply: Callable[[], object]) -> None:
         with suppress(ApiError):
             apply()
 
@@ -250,6 +241,14 @@ class ModelClient(Client):
             raise TransportError(f"{verb}: no route to host")
 
     # --- watches ----------------------------------------------------------------------------------
+
+    def _still_open(self, resource: Resource, position: int, opened: float) -> None:
+        self._reached("WATCH")
+        how = self._trouble.breaks(self._process.number, resource, opened)
+        if how == "gone" or position < self._store.floor[resource]:
+            raise Gone(410, "Expired", "too old resource version")
+        if how == "broken":
+            raise TransportError(f"watch of {resource.plural} broke")
 
     async def watch(
         self,
@@ -269,17 +268,9 @@ class ModelClient(Client):
         opened = heard = store.seconds
         lag = self._random.uniform(0.0, 0.05)
         while True:
-            self._reached("WATCH")
-            if position < store.floor[resource]:
-                raise Gone(410, "Expired", "too old resource version")
-            how = self._trouble.breaks(number, resource, opened)
-            if how == "gone":
-                raise Gone(410, "Expired", "too old resource version")
-            if how == "broken":
-                raise TransportError(f"watch of {resource.plural} broke")
             now = store.seconds
-            shown_from = self._trouble.held_back(number, resource)
-            if now < shown_from:
+            self._still_open(resource, position, opened)
+            if now < (shown_from := self._trouble.held_back(number, resource)):
                 if now - heard > inactivity:
                     raise TransportError(f"watch of {resource.plural} is silent")
                 await asyncio.sleep(min(shown_from - now, 5.0))

@@ -11,9 +11,9 @@ from bernstein.core import conditions
 from bernstein.core.fsm import is_final
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, SESSIONS, TASKS
+from tests.model.cluster.store import Store
 from tests.model.oracles import Oracles
 from tests.model.replicas import Replica
-from tests.model.store import Store
 
 
 def unfinished(store: Store) -> list[str]:
@@ -119,13 +119,9 @@ def ghosts(store: Store, replica: Replica) -> list[str]:
     found = []
     for informer in replica.engine.caches.informers:
         shown = {key_of(o): _version(o) for o in informer.objects()}
-        there = {
-            key_of(o): _version(o)
-            for o in store.all(informer.resource)
-        }
-        for key in sorted({*shown, *there}):
-            if shown.get(key) != there.get(key):
-                found.append(f"{informer.resource.kind} {key.name}")
+        there = {key_of(o): _version(o) for o in store.all(informer.resource)}
+        differ = (key for key in sorted({*shown, *there}) if shown.get(key) != there.get(key))
+        found += [f"{informer.resource.kind} {key.name}" for key in differ]
     return found
 
 

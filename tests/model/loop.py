@@ -24,9 +24,7 @@ class _Jumping(selectors.SelectSelector):
         super().__init__()
         self.seconds = START
 
-    def select(
-        self, timeout: float | None = None
-    ) -> list[tuple[selectors.SelectorKey, int]]:
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise Standstill
         self.seconds += max(0.0, timeout)

@@ -27,9 +27,9 @@ from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
 from bernstein.kube.resource import PODS, Object, Resource, uid_of
 from bernstein.resources import PLANS, SESSIONS, TASKS
+from tests.model.cluster.programs import Run
+from tests.model.cluster.store import Store
 from tests.model.people import People
-from tests.model.programs import Run
-from tests.model.store import Store
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.invariants import consistent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -10,7 +11,7 @@ from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.control_plane.objects import valid
-from tests.model.store import NAMESPACE, Store, copy
+from tests.model.cluster.store import NAMESPACE, Store, copy
 from tests.unit.core.simulation.remote import Remote
 
 KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS)}
@@ -77,8 +78,6 @@ class People:
             self._store.delete(resource, key_of(obj), propagation=event["propagation"])
 
     def _suspend(self, event: dict[str, Any]) -> None:
-        import asyncio
-
         plan = self._pick(PLANS, event)
         if plan is not None:
             self._store.merge(PLANS, key_of(plan), {"spec": {"suspend": True}})

@@ -13,7 +13,7 @@ from bernstein.kube.clock import Clock
 from bernstein.kube.lease import Elector
 from bernstein.observe.metrics import Metrics
 from tests.model.client import ModelClient, Process, Trouble
-from tests.model.store import NAMESPACE, Store
+from tests.model.cluster.store import NAMESPACE, Store
 
 RESTART_SECONDS = 3.0
 NEVER = 1e9

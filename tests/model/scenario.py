@@ -1,16 +1,16 @@
-"""What happens in one run: a seed becomes a list of events, which can be written down and shrunk."""
+"""What happens in one run: a seed becomes a list of events, which can be kept and shrunk."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bernstein.api.pod import AGENT, CHECK, INSPECT
+from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
-from tests.model.kubelet import NODES
 
 Event = dict[str, Any]
 Fates = Mapping[str, Mapping[str, float]]
@@ -201,7 +201,9 @@ class _Maker:
             ways = ("Background", "Foreground", "Background", "Orphan")
             event["propagation"] = dice.pick(ways, "way", number)
         if act == "edit project":
-            event["change"] = dice.pick(("agents", "gates off", "gates on", "gate"), "change", number)
+            event["change"] = dice.pick(
+                ("agents", "gates off", "gates on", "gate"), "change", number
+            )
         if act == "suspend":
             event["seconds"] = round(dice.between(10, 600, "suspended", number), 1)
         return event
@@ -284,6 +286,3 @@ class _Maker:
         if what == "image":
             event["role"] = dice.pick((AGENT, CHECK), "image of", number)
         return event
-
-
-Build = Callable[[], Scenario]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.model.scenario import Scenario, load
+from tests.model.scenario import Event, Scenario, load
 
 FOLDER = Path(__file__).parent / "stories"
 
@@ -20,6 +20,18 @@ class Known:
 
 KNOWN: tuple[Known, ...] = ()
 """Whoever mends one moves its story to MENDED."""
+MENDED = (
+    "a-check-is-made-after-the-cancel",
+    "a-policy-refuses-an-agent",
+    "the-time-of-day-jumps-while-a-check-runs",
+)
+"""Stories in which nothing is found any more."""
+
+
+def with_events(scenario: Scenario, *more: Event) -> Scenario:
+    """The scenario in which this happens, too."""
+    events = sorted((*scenario.events, *more), key=lambda event: event["at"])
+    return replace(scenario, events=tuple(events))
 
 
 def names() -> list[str]:

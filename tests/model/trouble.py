@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bernstein.kube.resource import EVENTS, LEASES, Resource
-from tests.model.store import Store
+from tests.model.cluster.store import Store
 
 WRITES = ("POST", "PATCH", "DELETE")
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from tests.model import endings
-from tests.model.collector import Collector
+from tests.model.cluster.collector import Collector
+from tests.model.cluster.job_controller import JobController
+from tests.model.cluster.kubelet import Kubelets
+from tests.model.cluster.programs import Programs
+from tests.model.cluster.store import Store
 from tests.model.dice import Dice
-from tests.model.job_controller import JobController
-from tests.model.kubelet import Kubelets
 from tests.model.loop import Standstill, run
 from tests.model.oracles import Oracles, Violation
 from tests.model.people import TARGET, People
-from tests.model.programs import Programs
 from tests.model.replicas import Replica
 from tests.model.scenario import RATES, Event, Scenario
-from tests.model.store import Store
 from tests.model.trouble import Troubles
 from tests.unit.core.simulation.remote import Remote
 
 LONGEST_REST = 2 * 3600.0
 """So long after people and trouble have stopped everything has ended, or says why not."""
+PROBED_SECONDS = 2400.0
+"""So long after that what is held has been tried again several times, if the clocks are right."""
 LOOK_SECONDS = 60.0
 QUIET_SECONDS = 120.0
 LAST_LOOKS = 10
@@ -92,53 +94,75 @@ class World:
     def happen(self, event: Event) -> None:
         if self.violated.is_set():
             return
-        loop, seconds = asyncio.get_running_loop(), event.get("seconds")
-        match event["do"]:
-            case "fault":
-                self.troubles.arm(dict(event))
-            case "lag":
-                self.troubles.lag(event["resource"], event["seconds"])
-            case "gone" | "broken":
-                self.troubles.end_watches(event["resource"], event["do"])
-            case "doubles":
-                self.troubles.double(event["resource"], event["seconds"])
-            case "crash":
-                self._replica(event).kill()
-            case "crash at write":
-                what = "crash_after" if event.get("after") else "crash"
-                more = {n: event[n] for n in ("resource",) if n in event}
-                self.troubles.arm({"what": what, "verb": event.get("verb", "write"), **more})
-            case "stop":
-                self._replica(event).stop()
-            case "cut off":
-                self._replica(event).cut_off(event["seconds"])
-            case "clock":
-                self._replica(event).jumped += event["seconds"]
-            case "dead" | "cut":
-                node = event.get("node") or self.kubelets.node_of(event["job"])
-                self.kubelets.fail(node, event["do"])
-                if seconds is not None:
-                    loop.call_later(seconds, self.kubelets.mend, node)
-            case "forbid":
-                self.store.forbidden.append(event["job"])
-            case "drain":
-                self.kubelets.drain(event["node"])
-            case "quota":
-                self.jobs.refuses_pods_until = self.store.seconds + event["seconds"]
-            case "image":
-                self.kubelets.bad_images.add(event["role"])
-                loop.call_later(event["seconds"], self.kubelets.bad_images.discard, event["role"])
-            case "slow starts":
-                self.kubelets.slow_starts = 20.0
-            case "fate":
-                self.programs.forced.append(dict(event))
-            case _:
-                self.people.act(event)
+        act = getattr(self, "_" + event["do"].replace(" ", "_"), self.people.act)
+        act(event)
+
+    def _fault(self, event: Event) -> None:
+        self.troubles.arm(dict(event))
+
+    def _lag(self, event: Event) -> None:
+        self.troubles.lag(event["resource"], event["seconds"])
+
+    def _gone(self, event: Event) -> None:
+        self.troubles.end_watches(event["resource"], "gone")
+
+    def _broken(self, event: Event) -> None:
+        self.troubles.end_watches(event["resource"], "broken")
+
+    def _doubles(self, event: Event) -> None:
+        self.troubles.double(event["resource"], event["seconds"])
+
+    def _crash(self, event: Event) -> None:
+        self._replica(event).kill()
+
+    def _crash_at_write(self, event: Event) -> None:
+        what = "crash_after" if event.get("after") else "crash"
+        self.troubles.arm({"what": what, "verb": "write"})
+
+    def _stop(self, event: Event) -> None:
+        self._replica(event).stop()
+
+    def _cut_off(self, event: Event) -> None:
+        self._replica(event).cut_off(event["seconds"])
+
+    def _clock(self, event: Event) -> None:
+        self._replica(event).jumped += event["seconds"]
+
+    def _dead(self, event: Event) -> None:
+        node = event.get("node") or self.kubelets.node_of(event["job"])
+        self.kubelets.fail(node, event["do"])
+        if event["seconds"] is not None:
+            self._later(event["seconds"], self.kubelets.mend, node)
+
+    _cut = _dead
+
+    def _drain(self, event: Event) -> None:
+        self.kubelets.drain(event["node"])
+
+    def _quota(self, event: Event) -> None:
+        self.jobs.refuses_pods_until = self.store.seconds + event["seconds"]
+
+    def _forbid(self, event: Event) -> None:
+        self.store.forbidden.append(event["job"])
+
+    def _image(self, event: Event) -> None:
+        self.kubelets.bad_images.add(event["role"])
+        self._later(event["seconds"], self.kubelets.bad_images.discard, event["role"])
+
+    def _slow_starts(self, event: Event) -> None:
+        self.kubelets.slow_starts = 20.0
+
+    def _fate(self, event: Event) -> None:
+        self.programs.forced.append(dict(event))
+
+    @staticmethod
+    def _later(seconds: float, act: Callable[[str], None], what: str) -> None:
+        asyncio.get_running_loop().call_later(seconds, act, what)
 
     def _replica(self, event: Event) -> Replica:
         """Of the number that is named, or whoever leads."""
         if "replica" in event:
-            return self.replicas[event["replica"] % len(self.replicas)]
+            return self.replicas[int(event["replica"]) % len(self.replicas)]
         return next((r for r in self.replicas if r.leading), self.replicas[0])
 
     # --- afterwards -------------------------------------------------------------------------------
@@ -156,15 +180,19 @@ class World:
                 self.kubelets.mend(node.name)
 
     async def _rest(self) -> None:
-        until = self.store.seconds + LONGEST_REST
-        while self.store.seconds < until and not self.violated.is_set():
+        begun = self.store.seconds
+        dead = {n.name for n in self.kubelets.nodes.values() if n.state == "dead"}
+        late = any(event["do"] == "clock" for event in self.scenario.events)
+        while self.store.seconds < begun + LONGEST_REST and not self.violated.is_set():
             await asyncio.sleep(LOOK_SECONDS)
             quiet = self.store.seconds - self.oracles.last_write > QUIET_SECONDS
             if quiet and not endings.unfinished(self.store):
                 break
+            probed = not late and self.store.seconds - begun > PROBED_SECONDS
+            if probed and not endings.without_reason(self.store, dead):
+                break
         if self.violated.is_set():
             return
-        dead = {n.name for n in self.kubelets.nodes.values() if n.state == "dead"}
         for text in await self._lasting(dead):
             self.oracles.fail("it ends, or says why it waits", text)
         for text in endings.miscounted(self.store, self.oracles):
@@ -203,7 +231,7 @@ def play(scenario: Scenario) -> Outcome:
 def _listening(oracles: Oracles) -> Iterator[None]:
     """The log is silent, but for what a developer must see: an exception that nobody foresaw."""
 
-    def hear(_: Any, method: str, event: dict[str, Any]) -> dict[str, Any]:
+    def hear(_: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
         if method in ("error", "exception") and event.get("exc_info"):
             error = event["exc_info"]
             oracles.fail("no defects", f"{event.get('event')}: {error!r}")

@@ -176,7 +176,10 @@ class JobViews:
         """The view with how long this process has seen its pod so."""
         if view.pod is None:
             return view
-        seen, measured = self._seen.get(uid_of(view.pod), _UNSEEN), self._clock.monotonic()
+        seen, measured = (
+            self._seen.get(view.pod["metadata"]["uid"], _UNSEEN),
+            self._clock.monotonic(),
+        )
 
         def since(first: float | None) -> datetime | None:
             return now - timedelta(seconds=measured - first) if first is not None else None

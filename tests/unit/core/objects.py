@@ -16,10 +16,11 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.checks.gates import GATES
 from bernstein.checks.spec import Subject
-from bernstein.core import conditions, labels, names, pods
+from bernstein.core import conditions, labels, names
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.required import plan_checks
+from tests.unit.core.sightings import seen
 
 Object = dict[str, Any]
 
@@ -433,21 +434,6 @@ def job(name: str, pod: Object | None = None, *, age: float = 5, **more: Any) ->
     fields["labels"] = own | more.pop("labels", {})
     fields |= seen(pod, own.get(labels.JOB, ""))
     return JobView(name=name, **(fields | more))
-
-
-def seen(pod: Object | None, main: str) -> Object:
-    """When an operator saw what, that was there all the time."""
-    if pod is None:
-        return {}
-    meta, found = pod["metadata"], {c["type"]: c for c in pod["status"].get("conditions", ())}
-    bound = found.get("PodScheduled", {}).get("lastTransitionTime")
-    until = pods.parse_time(meta["deletionTimestamp"]) if pods.is_deleting(pod) else None
-    grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
-    return {
-        "bound_since": pods.parse_time(bound) if bound else None,
-        "running_since": pods.running_since(pod, main),
-        "ending_since": until - grace if until is not None else None,
-    }
 
 
 def result_job(name: str, container: str, said: Any) -> JobView:

@@ -23,7 +23,8 @@ from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
-from tests.unit.core.objects import only_known, seen
+from tests.unit.core.objects import only_known
+from tests.unit.core.sightings import seen
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot

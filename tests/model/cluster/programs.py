@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bernstein.api import pod as protocol
+from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT, CHECK, CONFIG_VARIABLE, INSPECT, LAND
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import SESSIONS, TASKS
+from tests.model.cluster.store import Store
 from tests.model.dice import Dice
-from tests.model.store import Store
 from tests.unit.core import objects
 from tests.unit.core.simulation.remote import Remote
 
@@ -97,7 +98,7 @@ class Programs:
         self._dice = dice
         self._fates = fates
         self.forced: list[dict[str, Any]] = []
-        """Fates that a story wants: {job: part of a Job's name, fate, seconds}; each for one Job."""
+        """Fates that a story wants, each for one Job: {job: part of its name, fate, seconds}."""
         self.all_good = False
 
     def fate(self, run: Run) -> tuple[str, float]:
@@ -163,7 +164,7 @@ class Programs:
         session = self._store.find(SESSIONS, key)
         if run.shared.get("cut") or session is None or session["metadata"]["uid"] != run.owner:
             return False
-        usage = objects.UsageCounts(input=self._usage(run).input, output=self._usage(run).output)
+        usage = UsageCounts(input=self._usage(run).input, output=self._usage(run).output)
         report = {
             "seq": int(self._store.seconds),
             "heartbeatTime": self._store.now().isoformat(),

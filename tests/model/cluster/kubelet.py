@@ -6,14 +6,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from bernstein.core import labels
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, key_of, uid_of
+from tests.model.cluster.programs import End, Programs, Run, Witness
+from tests.model.cluster.store import ENDED, Store, copy, stamp
 from tests.model.dice import Dice
-from tests.model.programs import End, Programs, Run, Witness
-from tests.model.store import ENDED, Store, copy, stamp
 from tests.unit.core import objects
 
 NODES = ("one", "two", "three")
@@ -116,7 +117,10 @@ class Kubelets:
         self.runs[run.uid] = run
         self._observer.started(run)
         began = self._store.now()
-        containers = (objects.ended("checkout"), objects.running(role, began.replace(microsecond=0)))
+        containers = (
+            objects.ended("checkout"),
+            objects.running(role, began.replace(microsecond=0)),
+        )
         self._report(pod, phase="Running", startTime=stamp(began), containers=containers)
         try:
             async with asyncio.timeout(pod["spec"].get("activeDeadlineSeconds")):
@@ -130,9 +134,7 @@ class Kubelets:
         await node.up()
         self._over(run, end, stamp(began), finished, reason)
 
-    def _over(
-        self, run: Run, end: End, began: str, finished: str, more: dict[str, Any]
-    ) -> None:
+    def _over(self, run: Run, end: End, began: str, finished: str, more: dict[str, Any]) -> None:
         for container in end.containers:
             ended = container["state"].get("terminated")
             if ended is not None:
@@ -213,7 +215,9 @@ class Kubelets:
                 if how == "dead":
                     run.live = False
                     self._lives[run.uid].cancel()
-        asyncio.get_running_loop().call_later(UNREACHABLE_SECONDS, self._give_up, node, node.failed_at)
+        asyncio.get_running_loop().call_later(
+            UNREACHABLE_SECONDS, self._give_up, node, node.failed_at
+        )
 
     def _give_up(self, node: Node, failed_at: float) -> None:
         if node.state != "up" and node.failed_at == failed_at:
@@ -236,7 +240,5 @@ class Kubelets:
 _INIT = ("checkout", "pusher", "recorder")
 
 
-def _moment(store: Store, seconds: float) -> Any:
-    from datetime import timedelta
-
+def _moment(store: Store, seconds: float) -> datetime:
     return store.now() - timedelta(seconds=store.seconds - seconds)

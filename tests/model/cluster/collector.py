@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import TypeAlias
 
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, key_of, uid_of
+from tests.model.cluster.store import ENDED, FOREGROUND, KEPT, ORPHAN, Store, copy
 from tests.model.dice import Dice
-from tests.model.store import ENDED, FOREGROUND, KEPT, ORPHAN, Store, copy
 
 POD_GC_SECONDS = 20.0
+
+Dependants: TypeAlias = list[tuple[Resource, Object]]
+Uids: TypeAlias = Mapping[str, object]
 
 
 class Collector:
@@ -34,26 +39,34 @@ class Collector:
         self._due = False
         store = self._store
         living: dict[str, Object] = {}
-        dependants: dict[str, list[tuple[Resource, Object]]] = defaultdict(list)
+        dependants: dict[str, Dependants] = defaultdict(list)
         for resource in KEPT:
             for obj in store.all(resource):
                 living[uid_of(obj)] = obj
                 for owner in obj["metadata"].get("ownerReferences", ()):
                     dependants[owner["uid"]].append((resource, obj))
         for uid, owned in dependants.items():
-            owner = living.get(uid)
-            if owner is None:
-                for resource, obj in owned:
-                    if not any(o["uid"] in living for o in obj["metadata"]["ownerReferences"]):
-                        self._delete(resource, obj, "Background")
-            elif is_deleting(owner) and FOREGROUND in owner["metadata"].get("finalizers", ()):
-                for resource, obj in owned:
-                    deeper = "Foreground" if dependants.get(uid_of(obj)) else "Background"
-                    self._delete(resource, obj, deeper)
+            self._with_owner(living.get(uid), owned, living, dependants)
         for resource in KEPT:
             for obj in store.all(resource):
                 if is_deleting(obj):
                     self._let_go(resource, obj, dependants.get(uid_of(obj), []))
+
+    def _with_owner(
+        self, owner: Object | None, owned: Dependants, living: Uids, dependants: Uids
+    ) -> None:
+        """What goes because its owner is gone, or goes before its owner."""
+        for resource, obj in owned:
+            references = obj["metadata"]["ownerReferences"]
+            if owner is None and not any(o["uid"] in living for o in references):
+                self._delete(resource, obj, "Background")
+            elif (
+                owner
+                and is_deleting(owner)
+                and FOREGROUND in owner["metadata"].get("finalizers", ())
+            ):
+                deeper = "Foreground" if uid_of(obj) in dependants else "Background"
+                self._delete(resource, obj, deeper)
 
     def _delete(self, resource: Resource, obj: Object, propagation: str) -> None:
         if not is_deleting(obj):

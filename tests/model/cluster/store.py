@@ -116,7 +116,7 @@ class Store:
     def all(self, resource: Resource) -> list[Object]:
         return list(self.objects[resource].values())
 
-    def list(
+    def matching(
         self, resource: Resource, label_selector: str | None, field_selector: str | None
     ) -> list[Object]:
         return [
@@ -224,6 +224,9 @@ class Store:
         if extra is not None and extra not in holds and not is_deleting(live):
             holds = meta["finalizers"] = [*holds, extra]
         grace = _grace(resource, live, grace_seconds)
+        if not is_deleting(live) and not holds and not grace:
+            self._remove(resource, new)  # at once: it was never seen being deleted
+            return
         if not is_deleting(live):
             meta["deletionTimestamp"] = stamp(self.now() + timedelta(seconds=grace))
             meta["deletionGracePeriodSeconds"] = grace
@@ -315,7 +318,9 @@ def _merged(old: Any, patch: Any) -> Any:
 
 
 def _edit(obj: Any, step: Mapping[str, Any]) -> None:
-    *way, last = (part.replace("~1", "/").replace("~0", "~") for part in step["path"][1:].split("/"))
+    *way, last = (
+        part.replace("~1", "/").replace("~0", "~") for part in step["path"][1:].split("/")
+    )
     for part in way:
         obj = obj[int(part)] if isinstance(obj, list) else obj[part]
     name: Any = int(last) if isinstance(obj, list) else last
@@ -326,7 +331,7 @@ def _edit(obj: Any, step: Mapping[str, Any]) -> None:
         case "remove":
             del obj[name]
         case "replace":
-            obj[name]  # noqa: B018 - it must be there
+            obj[name]
             obj[name] = step["value"]
         case "add":
             obj[name] = step["value"]

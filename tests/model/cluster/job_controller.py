@@ -1,4 +1,4 @@
-"""The Job controller and the one that removes finished Jobs, as far as Jobs of one pod need them."""
+"""The Job controller and the one that removes finished Jobs, as far as Jobs of one pod need it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from bernstein.kube.resource import (
     uid_of,
 )
 from bernstein.resources import CORE_EVENTS
+from tests.model.cluster.store import ENDED, Store, copy, stamp
 from tests.model.dice import Dice
-from tests.model.store import ENDED, Store, copy, stamp
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
@@ -70,10 +70,13 @@ class JobController:
             for pod in pods:
                 self._untrack(pod)
             return
-        ended = next((p for p in pods if p["status"].get("phase") in ENDED), None)
         for pod in pods:
             if pod["status"].get("phase") in ENDED:
                 self._untrack(pod)
+        self._step(job, uid, key, pods)
+
+    def _step(self, job: Object, uid: str, key: Key, pods: list[Object]) -> None:
+        ended = next((p for p in pods if p["status"].get("phase") in ENDED), None)
         if _finished(job) or job["spec"].get("suspend"):
             self._expire(job, key)
         elif ended is not None:
