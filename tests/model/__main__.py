@@ -80,6 +80,8 @@ def _many(asked: argparse.Namespace) -> int:
             print(f"seed {seed} {rates} finds:", flush=True)
             for violation in outcome.violations[:5]:
                 print(f"  {violation}", flush=True)
+        if seed % 100 == 0:
+            print(f"up to seed {seed}: {time.monotonic() - begun:.0f} s", flush=True)
     took = time.monotonic() - begun
     last = asked.first + asked.seeds - 1
     print(f"seeds {asked.first} to {last}: {len(failed)} find something {failed}; {took:.0f} s")
