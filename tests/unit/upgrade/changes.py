@@ -182,6 +182,12 @@ def _is_being_cancelled(pair: Pair) -> bool:
     return (pair.recorded.get("phase"), pair.today.get("phase")) == ("Cancelled", "Cancelling")
 
 
+def _is_over(pair: Pair) -> bool:
+    """Whether it was over already, and all that is asked for is that its Jobs go."""
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return "endedAt" in pair.before and all(a["action"] == "delete jobs" for a in asked)
+
+
 def _lost_its_pod(pair: Pair) -> bool:
     outcomes = [status.get("outcome", {}).get("reason") for status in (pair.recorded, pair.today)]
     return outcomes == ["PodLost", "PodLost"]
@@ -262,6 +268,12 @@ CHANGES = (
         "Plan",
         EVERYTHING,
         _is_being_cancelled,
+    ),
+    Change(
+        "a Job of a Plan that is over does nothing any more: it was made too late",
+        "Plan",
+        ("actions",),
+        _is_over,
     ),
     Change(
         "a session that is stopped before it has a pod says so",
