@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -146,9 +146,6 @@ class Oracles:
         self.must(self._pushed[owner] == 1, "it lands once", f"{run.job} pushes {sha[:8]} again")
         self.must(owner not in self._cancelled, "cancelled is cancelled", f"{run.job} pushes")
         self.must(sha in self._approved, "only what was judged lands", f"{run.job}: {sha[:8]}")
-
-    def said(self, run: Run, containers: Iterable[Object]) -> None:
-        """Nothing yet: what the API server has of it counts."""
 
     # --- what is written --------------------------------------------------------------------------
 

@@ -24,7 +24,6 @@ UNREACHABLE_SECONDS = 340.0
 
 class Observer(Witness, Protocol):
     def started(self, run: Run) -> None: ...
-    def said(self, run: Run, containers: Iterable[Object]) -> None: ...
 
 
 class Node:
@@ -139,7 +138,6 @@ class Kubelets:
             ended = container["state"].get("terminated")
             if ended is not None:
                 ended |= {"startedAt": began, "finishedAt": finished}
-        self._observer.said(run, end.containers)
         self._report(run.pod, phase=end.phase, containers=end.containers, **more)
 
     def _report(self, pod: Object, *, containers: Iterable[Object] = (), **status: Any) -> None:
