@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-cluster test-e2e \
-  down clean-cache setup packages binaries components images venv lock generate help
+  test-model test-model-sample down clean-cache setup packages binaries components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -21,6 +21,7 @@ demo: setup ## the whole story on a real cluster, end to end
 test: setup ## everything that CI runs
 	$(MAKE) lint
 	$(MAKE) test-unit
+	$(MAKE) test-model-sample
 	$(MAKE) test-programs
 	$(MAKE) test-perf
 	$(MAKE) test-control-plane
@@ -65,6 +66,12 @@ lint: venv ## format, lint, types, layers, generated files
 
 test-unit: venv packages ## seconds, no cluster
 	$(PYTEST) tests/unit -n 2
+
+test-model-sample: venv ## the engine in virtual time: some seeds, every story, every repair taken out
+	$(PYTEST) tests/model -n 2
+
+test-model: venv ## the engine in virtual time: 2,000 seeds, minutes
+	$(PY) -m tests.model --seeds 2000
 
 test-programs: venv packages ## real git, agents, launcher and processes; no cluster
 	$(PYTEST) tests/programs -n 2

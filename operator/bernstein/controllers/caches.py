@@ -12,6 +12,7 @@ from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.kube.cache import by_controller_uid, by_label
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
 from bernstein.kube.reconcile import Predicate
@@ -104,9 +105,11 @@ class Caches:
         namespaces: Sequence[str] | None = None,
         *,
         observer: Observer | None = None,
+        clock: Clock = REAL,
     ) -> None:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
-        informer = partial(Informer, client, namespaces=namespaces, observer=observer)
+        self._client = client
+        informer = partial(Informer, client, namespaces=namespaces, observer=observer, clock=clock)
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
@@ -120,7 +123,7 @@ class Caches:
             label_selector=ours,
             indexes=POD_INDEXES | {SESSION: by_label(labels.SESSION)},
         )
-        self.job_views = JobViews(client, self.jobs, self.pods)
+        self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
 
     @property

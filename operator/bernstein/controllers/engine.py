@@ -18,6 +18,7 @@ from bernstein.controllers.wiring import Context, KindController
 from bernstein.controllers.writer import Writer
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import KubeError
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.lease import Elector, Fence
@@ -59,14 +60,21 @@ class Engine:
         identity: str | None = None,
         watch: list[str] | None = None,
         tuning: Tuning | None = None,
+        clock: Clock = REAL,
     ) -> None:
         self._client = client
         self._settings = settings
         self._metrics = metrics
         self._tuning = tuning or Tuning()
-        self.caches = Caches(client, watch, observer=metrics)
+        self._clock = clock
+        self.caches = Caches(client, watch, observer=metrics, clock=clock)
         self.elector = Elector(
-            client, namespace=namespace, name=lease, identity=identity, observer=metrics
+            client,
+            namespace=namespace,
+            name=lease,
+            identity=identity,
+            observer=metrics,
+            clock=clock,
         )
         metrics.watch_population(
             tasks=self.caches.tasks.informer.objects,
@@ -95,8 +103,9 @@ class Engine:
             component="bernstein-operator",
             instance=self.elector.identity,
             sanitise=lambda text: sanitise(text, 1000),
+            clock=self._clock,
         )
-        logs = LogReader(self._client)
+        logs = LogReader(self._client, self._clock)
         controllers = [self._controller(kind, fence, events, logs) for kind in CONTROLLERS]
         # Caches first hold all that the leader before wrote: what they lack would count as gone.
         async with asyncio.timeout(CATCH_UP_SECONDS):  # else another replica leads
@@ -111,8 +120,10 @@ class Engine:
     def _controller(
         self, kind: type[KindController], fence: Fence, events: EventRecorder, logs: LogReader
     ) -> Controller:
-        writer = Writer(self._client, self.caches, fence, events)
-        subject = kind(Context(self.caches, writer, self._settings, self._metrics, logs))
+        writer = Writer(self._client, self.caches, fence, events, self._clock)
+        subject = kind(
+            Context(self.caches, writer, self._settings, self._metrics, logs, self._clock)
+        )
         primary = subject.primary
         controller = Controller(
             kind.NAME,
@@ -123,6 +134,7 @@ class Engine:
             resync=self._tuning.resync_seconds,
             observer=self._metrics,
             tell=lambda key, error: tell_failure(events, primary.get(key), error),
+            clock=self._clock,
         )
         for watch in subject.watches():
             controller.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)

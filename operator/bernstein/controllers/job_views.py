@@ -4,15 +4,16 @@ from what is missing."""
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from bernstein.api.meta import Metadata
 from bernstein.core import diagnosis, labels, pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.kube.cache import by_label
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, controller_of, is_deleting, uid_of
 from bernstein.resources import CORE_EVENTS
@@ -24,6 +25,27 @@ DELETED_PODS = 500
 """So many last states of deleted pods are kept: how a pod ended may be asked after it is gone."""
 
 
+@dataclass
+class _Seen:
+    """When this process first saw a pod on a node, at work, and told to end; monotonic seconds."""
+
+    bound: float | None = None
+    running: float | None = None
+    ending: float | None = None
+
+    def note(self, pod: Object, at: float) -> None:
+        main = pod["metadata"]["labels"].get(labels.JOB, "")
+        if self.bound is None and pods.is_scheduled(pod):
+            self.bound = at
+        if self.running is None and pods.running_since(pod, main) is not None:
+            self.running = at
+        if self.ending is None and is_deleting(pod):
+            self.ending = at
+
+
+_UNSEEN = _Seen()
+
+
 class JobViews:
     """What the streams of Jobs and pods tell, put together."""
 
@@ -32,14 +54,14 @@ class JobViews:
         client: Client,
         jobs: Informer,
         pods: Informer,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Clock = REAL,
     ) -> None:
         self._client = client
         self._jobs = jobs
         self._pods = pods
         self._clock = clock
-        self._running: dict[str, datetime] = {}
-        """When a pod's main container was first seen running, by the pod's uid."""
+        self._seen: dict[str, _Seen] = {}
+        """Of each pod in the cache, by its uid."""
         self._deleted: OrderedDict[str, Object] = OrderedDict()
         """Last states of pods that were deleted, by uid."""
         self._deleted_of: defaultdict[str, dict[str, Object]] = defaultdict(dict)
@@ -52,10 +74,10 @@ class JobViews:
     def _pod_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None:
             assert old is not None
-            self._running.pop(uid_of(old), None)
+            self._seen.pop(uid_of(old), None)
             self._remember(old)
-        elif pods.running_since(new, new["metadata"]["labels"].get(labels.JOB, "")) is not None:
-            self._running.setdefault(uid_of(new), self._clock())
+        else:
+            self._seen.setdefault(uid_of(new), _Seen()).note(new, self._clock.monotonic())
 
     def _remember(self, pod: Object) -> None:
         self._deleted[uid_of(pod)] = pod
@@ -84,6 +106,7 @@ class JobViews:
         missing = expected is not None and expected not in views
         if missing or any(_ended_without_pod(view) for view in views.values()):
             views = await self._live(owner)
+        views = {name: self._timed(view, now) for name, view in views.items()}
         for job in jobs:
             view = views.get(job["metadata"]["name"])
             if view is not None and _is_stuck(view, now):
@@ -135,7 +158,6 @@ class JobViews:
             pod=pod,
             no_pod=meta["uid"] in self._without_pod,
             labels=meta.get("labels", {}),
-            running_since=self._running.get(uid_of(pod)) if pod is not None else None,
         )
 
     def _orphan(self, name: str, pod: Object) -> JobView:
@@ -148,7 +170,25 @@ class JobViews:
             deleting=True,
             pod=pod,
             labels=meta["labels"],
-            running_since=self._running.get(meta["uid"]),
+        )
+
+    def _timed(self, view: JobView, now: datetime) -> JobView:
+        """The view with how long this process has seen its pod so."""
+        if view.pod is None:
+            return view
+        seen, measured = (
+            self._seen.get(view.pod["metadata"]["uid"], _UNSEEN),
+            self._clock.monotonic(),
+        )
+
+        def since(first: float | None) -> datetime | None:
+            return now - timedelta(seconds=measured - first) if first is not None else None
+
+        return replace(
+            view,
+            bound_since=since(seen.bound),
+            running_since=since(seen.running),
+            ending_since=since(seen.ending),
         )
 
     async def _with_events(self, view: JobView, job: Object) -> JobView:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bernstein.api.pod import CHECK
 from bernstein.core.pods import Object
 from bernstein.core.verification import check_logs
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import KubeError, Requeue
 from bernstein.observe import logging
 
@@ -46,7 +46,7 @@ def _uid(pod: Object) -> str:
 class LogReader:
     """Only while `run` runs anything is read."""
 
-    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: Client, clock: Clock = REAL) -> None:
         self._client = client
         self._clock = clock
         self._readings: dict[str, _Reading] = {}
@@ -83,17 +83,17 @@ class LogReader:
 
     def _ask(self, pod: Object) -> _Reading:
         self._forget()
-        reading = _Reading(pod, self._clock() + SECONDS)
+        reading = _Reading(pod, self._clock.monotonic() + SECONDS)
         self._readings[_uid(pod)] = reading
         self._asked.put_nowait(reading)
         return reading
 
     def _is_over(self, reading: _Reading) -> bool:
-        return reading.done.is_set() or self._clock() >= reading.until
+        return reading.done.is_set() or self._clock.monotonic() >= reading.until
 
     def _forget(self) -> None:
         """Drops what nobody has come back for."""
-        oldest = self._clock() - 12 * SECONDS
+        oldest = self._clock.monotonic() - 12 * SECONDS
         self._readings = {uid: r for uid, r in self._readings.items() if r.until > oldest}
 
     async def _work(self) -> None:
@@ -101,7 +101,7 @@ class LogReader:
             reading = await self._asked.get()
             meta = reading.pod["metadata"]
             try:
-                async with asyncio.timeout(reading.until - self._clock()):
+                async with asyncio.timeout(reading.until - self._clock.monotonic()):
                     reading.text = await self._client.logs(
                         meta["namespace"],
                         meta["name"],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
 from bernstein.kube.resource import Key
@@ -26,6 +28,11 @@ class Context:
     settings: OperatorSettings
     metrics: Metrics
     logs: LogReader
+    clock: Clock = REAL
+
+    def now(self) -> datetime:
+        """The time of day, as decisions and statuses have it."""
+        return self.clock.now()
 
 
 @dataclass(frozen=True)

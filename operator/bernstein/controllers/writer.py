@@ -9,6 +9,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.core import labels
 from bernstein.core.jobs import JobView
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import NameConflict, SpecMutated
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
@@ -39,8 +40,15 @@ OWNERSHIP = Ownership(label=(labels.MANAGED_BY, labels.MANAGER), hash_annotation
 class Writer:
     """One controller's writes. `owner` is the key that is being reconciled."""
 
-    def __init__(self, client: Client, caches: Caches, fence: Fence, events: EventRecorder) -> None:
-        self.guard = Guard(caches.informers)
+    def __init__(
+        self,
+        client: Client,
+        caches: Caches,
+        fence: Fence,
+        events: EventRecorder,
+        clock: Clock = REAL,
+    ) -> None:
+        self.guard = Guard(caches.informers, clock=clock)
         self.events = events
         self._caches = caches
         self._mutated: dict[tuple[Resource, Key], int] = {}

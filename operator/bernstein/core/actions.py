@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
+from bernstein.api.pod import FENCE
 from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import DIGEST, CheckSpec
 from bernstein.core.jobs import JobView
@@ -120,8 +121,11 @@ class RunFence:
 
 
 def give_up(jobs: Iterable[JobView]) -> tuple[DeleteJobs, ...]:
-    """Delete those that have not ended: nobody waits for them, and they must do nothing later."""
-    unfinished = tuple(job for job in jobs if job.goes_on)
+    """Delete those that have not ended: nobody waits for them, and they must do nothing later.
+
+    A fence stays: its name must not become free.
+    """
+    unfinished = tuple(job for job in jobs if job.goes_on and job.main != FENCE)
     return (DeleteJobs(unfinished),) if unfinished else ()
 
 

@@ -35,8 +35,13 @@ class JobView:
     events: tuple[Object, ...] = ()
     """Events of the pod, or of the Job while it has no pod; read only when it is stuck."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    bound_since: datetime | None = None
+    """When this process first saw the pod on a node. This and the two below are reckoned back from
+    the time of the look by what was measured: a jump of the time of day makes nothing longer."""
     running_since: datetime | None = None
-    """When the operator first saw its main container run, by the operator's clock."""
+    """When this process first saw its main container run."""
+    ending_since: datetime | None = None
+    """When this process first saw that the pod is told to end."""
     refused: str | None = None
     """Why the API server refuses to make the Job, so that there is none."""
 

@@ -24,15 +24,6 @@ def is_scheduled(pod: Object) -> bool:
     return bool(pod.get("spec", {}).get("nodeName"))
 
 
-def scheduled_at(pod: Object) -> datetime | None:
-    """When it got its node, by the scheduler's clock; None: it has none yet."""
-    for condition in pod.get("status", {}).get("conditions", ()):
-        if condition.get("type") == "PodScheduled" and condition.get("status") == "True":
-            moment = condition.get("lastTransitionTime")
-            return parse_time(moment) if moment else None
-    return None
-
-
 def reason(pod: Object) -> str:
     """Why the kubelet ended the pod as a whole, such as Evicted or DeadlineExceeded; else ""."""
     return str(pod.get("status", {}).get("reason", ""))

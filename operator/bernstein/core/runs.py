@@ -51,7 +51,7 @@ def state(job: JobView | None, now: datetime) -> State:
     if pods.has_ended(job.pod):
         return State.ENDED
     if pods.is_deleting(job.pod):
-        return _told_to_end(job.pod, now)
+        return _told_to_end(job, job.pod, now)
     return State.RUNNING if pods.has_started(job.pod, job.main) else State.SEEN
 
 
@@ -69,12 +69,12 @@ def is_overdue(job: JobView, now: datetime) -> bool:
     """Whether its node should have ended the pod long ago, so that it has to be abandoned."""
     if job.pod is None or pods.is_deleting(job.pod) or pods.has_ended(job.pod):
         return False
-    scheduled, spec = pods.scheduled_at(job.pod), job.pod.get("spec", {})
+    spec = job.pod.get("spec", {})
     limit = spec.get("activeDeadlineSeconds")
-    if scheduled is None or limit is None:
+    if job.bound_since is None or limit is None:
         return False
     grace = spec.get("terminationGracePeriodSeconds", 0)
-    return now > scheduled + timedelta(seconds=limit + grace + LOST_SECONDS)
+    return now > job.bound_since + timedelta(seconds=limit + grace + LOST_SECONDS)
 
 
 def _without_pod(job: JobView) -> State:
@@ -86,8 +86,11 @@ def _without_pod(job: JobView) -> State:
     return State.GONE if job.no_pod else State.ABANDONED
 
 
-def _told_to_end(pod: pods.Object, now: datetime) -> State:
+def _told_to_end(job: JobView, pod: pods.Object, now: datetime) -> State:
     if not pods.is_scheduled(pod):
         return State.GONE  # a pod that is being deleted gets no node any more
-    until = pods.parse_time(pod["metadata"]["deletionTimestamp"])
-    return State.LOST if now > until + timedelta(seconds=LOST_SECONDS) else State.ABANDONED
+    if job.ending_since is None:
+        return State.ABANDONED
+    grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
+    until = job.ending_since + timedelta(seconds=grace + LOST_SECONDS)
+    return State.LOST if now > until else State.ABANDONED

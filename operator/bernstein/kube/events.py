@@ -1,16 +1,15 @@
 """Posts Kubernetes Events, best effort: they never block, delay or fail what they tell about."""
 
 import asyncio
-import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import structlog
 
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import KubeError, NotFound
 from bernstein.kube.resource import EVENTS, Object
 
@@ -50,7 +49,7 @@ class EventRecorder:
         window: float = 360.0,
         refresh: float = 60.0,
         capacity: int = 1000,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = REAL,
     ) -> None:
         self._client = client
         self._component = component
@@ -77,7 +76,7 @@ class EventRecorder:
             note = _cut(self._sanitise(message))
             metadata = regarding["metadata"]
             identity = (metadata.get("uid", ""), metadata["name"], reason, action, note)
-            now = self._clock()
+            now = self._clock.monotonic()
             series = self._series.get(identity)
             if series is not None and now - series.last < self._window:
                 series.count += 1
@@ -112,7 +111,7 @@ class EventRecorder:
 
     async def _post(self, series: _Series) -> None:
         if series.created:
-            body = {"series": {"count": series.count, "lastObservedTime": _now()}}
+            body = {"series": {"count": series.count, "lastObservedTime": self._clock.timestamp()}}
             try:
                 await self._client.patch(EVENTS, series.name, series.namespace, body)
             except NotFound:
@@ -138,7 +137,7 @@ class EventRecorder:
                 "name": f"{metadata['name'][:200]}.{uuid.uuid4().hex[:16]}",
                 "namespace": metadata.get("namespace") or "default",
             },
-            "eventTime": _now(),
+            "eventTime": self._clock.timestamp(),
             "type": "Warning" if warning else "Normal",
             "reason": reason,
             "action": action,
@@ -167,7 +166,3 @@ def _cut(text: str) -> str:
     if len(encoded) <= NOTE_BYTES:
         return text
     return encoded[: NOTE_BYTES - 3].decode(errors="ignore") + "…"
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

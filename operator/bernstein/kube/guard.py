@@ -1,11 +1,11 @@
 """Keeps a key from being reconciled before the caches show what its last reconcile wrote."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import structlog
 
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import (
     Key,
@@ -52,7 +52,7 @@ class Guard:
         *,
         bound: float = 5.0,
         recheck: float = 0.1,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = REAL,
     ) -> None:
         self._informers = {informer.resource: informer for informer in informers}
         self._bound = bound
@@ -62,7 +62,7 @@ class Guard:
 
     def wrote(self, owner: Key, resource: Resource, obj: Object) -> None:
         """Remember a write that ``owner``'s reconcile made, and that returned ``obj``."""
-        write = _Write(self._clock(), revision=resource_version_of(obj))
+        write = _Write(self._clock.monotonic(), revision=resource_version_of(obj))
         self._remember(owner, resource, key_of(obj), write)
 
     def deleted(
@@ -73,12 +73,12 @@ class Guard:
         ``gone``: it has no finalizer any more, so the cache must show that it is gone, and not just
         that it is being deleted.
         """
-        self._remember(owner, resource, key, _Write(self._clock(), uid=uid, gone=gone))
+        self._remember(owner, resource, key, _Write(self._clock.monotonic(), uid=uid, gone=gone))
 
     def uncertain(self, owner: Key, resource: Resource, key: Key) -> None:
         """Remember that ``owner``'s reconcile wrote this object and was not told whether that was
         applied: only a live read can tell."""
-        self._remember(owner, resource, key, _Write(self._clock()))
+        self._remember(owner, resource, key, _Write(self._clock.monotonic()))
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all writes of ``owner``'s reconciles."""
@@ -102,7 +102,7 @@ class Guard:
         if self.caught_up(owner):
             return 0.0
         writes = self._writes[owner]
-        late = self._clock() - min(write.at for write in writes.values()) >= self._bound
+        late = self._clock.monotonic() - min(write.at for write in writes.values()) >= self._bound
         for (resource, key), write in list(writes.items()):
             if not late and not write.uncertain:
                 continue

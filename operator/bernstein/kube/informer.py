@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
 import structlog
@@ -11,6 +11,7 @@ from bernstein.kube.answers import WatchEvent
 from bernstein.kube.backoff import Backoff
 from bernstein.kube.cache import Cache, Handler, IndexFunction
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
@@ -37,7 +38,7 @@ class Informer:
         page_size: int = 500,
         inactivity: float = 70.0,
         observer: Observer | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Clock = REAL,
     ) -> None:
         self.resource = resource
         self.last_error: KubeError | None = None
@@ -50,7 +51,7 @@ class Informer:
         self._page_size = page_size
         self._inactivity = inactivity
         self._observer: Observer = observer or NullObserver()
-        self._sleep = sleep
+        self._clock = clock
         self._handlers: list[Handler] = []
         self._cache = Cache(indexes or {}, self._dispatch)
         # The revision up to which each scope's stream has been applied.
@@ -156,7 +157,7 @@ class Informer:
         if after is not None:
             # Events of the old stream may be older than the new list, and must not come after it.
             await asyncio.wait([after])
-        backoff = Backoff()
+        backoff = Backoff(clock=self._clock)
         while True:
             at_least = 0.0
             try:
@@ -167,7 +168,7 @@ class Informer:
             except KubeError as error:
                 reason = "Failed"
                 at_least = self._failed(error, scope)
-            await self._sleep(max(backoff.next(), at_least))
+            await self._clock.sleep(max(backoff.next(), at_least))
 
     async def _relist(self, scope: str | None, reason: str) -> None:
         listed = await self._client.list(
@@ -212,7 +213,7 @@ class Informer:
             if not silent:
                 backoff.reset()
             if silent or at_least:
-                await self._sleep(max(backoff.next(), at_least))
+                await self._clock.sleep(max(backoff.next(), at_least))
 
     def _apply(self, scope: str | None, event: WatchEvent) -> None:
         obj, revision = event.object, resource_version_of(event.object)

@@ -3,15 +3,14 @@
 import asyncio
 import math
 import os
-import time
 import uuid
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Protocol
 
 import structlog
 
 from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import AlreadyExists, Conflict, KubeError, LostLeadership, NotFound
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import LEASES, Object
@@ -45,7 +44,7 @@ class Elector:
         duration: float = 15.0,
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = REAL,
         observer: Observer | None = None,
     ) -> None:
         if not retry_period < renew_deadline < duration:
@@ -65,13 +64,13 @@ class Elector:
 
     @property
     def leading(self) -> bool:
-        return self._clock() < self._renewed_at + self._renew_deadline
+        return self._clock.monotonic() < self._renewed_at + self._renew_deadline
 
     def check(self) -> float:
         """See Fence: the Elector is the fence of the work that it runs."""
         if not self.leading:
             raise LostLeadership(f"{self.identity} does not hold the Lease {self._name}")
-        return self._renewed_at + self._duration - self._clock()
+        return self._renewed_at + self._duration - self._clock.monotonic()
 
     async def run(
         self, lead: Callable[[Fence], Awaitable[None]], *, stop: asyncio.Event | None = None
@@ -132,11 +131,11 @@ class Elector:
     async def _renew(self) -> None:
         """Renews until that has failed for ``renew_deadline``, or another holds the Lease."""
         while True:
-            left = self._renewed_at + self._renew_deadline - self._clock()
+            left = self._renewed_at + self._renew_deadline - self._clock.monotonic()
             if left <= 0:
                 return
-            await asyncio.sleep(min(self._retry_period, left))
-            left = self._renewed_at + self._renew_deadline - self._clock()
+            await self._clock.sleep(min(self._retry_period, left))
+            left = self._renewed_at + self._renew_deadline - self._clock.monotonic()
             if left <= 0:
                 return
             try:
@@ -157,7 +156,7 @@ class Elector:
         mine = holder == self.identity
         if holder and not mine and not self._expired(lease):
             return False
-        now = _now()
+        now = self._clock.timestamp()
         changes = {
             "holderIdentity": self.identity,
             "leaseDurationSeconds": math.ceil(self._duration),
@@ -167,7 +166,7 @@ class Elector:
             changes["acquireTime"] = now
             changes["leaseTransitions"] = spec.get("leaseTransitions", 0) + 1
         # The time before the request: the Lease is renewed at this moment or later.
-        sent = self._clock()
+        sent = self._clock.monotonic()
         try:
             await self._patch(client, lease, changes)
         except Conflict:
@@ -179,7 +178,7 @@ class Elector:
         return True
 
     async def _create(self, client: Client) -> bool:
-        now = _now()
+        now = self._clock.timestamp()
         lease = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.kind,
@@ -192,7 +191,7 @@ class Elector:
                 "leaseTransitions": 0,
             },
         }
-        sent = self._clock()
+        sent = self._clock.monotonic()
         try:
             await client.create(LEASES, lease)
         except AlreadyExists:
@@ -204,9 +203,9 @@ class Elector:
         version = lease["metadata"]["resourceVersion"]
         if version != self._seen_version:
             self._seen_version = version
-            self._seen_at = self._clock()
+            self._seen_at = self._clock.monotonic()
         duration = lease["spec"].get("leaseDurationSeconds") or self._duration
-        return self._clock() >= self._seen_at + duration
+        return self._clock.monotonic() >= self._seen_at + duration
 
     async def _release(self) -> None:
         """Best effort: without it the next leader waits for ``duration``."""
@@ -214,7 +213,9 @@ class Elector:
         try:
             lease = await client.get(LEASES, self._name, self._namespace)
             if lease["spec"].get("holderIdentity") == self.identity:
-                await self._patch(client, lease, {"holderIdentity": None, "renewTime": _now()})
+                await self._patch(
+                    client, lease, {"holderIdentity": None, "renewTime": self._clock.timestamp()}
+                )
         except KubeError as error:
             log.warning("cannot release the lease", reason=error.reason, message=str(error))
 
@@ -222,7 +223,3 @@ class Elector:
         version = lease["metadata"]["resourceVersion"]
         body = {"metadata": {"resourceVersion": version}, "spec": spec}
         await client.patch(LEASES, self._name, self._namespace, body)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -2,12 +2,12 @@
 
 import asyncio
 import heapq
-import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from enum import IntEnum
 from itertools import count
 from typing import Generic, TypeVar
 
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.observer import NullObserver, Observer
 
 K = TypeVar("K", bound=Hashable)
@@ -30,15 +30,14 @@ class WorkQueue(Generic[K]):
 
     A key that is added while it waits is in the queue once, with the higher of the priorities. A
     key that is added while it runs comes again after ``done``. When a key is handed out its delayed
-    add is dropped, because the run now sees what the delayed one would. The clock is monotonic, in
-    seconds.
+    add is dropped, because the run now sees what the delayed one would.
     """
 
     def __init__(
         self,
         name: str = "",
         *,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = REAL,
         base: float = 0.005,
         cap: float = 1000.0,
         observer: Observer | None = None,
@@ -75,7 +74,7 @@ class WorkQueue(Generic[K]):
         if waiting is not None and waiting[0] <= priority:
             return
         order = next(self._order)
-        since = waiting[2] if waiting is not None else self._clock()
+        since = waiting[2] if waiting is not None else self._clock.monotonic()
         self._ready[key] = (priority, order, since)
         heapq.heappush(self._ready_heap, (priority, order, key))
         _trim(self._ready_heap, self._ready)
@@ -92,7 +91,7 @@ class WorkQueue(Generic[K]):
             return
         if self._closed:
             return
-        due = self._clock() + delay
+        due = self._clock.monotonic() + delay
         waiting = self._delayed.get(key)
         if waiting is not None:
             priority = min(priority, waiting[2])
@@ -137,7 +136,7 @@ class WorkQueue(Generic[K]):
             self._delayed.pop(key, None)
             _trim(self._ready_heap, self._ready)
             _trim(self._delayed_heap, self._delayed)
-            now = self._clock()
+            now = self._clock.monotonic()
             self._running[key] = (entry[0], now)
             self._observer.queue_depth(self.name, len(self._ready))
             self._observer.queue_started(self.name, now - entry[2])
@@ -158,7 +157,7 @@ class WorkQueue(Generic[K]):
     def done(self, key: K) -> None:
         """The run of a key that ``get`` or ``poll`` gave has ended."""
         _, started = self._running.pop(key)
-        self._observer.queue_finished(self.name, self._clock() - started)
+        self._observer.queue_finished(self.name, self._clock.monotonic() - started)
         priority = self._again.pop(key, None)
         if priority is not None:
             self.add(key, priority)
@@ -171,7 +170,7 @@ class WorkQueue(Generic[K]):
         self._arrived.set()
 
     def _promote(self) -> None:
-        now = self._clock()
+        now = self._clock.monotonic()
         while self._delayed_heap and self._delayed_heap[0][0] <= now:
             _, order, key = heapq.heappop(self._delayed_heap)
             entry = self._delayed.get(key)
@@ -186,7 +185,7 @@ class WorkQueue(Generic[K]):
             self._timer.cancel()
             self._timer = None
         if self._delayed_heap:
-            wait = max(0.0, self._delayed_heap[0][0] - self._clock())
+            wait = max(0.0, self._delayed_heap[0][0] - self._clock.monotonic())
             self._timer = asyncio.get_running_loop().call_later(wait, self._arrived.set)
 
 

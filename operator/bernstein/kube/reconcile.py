@@ -1,14 +1,13 @@
 """The controller loop: events become keys, keys are reconciled by workers, errors back off."""
 
 import asyncio
-import random
-import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, TypeVarTuple
 
 import structlog
 
+from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import Conflict, KubeError, Overloaded, Requeue
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
@@ -27,8 +26,6 @@ Args = TypeVarTuple("Args")
 
 TELL_SECONDS = 1.0
 """A key whose back-off is as long as this keeps failing: from then on ``tell`` hears of it."""
-
-_SYSTEM = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +102,7 @@ class Controller:
         drain: float = 5.0,
         observer: Observer | None = None,
         tell: Callable[[Key, Exception], None] | None = None,
+        clock: Clock = REAL,
     ) -> None:
         self.name = name
         self._reconcile = reconcile
@@ -115,8 +113,9 @@ class Controller:
         self._drain = drain
         self._observer: Observer = observer or NullObserver()
         self._tell = tell
+        self._clock = clock
         self._informers: list[Informer] = []
-        self.queue: WorkQueue[Key] = WorkQueue(name, observer=self._observer)
+        self.queue: WorkQueue[Key] = WorkQueue(name, clock=clock, observer=self._observer)
         self.watch(primary, own_key)
 
     def watch(
@@ -179,7 +178,7 @@ class Controller:
                 self.queue.done(key)
 
     async def _process(self, key: Key) -> None:
-        started = time.monotonic()
+        started = self._clock.monotonic()
         try:
             if self._guard is not None and (wait := await self._guard.settle(key)):
                 self.queue.add_after(key, wait, self._rank(key))
@@ -199,7 +198,7 @@ class Controller:
             if outcome.requeue_after is not None:
                 result = "requeue_after"
                 self.queue.add_after(key, outcome.requeue_after)
-        self._observer.reconciled(self.name, result, time.monotonic() - started)
+        self._observer.reconciled(self.name, result, self._clock.monotonic() - started)
 
     def _rank(self, key: Key) -> Priority:
         """With which a key that has to wait comes again: no later than usual."""
@@ -229,6 +228,6 @@ class Controller:
     async def _resync_forever(self) -> None:
         while True:
             # Jitter keeps the controllers of one process from resyncing at the same moment.
-            await asyncio.sleep(self._resync * (0.9 + 0.2 * _SYSTEM.random()))
+            await self._clock.sleep(self._resync * (0.9 + 0.2 * self._clock.jitter()))
             for obj in self._primary.objects():
                 self.queue.add(key_of(obj), Priority.LOW)

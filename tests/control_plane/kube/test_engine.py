@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import Conflict, Gone, LostLeadership, NameConflict, Requeue
 from bernstein.kube.events import EventRecorder
@@ -338,7 +339,7 @@ async def test_an_event_is_accepted_and_its_series_counts(
         component="engine.example.com/operator",
         instance="operator-0",
         sanitise=str,
-        clock=lambda: now,
+        clock=Clock(monotonic=lambda: now),
     )
     background.start(recorder.run())
     widget = await client.create(WIDGETS, named(WIDGETS, "w", namespace))

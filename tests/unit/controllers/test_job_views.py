@@ -13,6 +13,7 @@ from bernstein.core import labels, runs
 from bernstein.core.runs import State
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, PODS, Object, key_of
 from tests.unit.kube.apiserver import ApiServer
@@ -34,7 +35,7 @@ def pods(client: Client) -> Informer:
 
 @pytest.fixture
 def views(client: Client, jobs: Informer, pods: Informer) -> JobViews:
-    return JobViews(client, jobs, pods, clock=lambda: NOW)
+    return JobViews(client, jobs, pods)
 
 
 def put_job(api: ApiServer, **status: Any) -> Object:
@@ -134,15 +135,17 @@ async def test_only_so_many_deleted_pods_are_remembered(
     assert await state(views) is State.WANTED
 
 
-async def test_a_pod_runs_since_the_operator_first_saw_it_run(
+async def test_how_long_a_pod_runs_is_measured_whatever_the_time_of_day_is(
     client: Client, api: ApiServer, jobs: Informer, pods: Informer
 ) -> None:
-    moments = iter(NOW + timedelta(seconds=n) for n in (5, 9))
-    views = JobViews(client, jobs, pods, clock=lambda: next(moments))
+    seconds = 5.0
+    views = JobViews(client, jobs, pods, Clock(monotonic=lambda: seconds))
     job = put_job(api)
     await shown(jobs, job)
     for _ in range(2):
         await shown(pods, put_pod(api, job))
+        seconds += 3
 
-    found = await views.of(SUBJECT, NOW)
-    assert found["work-s1"].running_since == NOW + timedelta(seconds=5)
+    jumped = NOW + timedelta(days=1)
+    found = await views.of(SUBJECT, jumped)
+    assert found["work-s1"].running_since == jumped - timedelta(seconds=6)

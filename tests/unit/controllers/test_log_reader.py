@@ -12,6 +12,7 @@ import pytest
 from bernstein.controllers import log_reader
 from bernstein.controllers.log_reader import READERS, SECONDS, LogReader
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock as RealClock
 from bernstein.kube.errors import NotFound, Requeue
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Controller, Result
@@ -61,7 +62,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def reader(nodes: Nodes, clock: Clock, background: Background) -> LogReader:
-    found = LogReader(nodes, clock)  # type: ignore[arg-type]
+    found = LogReader(nodes, RealClock(monotonic=clock))  # type: ignore[arg-type]
     background.start(found.run())
     return found
 

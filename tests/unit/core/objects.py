@@ -16,10 +16,11 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.checks.gates import GATES
 from bernstein.checks.spec import Subject
-from bernstein.core import conditions, labels, names, owners, pods
+from bernstein.core import conditions, labels, names, owners
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.required import required_checks
+from tests.unit.core.sightings import seen
 
 Object = dict[str, Any]
 
@@ -431,7 +432,7 @@ def job(name: str, pod: Object | None = None, *, age: float = 5, **more: Any) ->
     mains = pod["status"]["containerStatuses"] if pod is not None else ()
     own = {labels.JOB: mains[-1]["name"]} if mains else {}
     fields["labels"] = own | more.pop("labels", {})
-    fields["running_since"] = pods.running_since(pod or {}, own.get(labels.JOB, ""))
+    fields |= seen(pod, own.get(labels.JOB, ""))
     return JobView(name=name, **(fields | more))
 
 

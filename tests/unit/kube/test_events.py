@@ -1,13 +1,14 @@
 import pytest
 
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import EVENTS, Object
 from tests.background import Background, eventually
 from tests.unit.kube.apiserver import WIDGETS, ApiServer
 
 
-class Clock:
+class Seconds:
     def __init__(self) -> None:
         self.now = 0.0
 
@@ -16,19 +17,19 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> Seconds:
+    return Seconds()
 
 
 @pytest.fixture
-def recorder(client: Client, clock: Clock) -> EventRecorder:
+def recorder(client: Client, clock: Seconds) -> EventRecorder:
     return EventRecorder(
         client,
         component="example.com/operator",
         instance="pod-1",
         sanitise=lambda text: text.replace("\x1b", ""),
         capacity=3,
-        clock=clock,
+        clock=Clock(monotonic=clock),
     )
 
 
@@ -62,7 +63,7 @@ async def test_an_event_names_its_object_and_is_sanitised_and_cut(
 
 
 async def test_repetitions_count_up_one_event_and_seldom_write(
-    api: ApiServer, recorder: EventRecorder, background: Background, clock: Clock
+    api: ApiServer, recorder: EventRecorder, background: Background, clock: Seconds
 ) -> None:
     background.start(recorder.run())
     obj = api.put(WIDGETS, "w")
@@ -81,7 +82,7 @@ async def test_repetitions_count_up_one_event_and_seldom_write(
 
 
 async def test_an_expired_event_is_made_anew(
-    api: ApiServer, recorder: EventRecorder, background: Background, clock: Clock
+    api: ApiServer, recorder: EventRecorder, background: Background, clock: Seconds
 ) -> None:
     background.start(recorder.run())
     obj = api.put(WIDGETS, "w")

@@ -1,6 +1,7 @@
 import pytest
 
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.errors import ApiError
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
@@ -63,7 +64,7 @@ async def test_a_successor_of_the_deleted_object_counts_as_seen(
 
 async def test_after_the_bound_it_reads_live(api: ApiServer, informer: Informer) -> None:
     now = 0.0
-    guard = Guard([informer], bound=5.0, clock=lambda: now)
+    guard = Guard([informer], bound=5.0, clock=Clock(monotonic=lambda: now))
     api.stall()
     guard.wrote(OWNER, WIDGETS, api.put(WIDGETS, "w", spec={"a": 1}))
     now = 4.9

@@ -4,6 +4,7 @@ import pytest
 
 from bernstein.kube.cache import by_label
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import Key, Object
@@ -180,7 +181,7 @@ async def test_it_waits_as_long_as_the_server_asks(
 
     api.fault = lambda call: 503 if ("watch" in call.query) == (refused == "watch") else None
     relists = Relists()
-    informer = Informer(client, WIDGETS, observer=relists, sleep=pause)
+    informer = Informer(client, WIDGETS, observer=relists, clock=Clock(sleep=pause))
     background.start(informer.run())
     await eventually(lambda: pauses)
     await informer.synced()
@@ -198,7 +199,7 @@ async def test_the_longer_lists_fail_the_longer_it_waits_and_never_in_step_with_
         await asyncio.sleep(0)
 
     api.fault = lambda _: 500
-    background.start(Informer(client, WIDGETS, sleep=pause).run())
+    background.start(Informer(client, WIDGETS, clock=Clock(sleep=pause)).run())
     await eventually(lambda: len(pauses) > 30)
     assert all(0.1 * 2**n <= pauses[n] <= 0.2 * 2**n for n in range(7))
     assert all(15 <= seconds <= 30 for seconds in pauses[8:30])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import LostLeadership
 from bernstein.kube.lease import Elector, Fence
@@ -47,7 +48,7 @@ class Leading:
 
 
 @dataclass
-class Clock:
+class Seconds:
     """Time that passes only when the test says so."""
 
     seconds: float = 100.0
@@ -63,7 +64,12 @@ def nobody_works() -> None:
 
 def elector(client: Client, **options: object) -> Elector:
     """No Lease expires unless the test brings a clock and moves it, however busy the machine."""
-    settings = {"duration": 1.0, "renew_deadline": 0.6, "retry_period": 0.05, "clock": Clock()}
+    settings = {
+        "duration": 1.0,
+        "renew_deadline": 0.6,
+        "retry_period": 0.05,
+        "clock": Clock(monotonic=Seconds()),
+    }
     settings |= options
     return Elector(client, namespace="default", name="operator", **settings)  # type: ignore[arg-type]
 
@@ -110,8 +116,11 @@ async def test_others_wait_at_least_as_long_as_the_leader_counts_on(
 async def test_the_lease_is_kept_until_the_work_has_ended(
     api: ApiServer, client: Client, background: Background
 ) -> None:
-    clock = Clock()
-    leader, other = elector(client, clock=clock), elector(client, clock=clock)
+    clock = Seconds()
+    leader, other = (
+        elector(client, clock=Clock(monotonic=clock)),
+        elector(client, clock=Clock(monotonic=clock)),
+    )
     stop, started, next_one = asyncio.Event(), asyncio.Event(), Leading()
 
     async def renewed_twice() -> None:
@@ -143,14 +152,14 @@ async def test_the_lease_is_kept_until_the_work_has_ended(
 async def test_a_leader_that_cannot_renew_stops_before_another_may_start(
     api: ApiServer, client: Client, background: Background
 ) -> None:
-    observer, clock = Leads(), Clock()
+    observer, clock = Leads(), Seconds()
     connection = ConnectionInfo(server=api.url, token=StaticToken("first"))
     async with Client(connection, timeout=5.0) as cut_off:
-        first = elector(cut_off, observer=observer, clock=clock)
+        first = elector(cut_off, observer=observer, clock=Clock(monotonic=clock))
         one, two = Leading(), Leading()
         run = background.start(first.run(one))
         await eventually(lambda: one.fence)
-        background.start(elector(client, clock=clock).run(two))
+        background.start(elector(client, clock=Clock(monotonic=clock)).run(two))
         api.fault = lambda call: "hang" if call.authorization == "Bearer first" else None
         looked = len(api.calls)
         await eventually(lambda: len(api.calls) > looked + 3)
@@ -198,8 +207,8 @@ async def test_a_foreign_lease_is_taken_over_only_when_it_has_not_changed_for_it
             "renewTime": "2001-01-01T00:00:00.000000Z",
         },
     )
-    work, clock = Leading(), Clock()
-    background.start(elector(client, clock=clock).run(work))
+    work, clock = Leading(), Seconds()
+    background.start(elector(client, clock=Clock(monotonic=clock)).run(work))
     await eventually(lambda: len(api.calls) > 2)
     clock.seconds += 0.9
     looked = len(api.calls)

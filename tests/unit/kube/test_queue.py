@@ -5,6 +5,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from bernstein.kube.clock import Clock
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.queue import Priority, QueueClosed, WorkQueue
 
@@ -18,7 +19,7 @@ class QueueMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.queue: WorkQueue[str] = WorkQueue("q", clock=lambda: self.now)
+        self.queue: WorkQueue[str] = WorkQueue("q", clock=Clock(monotonic=lambda: self.now))
         self.ready: dict[str, Priority] = {}
         self.delayed: dict[str, tuple[float, Priority]] = {}
         self.running: set[str] = set()
@@ -122,7 +123,7 @@ def test_keys_of_one_priority_come_in_the_order_in_which_they_were_added() -> No
 
 def test_however_often_a_key_is_put_off_it_is_held_once() -> None:
     now = 0.0
-    queue: WorkQueue[str] = WorkQueue(clock=lambda: now)
+    queue: WorkQueue[str] = WorkQueue(clock=Clock(monotonic=lambda: now))
     for _ in range(1000):
         now += 0.001
         queue.add_after("k", 300.0)
@@ -134,7 +135,7 @@ def test_however_often_a_key_is_put_off_it_is_held_once() -> None:
 
 
 def test_keys_that_events_bring_before_their_time_leave_nothing_behind() -> None:
-    queue: WorkQueue[int] = WorkQueue(clock=lambda: 0.0)
+    queue: WorkQueue[int] = WorkQueue(clock=Clock(monotonic=lambda: 0.0))
     for key in range(1000):
         queue.add_after(key, 300.0)
         queue.add(key, Priority.LOW)
@@ -213,7 +214,9 @@ def test_the_observer_can_tell_depth_waiting_and_working_times() -> None:
         def queue_finished(self, queue: str, worked: float) -> None:  # noqa: ARG002
             told.append(("worked", worked))
 
-    queue: WorkQueue[str] = WorkQueue("tasks", clock=lambda: now, observer=Telling())
+    queue: WorkQueue[str] = WorkQueue(
+        "tasks", clock=Clock(monotonic=lambda: now), observer=Telling()
+    )
     queue.add("k", Priority.LOW)
     now = 2.0
     queue.add("k", Priority.HIGH)

@@ -20,3 +20,29 @@ class Change:
     def explains(self, pair: Pair, difference: Difference) -> bool:
         below = (f"{difference.path}.".startswith(f"{field}.") for field in self.fields)
         return pair.kind == self.kind and any(below) and self.is_meant(pair)
+
+
+EVERYTHING = (
+    "abandoned",
+    "actions",
+    "again",
+    "attempt",
+    "attempts",
+    "conditions",
+    "delivery",
+    "endedAt",
+    "feedback",
+    "gateErrors",
+    "history",
+    "hold",
+    "infrastructureFailures",
+    "jobs",
+    "outcome",
+    "phase",
+    "reports",
+    "startedAt",
+    "state",
+    "usage",
+    "verification",
+)
+"""For changes after which a decision is another one as a whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_scheduling import SCHEDULING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
@@ -113,32 +113,6 @@ def _delivers(pair: Pair) -> bool:
     return "Stalled" not in pair.today["conditions"] and pair.today["phase"] == "Delivering"
 
 
-EVERYTHING = (
-    "abandoned",
-    "actions",
-    "again",
-    "attempt",
-    "attempts",
-    "conditions",
-    "delivery",
-    "endedAt",
-    "feedback",
-    "gateErrors",
-    "history",
-    "hold",
-    "infrastructureFailures",
-    "jobs",
-    "outcome",
-    "phase",
-    "reports",
-    "startedAt",
-    "state",
-    "usage",
-    "verification",
-)
-"""For changes after which a decision is another one as a whole."""
-
-
 def _is_abandoned(pair: Pair) -> bool:
     places = (pair.today, pair.today.get("verification", {}), pair.today.get("delivery", {}))
     return any("abandoned" in place for place in places) and "endedAt" not in pair.today
@@ -197,6 +171,12 @@ def _lands(pair: Pair) -> bool:
 
 def _is_being_cancelled(pair: Pair) -> bool:
     return (pair.recorded.get("phase"), pair.today.get("phase")) == ("Cancelled", "Cancelling")
+
+
+def _is_over(pair: Pair) -> bool:
+    """Whether it was over already, and all that is asked for is that its Jobs go."""
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return "endedAt" in pair.before and all(a["action"] == "delete jobs" for a in asked)
 
 
 def _lost_its_pod(pair: Pair) -> bool:
@@ -301,6 +281,12 @@ CHANGES = (
         "Plan",
         EVERYTHING,
         _is_being_cancelled,
+    ),
+    Change(
+        "a Job of a Plan that is over does nothing any more: it was made too late",
+        "Plan",
+        ("actions",),
+        _is_over,
     ),
     Change(
         "a session that is stopped before it has a pod says so",

@@ -16,7 +16,7 @@ from bernstein.api.meta import Model
 from bernstein.api.pod import Check
 from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import actions, labels, pods
+from bernstein.core import actions, labels
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
@@ -28,6 +28,7 @@ from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
 from tests.unit.core import scheduled
 from tests.unit.core.objects import only_known
+from tests.unit.core.sightings import seen
 
 PLAN_UID_THEN = "11112222-plan"
 _REASON = "projectProblemReason"
@@ -247,7 +248,7 @@ def _view(obj: Object) -> JobView:
         pod=obj["pod"],
         events=tuple(obj["events"]),
         labels=view_labels,
-        running_since=pods.running_since(obj["pod"] or {}, main),
+        **seen(obj["pod"], main),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from functools import partial
 from graphlib import TopologicalSorter
 from typing import ClassVar
@@ -43,7 +42,7 @@ class PlanController(KindController):
         obj = self._caches.plans.informer.get(key)
         if obj is None:
             return Result()
-        now = datetime.now(UTC)
+        now = self._context.now()
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
         status, again = await conflicts.carry_out(
             snapshot,

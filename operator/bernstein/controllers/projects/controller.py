@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from bernstein.api.project import Project
@@ -42,7 +41,7 @@ class ProjectController(KindController):
             for t in self._caches.tasks.by_name(key.namespace).values()
         )
         problem = await self._limit_network(key, project)
-        status = projects.decide(project, running, problem, datetime.now(UTC))
+        status = projects.decide(project, running, problem, self._context.now())
         await self._writer.status(key, PROJECTS, obj, status.dump())
         return Result(PROBE_SECONDS if problem is not None else None)
 

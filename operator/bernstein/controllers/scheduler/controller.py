@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import ClassVar
 
 from bernstein.api.task import Task, TaskStatus
@@ -53,7 +53,7 @@ class SchedulerController(KindController):
         return watches(self._caches)
 
     async def reconcile(self, key: Key) -> Result:
-        now = datetime.now(UTC)
+        now = self._context.now()
         snapshot = project_snapshot(self._caches, key)
         if snapshot is None:
             return Result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from bernstein.api.reasons import Reason
@@ -60,7 +59,7 @@ class SessionController(KindController):
             await self._release(key)
             return Result()
         session = self._caches.sessions.of(obj)
-        now = datetime.now(UTC)
+        now = self._context.now()
         is_dead = session.status.state is SessionState.DEAD
         expected = session.status.job if not is_dead else None
         jobs = await self._caches.job_views.of(session.metadata, now, expected)
@@ -99,7 +98,7 @@ class SessionController(KindController):
         return await self._may_launch(session, task)
 
     async def _may_launch(self, session: AgentSession, task: Key) -> bool:
-        snapshot = await task_snapshot(self._caches, task, datetime.now(UTC))
+        snapshot = await task_snapshot(self._caches, task, self._context.now())
         return snapshot is not None and is_launchable(session, snapshot.task, snapshot.project)
 
     async def _release(self, key: Key) -> None:
@@ -131,7 +130,7 @@ class SessionController(KindController):
 
     async def _launch(self, key: Key, session: AgentSession) -> None:
         snapshot = await task_snapshot(
-            self._caches, Key(key.namespace, session.spec.task_ref.name), datetime.now(UTC)
+            self._caches, Key(key.namespace, session.spec.task_ref.name), self._context.now()
         )
         assert snapshot is not None
         assert snapshot.project is not None

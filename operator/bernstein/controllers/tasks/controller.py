@@ -6,7 +6,6 @@ When a Task starts, and when its turn to land has come, says the scheduler.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from functools import partial
 from typing import ClassVar
 
@@ -36,7 +35,7 @@ class TaskController(KindController):
         return watches(self._caches)
 
     async def reconcile(self, key: Key) -> Result:
-        now = datetime.now(UTC)
+        now = self._context.now()
         obj = self._caches.tasks.informer.get(key)
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:

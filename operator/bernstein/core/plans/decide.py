@@ -50,8 +50,11 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
             "started_at": plan.status.started_at or now,
         }
     )
-    if plan.status.ended_at is not None or plan.metadata.deletion_timestamp is not None:
+    if plan.metadata.deletion_timestamp is not None:
         return PlanDecision(status)
+    if plan.status.ended_at is not None:
+        # A Job may come late, by a request that nobody waited for any more.
+        return PlanDecision(status, give_up(snapshot.jobs.values()))
     if plan.spec.cancel is not None:
         return _cancel(snapshot, status, now)
     if snapshot.project is None:

@@ -22,8 +22,6 @@ def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     assert snapshot.task.spec.cancel is not None
     reason = snapshot.task.spec.cancel.reason
     match status.state:
-        case TaskState.CLOSED | TaskState.CANCELLED:
-            return TaskDecision(status)
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)
         case TaskState.ORPHANED:

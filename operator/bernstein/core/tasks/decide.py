@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.states import TaskState
-from bernstein.core.actions import TaskDecision
+from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
@@ -32,6 +32,9 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
         status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if status.state is None:
         return decide_new(snapshot, status, now)
+    if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
+        # A Job may come late, by a request that nobody waited for any more.
+        return TaskDecision(status, give_up(snapshot.jobs.values()))
     if task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
     match status.state:

@@ -7,7 +7,7 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core.actions import TaskDecision
+from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.snapshot import TaskSnapshot
@@ -17,7 +17,7 @@ from bernstein.core.tasks.attempts import fail
 def decide_failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open again while a retry is left; without one Failed is final."""
     if not may_retry(status, snapshot.task.spec.max_retries):
-        return TaskDecision(status)
+        return TaskDecision(status, give_up(snapshot.jobs.values()))
     reopened = move(status, TaskState.OPEN, "Retry", now)
     return TaskDecision(busy(reopened, "Open", "it is tried again", now))
 

@@ -6,19 +6,17 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.delivery import Delivery
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.pod import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import Hold, QueueReason
 from bernstein.core import conditions
 from bernstein.core import conditions as progress
-from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunBegin
+from bernstein.core.actions import CreateTasks, RunBegin
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.plans import decide as plan_decide
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -29,7 +27,6 @@ from tests.unit.core.objects import (
     failed,
     job,
     over,
-    plan_snapshot,
     pod,
     project,
     result_job,
@@ -38,32 +35,16 @@ from tests.unit.core.objects import (
     status,
     told,
 )
+from tests.unit.core.plans.decisions import AT_WORK, GIVEN_UP, again, look, task
 
 NO_PROJECT = Diagnosis("ProjectNotFound", "there is no Project")
 
-CANCEL = {"reason": "not needed"}
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
 BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE, INTEGRATION))
 TWO = [
     {"name": "one", "steps": [{"title": "Do a"}, {"title": "Do b"}]},
     {"name": "two", "steps": [{"title": "Do c"}]},
 ]
-
-
-def look(
-    subject: Plan, *tasks: Task, jobs: tuple[JobView, ...] = (), now: float = 0, **more: Any
-) -> PlanDecision:
-    return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
-
-
-def again(subject: Plan, decision: PlanDecision, **spec: Any) -> Plan:
-    """The Plan with the status that was decided."""
-    newer = subject.spec.model_copy(update=spec)
-    return subject.model_copy(update={"status": decision.status, "spec": newer})
-
-
-def task(name: str = "work", state: TaskState = TaskState.OPEN, **more: Any) -> Task:
-    return objects.task(name, status=status(state, **more), stage="build")
 
 
 # --- valid or not -------------------------------------------------------------------------------
@@ -329,10 +310,8 @@ def stalled(name: str, reason: str, state: TaskState = TaskState.OPEN, **more: A
     return objects.task(name, status=found, stage="build")
 
 
-GIVEN_UP = task("gone-wrong", TaskState.FAILED, attempt=4)
 DEPENDANT = stalled("after", "DependencyFailed", queue=QueueReason(reason="DependencyFailed"))
 PENDING = task("after", queue=QueueReason(reason="DependencyPending"))
-AT_WORK = task("busy", TaskState.IN_PROGRESS)
 NO_SECRET = stalled("probe", "SecretNotFound", queue=QueueReason(reason="SecretNotFound"))
 CONFLICT = stalled("merge", "MergeConflict", TaskState.DONE)
 LATER = task(
@@ -399,52 +378,3 @@ def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
     resumed = look(again(objects.plan(), held), task()).status
     assert resumed.phase == "Running"
     assert "Suspended" not in told(resumed.conditions)
-
-
-# --- cancel -------------------------------------------------------------------------------------
-
-
-def test_a_cancel_is_handed_on_and_waits_for_every_task() -> None:
-    told_ = objects.task("told", status=status(TaskState.IN_PROGRESS), cancel=CANCEL, stage="build")
-
-    decision = look(objects.plan(cancel=CANCEL), AT_WORK, told_, GIVEN_UP)
-
-    assert decision.actions == (CancelTasks(("busy",), "not needed"),)
-    assert decision.status.phase == "Cancelling"
-
-
-def test_a_plan_is_cancelled_when_no_task_can_go_on() -> None:
-    over_ = (GIVEN_UP, task("a", TaskState.CLOSED), task("b", TaskState.CANCELLED))
-
-    found = look(objects.plan(cancel=CANCEL), *over_).status
-
-    assert (found.phase, found.ended_at) == ("Cancelled", NOW)
-    assert told(found.conditions)["Succeeded"] == ("False", "Cancelled")
-    assert stalled_for(found.conditions) is None
-
-
-def test_a_cancel_after_the_merge_has_started_comes_too_late() -> None:
-    landing = Delivery(state="Pending", step="Landing", onto="refs/heads/main", round=1)
-    late = objects.plan(cancel=CANCEL, status=PlanStatus(delivery=landing, jobs=1))
-
-    found = look(late, objects.task(status=closed(1))).status
-
-    assert found.phase != "Cancelled"
-    assert told(found.conditions)["CancelRefused"] == ("True", "MergeInProgress")
-
-
-@pytest.mark.parametrize("phase", ["Succeeded", "Cancelled"])
-def test_a_plan_that_is_over_does_nothing_whatever_happens_to_its_tasks(phase: str) -> None:
-    over_ = objects.plan(
-        cancel=CANCEL,
-        status=PlanStatus(phase=phase, ended_at=NOW, expanded=True, spend_usd="0"),
-    )
-
-    decision = look(over_)
-
-    assert decision.actions == ()
-    assert decision.status.phase == phase
-
-
-def test_a_plan_that_is_being_deleted_starts_nothing() -> None:
-    assert look(objects.plan(begun=False, deleting=True)).actions == ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.pod import FENCE
 from bernstein.api.states import SessionState, TaskState
+from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, StopSession
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -113,3 +115,19 @@ def test_a_cancelled_task_needs_no_person_any_more() -> None:
     assert stalled_for(stalled.conditions) == "SecretNotFound"
     assert told(found.conditions) == {"Succeeded": ("False", "Cancelled")}
     assert (found.hold, found.queue) == (None, None)
+
+
+@pytest.mark.parametrize("state", [TaskState.CLOSED, TaskState.CANCELLED])
+def test_a_job_that_is_made_too_late_is_deleted(state: TaskState) -> None:
+    late = job("work-s1-lint-0", objects.pod(objects.running("check")))
+    subject = objects.task(status=status(state), cancel=CANCEL)
+
+    assert decide(snapshot(subject, jobs=(late,))).actions == (DeleteJobs((late,)),)
+
+
+def test_a_fence_stays_when_what_runs_beside_it_is_ended() -> None:
+    at_work = job("work-s1-lint-0", objects.pod(objects.running("check")))
+    fence = job("work-s1-land-1", labels={labels.JOB: FENCE})
+    subject = objects.task(status=done(), cancel=CANCEL)
+
+    assert decide(snapshot(subject, jobs=(at_work, fence))).actions == (DeleteJobs((at_work,)),)

@@ -1,0 +1,269 @@
+"""What runs inside pods, and the last words that the kubelet finds: like `bernstein.pods`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bernstein.api import pod as protocol
+from bernstein.api.meta import UsageCounts
+from bernstein.api.pod import AGENT, CHECK, CONFIG_VARIABLE, INSPECT, LAND
+from bernstein.core import labels
+from bernstein.core.actions import RunBegin, RunLand, RunPrepare
+from bernstein.kube.resource import Key, Object
+from bernstein.resources import SESSIONS, TASKS
+from tests.model.cluster.store import Store
+from tests.model.dice import Dice
+from tests.unit.core import objects
+from tests.unit.core.simulation.remote import Remote
+
+HEARTBEAT = 30.0
+
+
+@dataclass
+class Run:
+    """One pod at work, whoever hears of it."""
+
+    pod: Object
+    """As the node knows it."""
+    role: str
+    node: str
+    since: float
+    live: bool = True
+    """Its main container does something."""
+    told_to_end: bool = False
+    base: str = ""
+    """Tip that an agent's checkout found."""
+    shared: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def uid(self) -> str:
+        return str(self.pod["metadata"]["uid"])
+
+    @property
+    def key(self) -> Key:
+        meta = self.pod["metadata"]
+        return Key(meta["namespace"], meta["name"])
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        own: Mapping[str, str] = self.pod["metadata"]["labels"]
+        return own
+
+    @property
+    def job(self) -> str:
+        return self.labels[labels.JOB_NAME]
+
+    @property
+    def owner(self) -> str:
+        """Uid of the session, Task or Plan whose Job it is."""
+        return self.labels[labels.OWNER_UID]
+
+    def config(self, container: str) -> Any:
+        spec = self.pod["spec"]
+        for found in (*spec.get("initContainers", ()), *spec["containers"]):
+            if found["name"] == container:
+                text = next(e["value"] for e in found["env"] if e["name"] == CONFIG_VARIABLE)
+                return json.loads(text.replace("$$", "$"))
+        raise AssertionError(f"{self.job} has no container {container}")
+
+
+class Witness(Protocol):
+    """Is told what really happened, whatever anybody hears of it."""
+
+    def pushed(self, run: Run, onto: str, sha: str) -> None: ...
+    def judged(self, run: Run, sha: str, verdict: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class End:
+    """How a pod's containers ended: the main one and those that said something."""
+
+    containers: tuple[Object, ...]
+    phase: str = "Succeeded"
+
+
+class Programs:
+    """Plays the main container of every pod of ours; the dice say how each goes."""
+
+    def __init__(
+        self, store: Store, remote: Remote, dice: Dice, fates: Mapping[str, Mapping[str, float]]
+    ) -> None:
+        self.remote = remote
+        self.witness: Witness | None = None
+        self._store = store
+        self._dice = dice
+        self._fates = fates
+        self.forced: list[dict[str, Any]] = []
+        """Fates that a story wants, each for one Job: {job: part of its name, fate, seconds}."""
+        self.all_good = False
+
+    def fate(self, run: Run) -> tuple[str, float]:
+        """How it goes, and how long it takes."""
+        for wish in self.forced:
+            if wish["job"] in run.job and run.role == wish.get("role", run.role):
+                self.forced.remove(wish)
+                return wish["fate"], wish.get("seconds", 5.0)
+        known = run.role if run.role in (AGENT, CHECK, INSPECT) else "merge"
+        fate = self._dice.weighed(self._fates[known], "fate", run.job)
+        long = {AGENT: (20.0, 240.0), CHECK: (1.0, 40.0)}.get(run.role, (0.5, 15.0))
+        if self.all_good:
+            fate = "good"
+        return fate, self._dice.between(*long, "duration", run.job)
+
+    async def play(self, run: Run) -> End:
+        fate, seconds = self.fate(run)
+        run.shared["fate"] = fate
+        if fate == "hangs":
+            seconds = 86400.0
+        if run.role == AGENT:
+            return await self._agent(run, fate, seconds)
+        if run.role == CHECK:
+            return await self._check(run, fate, seconds)
+        if run.role == INSPECT:
+            return await self._inspect(run, seconds)
+        return await self._merge(run, fate, seconds)
+
+    def killed(self, run: Run, code: int = 143) -> tuple[Object, ...]:
+        """The last words of a pod that is told to end while it works."""
+        if run.role != AGENT:
+            return (objects.ended(run.role, code),)
+        return (
+            objects.ended("recorder", said=objects.recorded(usage=self._usage(run), sha="")),
+            objects.ended(AGENT, code),
+        )
+
+    # --- agents -----------------------------------------------------------------------------------
+
+    def _usage(self, run: Run) -> protocol.Usage:
+        """Tokens so far, by time: no two agents use the same."""
+        seconds = asyncio.get_running_loop().time() - run.since
+        rate = self._dice.between(50, 500, "tokens", run.job)
+        return protocol.Usage(input=int(rate * seconds) + 1, output=int(rate * seconds / 7) + 1)
+
+    async def _agent(self, run: Run, fate: str, seconds: float) -> End:
+        begun = run.config("checkout")
+        if begun["ref"] not in self.remote.refs:
+            unknown = objects.failed("checkout", "RefNotFound")
+            return End((unknown, objects.waiting(AGENT)), "Failed")
+        run.base = self.remote.refs[begun["ref"]]
+        left, stopped = seconds, False
+        while left > 0 and not stopped:
+            await asyncio.sleep(min(HEARTBEAT, left))
+            left -= HEARTBEAT
+            stopped = self._beat(run)
+        await asyncio.sleep(1.0)  # its last tokens are in no heartbeat
+        return self._agent_ends(run, fate, stopped)
+
+    def _beat(self, run: Run) -> bool:
+        """A heartbeat through the server; whether its answer asks for an end."""
+        key = Key(run.key.namespace, run.labels[labels.SESSION])
+        session = self._store.find(SESSIONS, key)
+        if run.shared.get("cut") or session is None or session["metadata"]["uid"] != run.owner:
+            return False
+        usage = UsageCounts(input=self._usage(run).input, output=self._usage(run).output)
+        report = {
+            "seq": int(self._store.seconds),
+            "heartbeatTime": self._store.now().isoformat(),
+            "usage": usage.dump(),
+        }
+        self._store.merge(SESSIONS, key, {"status": {"report": report}}, "status")
+        return "stop" in session["spec"]
+
+    def _agent_ends(self, run: Run, fate: str, stopped: bool) -> End:
+        finals = {
+            "bad": protocol.FinalRecord("AgentFailed", "it cannot be done"),
+            "limited": protocol.FinalRecord("UsageLimited", "come back later", retry_after=120),
+        }
+        change = {} if fate == "empty" else {self._path(run): f"{run.job} {run.uid}"}
+        out = self.remote.push_work(run.config("pusher")["ref"], run.base, change)
+        seen = objects.recorded(
+            base=out.base,
+            sha=out.sha,
+            tree=out.tree,
+            changed=protocol.Changed(files=len(change), python=bool(change)),
+            usage=self._usage(run),
+            final=finals.get(fate, protocol.FinalRecord("Succeeded")),
+            stopped="Cancelled" if stopped else None,
+        )
+        pusher = objects.ended("pusher", said=out)
+        if fate == "refused":
+            pusher = objects.failed("pusher", "CredentialRefused")
+        agent = objects.ended(AGENT, 1 if fate == "bad" else 0)
+        if fate == "oom":
+            agent = objects.ended(AGENT, 137, reason="OOMKilled")
+        said = objects.ended("recorder", said=seen)
+        phase = "Failed" if agent["state"]["terminated"]["exitCode"] else "Succeeded"
+        return End((objects.ended("checkout"), pusher, said, agent), phase)
+
+    def _path(self, run: Run) -> str:
+        name = run.labels[labels.TASK]
+        task = self._store.find(TASKS, Key(run.key.namespace, name))
+        files = task["spec"].get("files") if task is not None else None
+        return str(files[0]) if files else f"{name}.py"
+
+    # --- checks -----------------------------------------------------------------------------------
+
+    async def _check(self, run: Run, fate: str, seconds: float) -> End:
+        assert self.witness is not None
+        begun = run.config("checkout")
+        problem = self.remote.checkout(begun["ref"], begun["sha"])
+        if problem is not None:
+            first = objects.ended("checkout", 1, said=problem)
+            return End((first, objects.waiting(CHECK)), "Failed")
+        await asyncio.sleep(seconds)
+        code = {"bad": 1, "tool": 127}.get(fate, 0)
+        reason = "OOMKilled" if fate == "oom" else None
+        code = 137 if reason else code
+        verdict = "Passed" if code == 0 else "Errored" if code == 127 else "Failed"
+        self.witness.judged(run, begun["sha"], verdict)
+        end = objects.ended(CHECK, code, reason=reason, said="what it printed")
+        return End((objects.ended("checkout"), end), "Failed" if code else "Succeeded")
+
+    async def _inspect(self, run: Run, seconds: float) -> End:
+        assert self.witness is not None
+        begun, config = run.config("checkout"), run.config(INSPECT)
+        problem = self.remote.checkout(begun["ref"], begun["sha"])
+        if problem is not None:
+            first = objects.ended("checkout", 1, said=problem)
+            return End((first, objects.waiting(INSPECT)), "Failed")
+        await asyncio.sleep(seconds)
+        self.witness.judged(run, begun["sha"], "Passed")
+        said = tuple(protocol.CheckVerdict(c["name"], "Passed") for c in config["checks"])
+        end = objects.ended(INSPECT, said=protocol.InspectResult(said))
+        return End((objects.ended("checkout"), end))
+
+    # --- what moves refs --------------------------------------------------------------------------
+
+    async def _merge(self, run: Run, fate: str, seconds: float) -> End:
+        await asyncio.sleep(seconds / 2)
+        if fate == "bad":
+            return End((objects.failed(run.role, "BranchProtected", "hook declined"),), "Failed")
+        result = self._moved(run)
+        await asyncio.sleep(seconds / 2)
+        if fate == "silent":  # it did its work, and nobody hears of it
+            return End((objects.ended(run.role, 137),), "Failed")
+        code = 1 if isinstance(result, protocol.Failure) else 0
+        end = objects.ended(run.role, code, said=result)
+        return End((end,), "Failed" if code else "Succeeded")
+
+    def _moved(self, run: Run) -> Any:
+        config, remote = run.config(run.role), self.remote
+        match run.role:
+            case "begin":
+                return remote.begin(RunBegin(run.job, config["target"], config["integration"]))
+            case "prepare":
+                wanted = {n: config[n] for n in ("ref", "sha", "onto", "candidate", "merge")}
+                message = config["commit"]["message"]
+                return remote.prepare(RunPrepare(job=run.job, message=message, **wanted))
+        assert run.role == LAND
+        assert self.witness is not None
+        wanted = {n: config[n] for n in ("ref", "sha", "tree", "onto", "expect")}
+        before = remote.refs[config["onto"]]
+        result = remote.land(RunLand(job=run.job, **wanted))
+        if remote.refs[config["onto"]] != before:
+            self.witness.pushed(run, config["onto"], config["sha"])
+        return result

@@ -1,0 +1,129 @@
+"""What must hold once nobody acts any more and nothing goes wrong: all is over, or says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bernstein.api import plan, session, task
+from bernstein.api.meta import UsageCounts
+from bernstein.api.states import SessionState, TaskState
+from bernstein.core import conditions
+from bernstein.core.fsm import is_final
+from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
+from bernstein.resources import PLANS, SESSIONS, TASKS
+from tests.model.cluster.store import Store
+from tests.model.oracles import Oracles
+from tests.model.replicas import Replica
+
+
+def unfinished(store: Store) -> list[str]:
+    """What is still on its way."""
+    return [*_tasks(store), *_plans(store), *_sessions(store), *_jobs(store)]
+
+
+def _tasks(store: Store) -> Iterator[str]:
+    for obj in store.all(TASKS):
+        found = task.parse(obj)
+        if not is_final(found.status, found.spec.max_retries):
+            yield f"Task {found.metadata.name} is {found.status.state}"
+
+
+def _plans(store: Store) -> Iterator[str]:
+    for obj in store.all(PLANS):
+        found = plan.parse(obj)
+        if found.status.ended_at is None and found.status.phase not in ("Failed", "Invalid"):
+            yield f"Plan {found.metadata.name} is {found.status.phase}"
+
+
+def _sessions(store: Store) -> Iterator[str]:
+    for obj in store.all(SESSIONS):
+        found = session.parse(obj)
+        if found.status.state is not SessionState.DEAD:
+            yield f"session {found.metadata.name} is {found.status.state}"
+
+
+def _jobs(store: Store) -> Iterator[str]:
+    for job in store.all(JOBS):
+        if not job["status"].get("conditions") and not job["spec"].get("suspend"):
+            yield f"Job {key_of(job).name} goes on"
+
+
+def without_reason(store: Store, dead_nodes: set[str]) -> list[str]:
+    """What is neither over nor says why it waits. What lies on a dead node cannot be removed."""
+    return [
+        *_silent_tasks(store),
+        *_silent_plans(store),
+        *_sessions(store),
+        *_left_over(store, dead_nodes),
+    ]
+
+
+def _silent_tasks(store: Store) -> Iterator[str]:
+    for obj in store.all(TASKS):
+        found = task.parse(obj)
+        status = found.status
+        final = is_final(status, found.spec.max_retries)
+        waits = status.state is TaskState.OPEN and status.queue is not None
+        if final or waits or conditions.is_stalled(status) or is_deleting(obj):
+            continue
+        if status.queue is not None or status.hold is not None:
+            continue
+        yield f"Task {found.metadata.name} is {status.state} and does not say why"
+
+
+def _silent_plans(store: Store) -> Iterator[str]:
+    for obj in store.all(PLANS):
+        found = plan.parse(obj)
+        if found.status.ended_at is None and not (
+            conditions.is_stalled(found.status) or is_deleting(obj)
+        ):
+            yield f"Plan {found.metadata.name} is {found.status.phase} and does not say why"
+
+
+def _left_over(store: Store, dead_nodes: set[str]) -> Iterator[str]:
+    kept = {
+        owner["uid"]
+        for pod in store.all(PODS)
+        if pod["spec"].get("nodeName") in dead_nodes
+        for owner in pod["metadata"].get("ownerReferences", ())
+    }
+    for job in store.all(JOBS):
+        ended = job["status"].get("conditions") or job["spec"].get("suspend")
+        if not ended and uid_of(job) not in kept:
+            yield f"Job {key_of(job).name} goes on"
+    for pod in store.all(PODS):
+        if is_deleting(pod) and pod["spec"].get("nodeName") not in dead_nodes:
+            yield f"pod {key_of(pod).name} is held by {pod['metadata'].get('finalizers')}"
+
+
+def miscounted(store: Store, oracles: Oracles) -> list[str]:
+    """Tasks and Plans whose spend is not that of their sessions, each once."""
+    wrong = []
+    for obj in store.all(TASKS):
+        found = task.parse(obj)
+        spent = oracles.spent.get(found.metadata.uid, UsageCounts())
+        over = is_final(found.status, found.spec.max_retries)
+        if over and found.status.usage != spent:
+            wrong.append(f"Task {found.metadata.name}: {found.status.usage}, used: {spent}")
+    for obj in store.all(PLANS):
+        of_plan = plan.parse(obj)
+        spent = oracles.spent.get(of_plan.metadata.uid, UsageCounts())
+        if of_plan.status.usage != spent:
+            wrong.append(f"Plan {of_plan.metadata.name}: {of_plan.status.usage}, used: {spent}")
+    return wrong
+
+
+def ghosts(store: Store, replica: Replica) -> list[str]:
+    """Where a replica's caches differ from what there is."""
+    assert replica.engine is not None
+    found = []
+    for informer in replica.engine.caches.informers:
+        shown = {key_of(o): _version(o) for o in informer.objects()}
+        there = {key_of(o): _version(o) for o in store.all(informer.resource)}
+        differ = (key for key in sorted({*shown, *there}) if shown.get(key) != there.get(key))
+        found += [f"{informer.resource.kind} {key.name}" for key in differ]
+    return found
+
+
+def _version(obj: Object) -> str:
+    return str(obj["metadata"]["resourceVersion"])

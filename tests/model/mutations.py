@@ -1,0 +1,179 @@
+"""The repairs that the engine needs, each taken out again: without it the model finds a fault.
+
+What is taken out is named after what it does. A check that finds nothing without them would be
+worth nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from unittest.mock import patch
+
+from bernstein.controllers import job_actions
+from bernstein.controllers.job_views import JobViews
+from bernstein.core import runs
+from bernstein.core.actions import PlanDecision, RunFence
+from bernstein.core.delivery import landing
+from bernstein.core.jobs import JobView
+from bernstein.core.plans import decide as plans
+from bernstein.core.pods import Object
+from bernstein.core.sessions import decide as sessions
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import verdicts
+from bernstein.kube.guard import Guard
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import JOBS, Key
+
+Mutation = Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def live_list() -> Iterator[None]:
+    """An end without a pod is believed from what two streams show."""
+    view, of = JobViews._view, JobViews.of
+
+    def believed(self: JobViews, *args: Any) -> JobView:
+        found = view(self, *args)
+        ended = found.complete or found.failed is not None
+        return replace(found, no_pod=True) if ended and found.pod is None else found
+
+    async def unexpecting(self: JobViews, owner: Any, now: datetime, _: Any = None) -> Any:
+        return await of(self, owner, now)
+
+    with patch.object(JobViews, "_view", believed), patch.object(JobViews, "of", unexpecting):
+        yield
+
+
+@contextmanager
+def certain_end() -> Iterator[None]:
+    """A pod that was told to end counts as ended."""
+
+    def gone(*_: Any) -> runs.State:
+        return runs.State.GONE
+
+    with patch.object(runs, "_told_to_end", gone):
+        yield
+
+
+@contextmanager
+def lost_nodes() -> Iterator[None]:
+    """A node that is silent is waited for."""
+
+    def told(job: JobView, pod: Object, now: datetime) -> runs.State:
+        bound = pod.get("spec", {}).get("nodeName")
+        return runs.State.ABANDONED if bound else runs.State.GONE
+
+    def never(*_: Any) -> bool:
+        return False
+
+    with patch.object(runs, "_told_to_end", told), patch.object(runs, "is_overdue", never):
+        yield
+
+
+@contextmanager
+def kubelet_times() -> Iterator[None]:
+    """A check that the operator has waited for too long timed out, whatever the kubelet says."""
+    verdict = verdicts._verdict
+
+    def by_operator(check: Any, job: JobView, pod: Object, *, hurried: bool) -> Any:
+        return verdicts._timed_out(check) if hurried else verdict(check, job, pod, hurried=hurried)
+
+    with patch.object(verdicts, "_verdict", by_operator):
+        yield
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """A Job that is refused is asked for again and again."""
+
+    async def create(key: Key, job: Any, context: Any) -> None:
+        await context.writer.create(key, JOBS, job)
+
+    with patch.object(job_actions, "create", create):
+        yield
+
+
+@contextmanager
+def fences() -> Iterator[None]:
+    """The name of a Job that may still be made by a late request stays free."""
+    launch, land = sessions._launch, landing._land
+
+    def unfenced(snapshot: Any, status: Any, now: datetime) -> sessions.SessionDecision:
+        decision = launch(snapshot, status, now)
+        if not any(isinstance(action, RunFence) for action in decision.actions):
+            return decision
+        return sessions._never_started(status, "Cancelled", "never started", now)
+
+    def unfenced_landing(status: Any, way: Any, forbids: Any, now: datetime) -> Any:
+        step = land(status, way, forbids, now)
+        actions = getattr(step, "actions", ())
+        if not any(isinstance(action, RunFence) for action in actions):
+            return step
+        return landing.OnItsWay(forbids(status) or landing.queued(status))
+
+    with (
+        patch.object(sessions, "_launch", unfenced),
+        patch.object(landing, "_land", unfenced_landing),
+    ):
+        yield
+
+
+@contextmanager
+def uncertain_writes() -> Iterator[None]:
+    """A write without an answer was not applied."""
+
+    def forget(*_: Any) -> None: ...
+
+    with patch.object(Guard, "uncertain", forget):
+        yield
+
+
+@contextmanager
+def ordered_refresh() -> Iterator[None]:
+    """What was read live is put into the cache, whatever has come since."""
+
+    async def refresh(self: Informer, key: Key) -> None:
+        listed = await self._client.list(
+            self.resource, key.namespace, field_selector=f"metadata.name={key.name}"
+        )
+        cached = self._cache.get(key)
+        if listed.items:
+            self._cache.update(listed.items[0])
+        elif cached is not None:
+            self._cache.delete(cached)
+
+    with patch.object(Informer, "refresh", refresh):
+        yield
+
+
+@contextmanager
+def plan_jobs() -> Iterator[None]:
+    """A cancelled Plan does not wait for its own Jobs."""
+    cancel = plans._cancel
+
+    def at_once(snapshot: PlanSnapshot, status: Any, now: datetime) -> PlanDecision:
+        jobs: Mapping[str, JobView] = snapshot.jobs if landing.has_started(status) else {}
+        return cancel(replace(snapshot, jobs=jobs), status, now)
+
+    with patch.object(plans, "_cancel", at_once):
+        yield
+
+
+REPAIRS: Mapping[str, Mutation] = {
+    mutation.__name__.replace("_", "-"): mutation
+    for mutation in (
+        live_list,
+        certain_end,
+        lost_nodes,
+        kubelet_times,
+        refusals,
+        fences,
+        uncertain_writes,
+        ordered_refresh,
+        plan_jobs,
+    )
+}

@@ -1,0 +1,307 @@
+"""What must hold after every single write, and at everything that pods really do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from bernstein.api import plan, session, task
+from bernstein.api.meta import UsageCounts
+from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult, load
+from bernstein.api.states import (
+    SESSION_INITIAL,
+    SESSION_MOVES,
+    TASK_INITIAL,
+    TASK_MOVES,
+    SessionState,
+    TaskState,
+)
+from bernstein.api.task import Task
+from bernstein.api.verification import Verification
+from bernstein.core import labels, pods
+from bernstein.core.fsm import ACTIVE, is_final
+from bernstein.core.money.pricing import add
+from bernstein.kube.resource import PODS, Object, Resource, uid_of
+from bernstein.resources import PLANS, SESSIONS, TASKS
+from tests.model.cluster.programs import Run
+from tests.model.cluster.store import Store
+from tests.model.people import People
+from tests.unit.core.scheduling.overlap import overlap
+from tests.unit.core.simulation.invariants import consistent
+
+LATE_SECONDS = 900.0
+"""A Project's new limit counts for everybody after so long."""
+SOON_SECONDS = 180.0
+"""Longer than any watch is held back."""
+MOST_WRITES = 40
+"""Status writes of one object in a minute: more are a loop."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    at: float
+    what: str
+    """Which rule, in a few words that stay the same."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.at:.2f} s: {self.what}: {self.text}"
+
+
+class Oracles:
+    def __init__(self, store: Store, people: People) -> None:
+        self.found: list[Violation] = []
+        self.on_violation: Callable[[], None] = lambda: None
+        self.runs: list[Run] = []
+        self.last_write = 0.0
+        """When a status of ours was written last."""
+        self._store = store
+        self._people = people
+        self._tasks: dict[str, Task] = {}
+        """Last state of every Task that ever was, by uid."""
+        self._task_of: dict[str, str] = {}
+        """Uid of a session's Task, by the session's."""
+        self._over: set[str] = set()
+        """Uids of sessions, Tasks and Plans that have ended."""
+        self._cancelled: set[str] = set()
+        self._pushed: Counter[str] = Counter()
+        self._passed: set[tuple[str, str]] = set()
+        """(what was asked, commit) of checks that passed, whoever heard of it."""
+        self._begun: Counter[tuple[str, str]] = Counter()
+        self._judged: Counter[tuple[str, str]] = Counter()
+        self._approved: set[str] = set()
+        """Commits that statuses call verified."""
+        self.spent: dict[str, UsageCounts] = defaultdict(UsageCounts)
+        """What ended sessions used, by the uid of their Task and by that of their Plan."""
+        self._writes: dict[str, deque[float]] = defaultdict(deque)
+        store.hooks.append(self._changed)
+
+    def fail(self, what: str, text: str) -> None:
+        self.found.append(Violation(self._store.seconds - 1000, what, text))
+        self.on_violation()
+
+    def must(self, holds: bool, what: str, text: str) -> None:
+        if not holds:
+            self.fail(what, text)
+
+    # --- what pods do -----------------------------------------------------------------------------
+
+    def started(self, run: Run) -> None:
+        self.runs.append(run)
+        if run.role == AGENT:
+            mine = self._task_of.get(run.owner)
+            others = [
+                other.job
+                for other in self._at_work()
+                if other is not run
+                and other.role == AGENT
+                and self._task_of.get(other.owner) == mine
+            ]
+            self.must(not others, "one agent per Task", f"{run.job} beside {others}")
+        if run.owner in self._over:
+            self._too_late(run)
+        if run.role in ("check", INSPECT):
+            self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
+
+    def _too_late(self, run: Run) -> None:
+        """Its Job was made by a request that nobody waited for any more.
+
+        What cannot change anything for good must end soon; an agent and a push must not begin.
+        """
+        text = f"{run.job} starts, but its owner has ended"
+        if run.role in (AGENT, LAND):
+            self.fail("an end is an end", text)
+
+        def look() -> None:
+            ends = not run.live or run.shared.get("unheard") or run.told_to_end
+            self.must(bool(ends), "an end is an end", f"{text}, and goes on")
+
+        asyncio.get_running_loop().call_later(SOON_SECONDS, look)
+
+    def _at_work(self) -> list[Run]:
+        """Those of whose node everybody hears."""
+        self.runs = [run for run in self.runs if run.live]
+        return [run for run in self.runs if not run.shared.get("unheard")]
+
+    @staticmethod
+    def _sha(run: Run) -> str:
+        return str(run.config("checkout")["sha"])
+
+    def judged(self, run: Run, sha: str, verdict: str) -> None:
+        asked = run.labels[labels.ASKED]
+        self._judged[asked, sha] += 1
+        if verdict != "Passed":
+            return
+        self._passed.add((asked, sha))
+        if run.role == INSPECT:
+            self._passed |= {(c["name"], sha) for c in run.config(INSPECT)["checks"]}
+
+    def pushed(self, run: Run, onto: str, sha: str) -> None:
+        owner = run.owner
+        self._pushed[owner] += 1
+        self.must(self._pushed[owner] == 1, "it lands once", f"{run.job} pushes {sha[:8]} again")
+        self.must(owner not in self._cancelled, "cancelled is cancelled", f"{run.job} pushes")
+        self.must(sha in self._approved, "only what was judged lands", f"{run.job}: {sha[:8]}")
+
+    # --- what is written --------------------------------------------------------------------------
+
+    def _changed(self, resource: Resource, old: Object | None, new: Object | None) -> None:
+        if resource not in (TASKS, PLANS, SESSIONS) or new is None:
+            return
+        if old is not None and old.get("status") == new.get("status"):
+            return
+        if old is not None:
+            self._count(new)
+        if resource == TASKS:
+            self._task(task.parse(old) if old else None, task.parse(new))
+        elif resource == SESSIONS:
+            self._session(session.parse(old) if old else None, session.parse(new))
+        else:
+            self._plan(plan.parse(old) if old else None, plan.parse(new))
+
+    def _count(self, new: Object) -> None:
+        now, writes = self._store.seconds, self._writes[uid_of(new)]
+        self.last_write = now
+        writes.append(now)
+        while writes[0] < now - 60:
+            writes.popleft()
+        name = new["metadata"]["name"]
+        self.must(len(writes) <= MOST_WRITES, "no write loop", f"{new['kind']} {name}")
+
+    def _task(self, old: Task | None, new: Task) -> None:
+        name, status, uid = new.metadata.name, new.status, new.metadata.uid
+        self._tasks[uid] = new
+        self._conditions(name, status.conditions)
+        if old is not None:
+            self._monotonic(name, old, new)
+        before = old.status.state if old is not None else None
+        if status.state is not before:
+            legal = TASK_INITIAL if before is None else TASK_MOVES[before]
+            self.must(status.state in legal, "legal moves", f"{name}: {before} -> {status.state}")
+        if status.state is TaskState.CLAIMED and before is not TaskState.CLAIMED:
+            self._claimed(new)
+        if status.verification is not None and (
+            old is None or status.verification != old.status.verification
+        ):
+            self._verified(name, status.verification)
+        if status.state is TaskState.CANCELLED:
+            self._cancelled.add(uid)
+            self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} has landed")
+        if is_final(status, new.spec.max_retries):
+            mine = {uid, *(s for s, owner in self._task_of.items() if owner == uid)}
+            self._ended(name, mine)
+        else:
+            self._over.discard(uid)
+
+    def _monotonic(self, name: str, old: Task, new: Task) -> None:
+        was, now = old.status, new.status
+        grows = (
+            now.attempt >= was.attempt
+            and now.sessions >= was.sessions
+            and Decimal(now.spend_usd) >= Decimal(was.spend_usd)
+        )
+        self.must(grows, "counts only grow", name)
+        tries = now.attempt <= 1 + new.spec.max_retries
+        self.must(tries, "attempts are counted", f"{name}: {now.attempt}")
+
+    def _claimed(self, claimed: Task) -> None:
+        active = [t for t in self._living() if t.status.state in ACTIVE]
+        names = sorted(t.metadata.name for t in active)
+        now = self._store.seconds
+        limits = self._people.limits
+        at = [n for n, (since, _) in enumerate(limits) if since < now - LATE_SECONDS]
+        limit = max(number for _, number in limits[at[-1] if at else 0 :])
+        self.must(len(active) <= limit, "no more agents than allowed", f"{limit}: {names}")
+        mine = claimed.metadata.labels.get(labels.PLAN)
+        owner = next((p for p in self._store.all(PLANS) if p["metadata"]["name"] == mine), None)
+        if owner is not None and (most := owner["spec"].get("maxAgents")) is not None:
+            planned = [t for t in active if t.metadata.labels.get(labels.PLAN) == mine]
+            self.must(len(planned) <= most, "no more agents than allowed", f"{mine}: {names}")
+        for other in active:
+            if other.metadata.uid != claimed.metadata.uid:
+                apart = not overlap(claimed.spec.files, other.spec.files)
+                pair = f"{claimed.metadata.name}, {other.metadata.name}"
+                self.must(apart, "files are apart", pair)
+
+    def _living(self) -> list[Task]:
+        living = {uid_of(obj) for obj in self._store.all(TASKS)}
+        return [t for uid, t in self._tasks.items() if uid in living]
+
+    def _verified(self, name: str, judged: Verification) -> None:
+        for result in judged.checks:
+            asked = (result.asked, judged.sha)
+            known = asked in self._passed or (result.name, judged.sha) in self._passed
+            if result.verdict == "Passed":
+                self.must(known, "a verdict is what the check said", f"{name}: {result.name}")
+            if result.verdict == "TimedOut" and self._begun[asked]:
+                hung = self._judged[asked] < self._begun[asked]
+                text = f"{name}: {result.name} is said to have timed out"
+                self.must(hung, "a verdict is what the check said", text)
+        if judged.passed is True:
+            required = [r for r in judged.checks if r.required and r.verdict != "Skipped"]
+            good = all(r.verdict == "Passed" for r in required)
+            self.must(good, "only what was judged lands", f"{name}: {judged.sha[:8]}")
+            self._approved.add(judged.sha)
+
+    def _session(self, old: session.AgentSession | None, new: session.AgentSession) -> None:
+        name, uid, status = new.metadata.name, new.metadata.uid, new.status
+        self._task_of[uid] = new.spec.task_ref.uid
+        self._conditions(name, status.conditions)
+        before = old.status.state if old is not None else None
+        if status.state is before:
+            return
+        legal = SESSION_INITIAL if before is None else SESSION_MOVES[before]
+        self.must(status.state in legal, "legal moves", f"{name}: {before} -> {status.state}")
+        if status.state is not SessionState.DEAD:
+            return
+        self._ended(name, {uid})
+        used = status.usage or UsageCounts()
+        self._heard(new, used)
+        owner = new.spec.plan_ref
+        for payer in (new.spec.task_ref.uid, *((owner.uid,) if owner is not None else ())):
+            self.spent[payer] = add(self.spent[payer], used)
+
+    def _heard(self, ended: session.AgentSession, used: UsageCounts) -> None:
+        """What its pod has said is recorded."""
+        for pod in self._store.all(PODS):
+            if pod["metadata"]["labels"].get(labels.OWNER_UID) != ended.metadata.uid:
+                continue
+            message = (pods.terminated(pod, "recorder") or {}).get("message")
+            if message and pods.has_ended(pod):
+                said = load(RecorderResult, message).usage
+                same = (said.input, said.output) == (used.input, used.output)
+                self.must(same, "spend is counted once", f"{ended.metadata.name}: {said}, {used}")
+
+    def _plan(self, old: plan.Plan | None, new: plan.Plan) -> None:
+        name, uid, status = new.metadata.name, new.metadata.uid, new.status
+        self._conditions(name, status.conditions)
+        if old is not None:
+            grows = Decimal(status.spend_usd) >= Decimal(old.status.spend_usd)
+            self.must(grows, "counts only grow", name)
+            same = old.status.ended_at is None or old.status.phase == status.phase
+            self.must(same, "an end is an end", f"{name}: {old.status.phase} -> {status.phase}")
+        if status.verification is not None:
+            self._verified(name, status.verification)
+        if status.phase == "Cancelled":
+            self._cancelled.add(uid)
+            self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} was delivered")
+        if status.ended_at is not None:
+            self._ended(name, {uid})
+
+    def _ended(self, name: str, owners: set[str]) -> None:
+        """Nothing of what has ended does anything any more."""
+        new = owners - self._over
+        self._over |= owners
+        at_work = [run.job for run in self._at_work() if run.owner in owners]
+        if new:
+            self.must(not at_work, "an end is an end", f"{name} has ended, at work: {at_work}")
+
+    def _conditions(self, name: str, conditions: Any) -> None:
+        try:
+            consistent(conditions)
+        except AssertionError as error:
+            self.fail("conditions agree", f"{name}: {error}")

@@ -1,0 +1,123 @@
+"""People, who know nothing of what the operator is doing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from bernstein.kube.errors import ApiError
+from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from tests.control_plane.objects import valid
+from tests.model.cluster.store import NAMESPACE, Store, copy
+from tests.unit.core.simulation.remote import Remote
+
+KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS)}
+TARGET = "refs/heads/main"
+
+
+class People:
+    def __init__(self, store: Store, remote: Remote) -> None:
+        self._store = store
+        self._remote = remote
+        self._applied: dict[tuple[Resource, str], Object] = {}
+        self._pushes = 0
+        self.limits: list[tuple[float, int]] = []
+        """When the Project's number of agents was set to what."""
+
+    def make_project(self, spec: Mapping[str, Any]) -> None:
+        made = valid("Project", NAMESPACE, "default", **spec)
+        self._store.create(PROJECTS, made)
+        self.limits.append((self._store.seconds, made["spec"]["limits"]["maxAgents"]))
+
+    def act(self, event: dict[str, Any]) -> None:
+        """One event of a scenario; what it is about may not be there."""
+        with suppress(ApiError):
+            getattr(self, "_" + event["do"].replace(" ", "_"))(event)
+
+    def _pick(self, resource: Resource, event: dict[str, Any]) -> Object | None:
+        """The one that is named, or one of those that there are."""
+        found = sorted(self._store.all(resource), key=lambda obj: key_of(obj).name)
+        if "name" in event:
+            found = [obj for obj in found if event["name"] in key_of(obj).name]
+        return found[int(event.get("pick", 0.0) * len(found))] if found else None
+
+    def _apply_plan(self, event: dict[str, Any]) -> None:
+        self._apply(PLANS, valid("Plan", NAMESPACE, event["name"], **event["spec"]))
+
+    def _apply_task(self, event: dict[str, Any]) -> None:
+        self._apply(TASKS, valid("Task", NAMESPACE, event["name"], **event["spec"]))
+
+    def _apply(self, resource: Resource, obj: Object) -> None:
+        self._applied[resource, key_of(obj).name] = obj
+        self._store.create(resource, obj)
+
+    def _apply_again(self, event: dict[str, Any]) -> None:
+        gone = [
+            (resource, obj)
+            for (resource, _), obj in sorted(self._applied.items(), key=lambda i: i[0][1])
+            if self._store.find(resource, key_of(obj)) is None
+        ]
+        if gone:
+            resource, obj = gone[int(event["pick"] * len(gone))]
+            self._store.create(resource, obj)
+
+    def _cancel(self, event: dict[str, Any]) -> None:
+        resource = KINDS[event["kind"]]
+        obj = self._pick(resource, event)
+        if obj is not None and "cancel" not in obj["spec"]:
+            body = {"spec": {"cancel": {"reason": "not needed"}}}
+            self._store.merge(resource, key_of(obj), body)
+
+    def _delete(self, event: dict[str, Any]) -> None:
+        resource = KINDS[event["kind"]]
+        obj = self._pick(resource, event)
+        if obj is not None:
+            self._store.delete(resource, key_of(obj), propagation=event["propagation"])
+
+    def _suspend(self, event: dict[str, Any]) -> None:
+        plan = self._pick(PLANS, event)
+        if plan is not None:
+            self._store.merge(PLANS, key_of(plan), {"spec": {"suspend": True}})
+            loop = asyncio.get_running_loop()
+            loop.call_later(event["seconds"], self._resume, plan)
+
+    def _resume(self, plan: Object) -> None:
+        with suppress(ApiError):
+            self._store.merge(PLANS, key_of(plan), {"spec": {"suspend": False}})
+
+    def _budget(self, event: dict[str, Any]) -> None:
+        plan = self._pick(PLANS, event)
+        if plan is not None and plan["spec"].get("budget"):
+            self._store.merge(PLANS, key_of(plan), {"spec": {"budget": "100"}})
+
+    def _edit_project(self, event: dict[str, Any]) -> None:
+        project = self._store.all(PROJECTS)[0]
+        spec = copy(project["spec"])
+        match event["change"]:
+            case "agents":
+                spec["limits"]["maxAgents"] = 1 + int(event["pick"] * 3)
+                self.limits.append((self._store.seconds, spec["limits"]["maxAgents"]))
+            case "gates off":
+                spec["gates"]["enabled"] = False
+            case "gates on":
+                spec["gates"]["enabled"] = True
+            case "gate":
+                gate = {"name": "gate_new", "command": "make new", "required": True}
+                pipeline = [g for g in spec["gates"]["pipeline"] if g["name"] != "gate_new"]
+                spec["gates"]["pipeline"] = [*pipeline, gate]
+        self._store.merge(PROJECTS, key_of(project), {"spec": spec})
+
+    def _push(self, event: dict[str, Any]) -> None:
+        """Somebody pushes to the branch, maybe what an agent changes, too."""
+        self._pushes += 1
+        path = "a.py" if event["pick"] < 0.2 else "human.txt"
+        self._remote.human_pushes(TARGET, path, f"push {self._pushes}")
+
+    def go_home(self) -> None:
+        """They leave nothing suspended."""
+        for plan in self._store.all(PLANS):
+            if plan["spec"].get("suspend") and not is_deleting(plan):
+                self._resume(plan)

@@ -1,0 +1,42 @@
+"""Scenarios that are kept: what once went wrong, and what the repairs are for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.model.scenario import Event, Scenario, load
+
+FOLDER = Path(__file__).parent / "stories"
+
+
+@dataclass(frozen=True)
+class Known:
+    """An open fault of the product, which its story still finds."""
+
+    story: str
+    fault: str
+
+
+KNOWN: tuple[Known, ...] = ()
+"""Whoever mends one moves its story to MENDED."""
+MENDED = (
+    "a-check-is-made-after-the-cancel",
+    "a-policy-refuses-an-agent",
+    "the-time-of-day-jumps-while-a-check-runs",
+)
+"""Stories in which nothing is found any more."""
+
+
+def with_events(scenario: Scenario, *more: Event) -> Scenario:
+    """The scenario in which this happens, too."""
+    events = sorted((*scenario.events, *more), key=lambda event: event["at"])
+    return replace(scenario, events=tuple(events))
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def story(name: str) -> Scenario:
+    return load(FOLDER / f"{name}.json")

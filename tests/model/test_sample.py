@@ -1,0 +1,78 @@
+"""A sample of the model check that `make test` has time for; `make test-model` plays many more."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.model import stories
+from tests.model.mutations import REPAIRS
+from tests.model.scenario import RATES, generate
+from tests.model.shrink import shrink
+from tests.model.stories import KNOWN, MENDED, story
+from tests.model.world import play
+
+SEEDS = range(1, 41)
+FOUND_BY = {
+    "live-list": "the-pods-stream-lags-behind-the-jobs",
+    "certain-end": "a-pod-goes-on-after-it-is-told-to-end",
+    "lost-nodes": "a-node-dies-for-ever",
+    "kubelet-times": "the-end-of-a-check-is-seen-late",
+    "refusals": "a-policy-refuses-a-job",
+    "fences": "a-cancel-while-the-job-is-on-its-way",
+    "uncertain-writes": "a-claim-is-written-and-not-answered",
+    "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",
+    "plan-jobs": "a-plan-is-cancelled-while-it-begins",
+}
+"""The story that finds what is missing without a repair."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_is_found_in_a_seed(seed: int) -> None:
+    rates = list(RATES)[seed % len(RATES)]
+
+    outcome = play(generate(seed, rates))
+
+    assert [str(v) for v in outcome.violations] == [], f"seed {seed}, rates {rates}"
+
+
+@pytest.mark.parametrize("name", [*FOUND_BY.values(), *MENDED])
+def test_nothing_is_found_in_a_story(name: str) -> None:
+    assert [str(v) for v in play(story(name)).violations] == []
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_without_a_repair_its_story_finds_a_fault(repair: str) -> None:
+    with REPAIRS[repair]():
+        outcome = play(story(FOUND_BY[repair]))
+
+    assert outcome.violations
+
+
+def test_the_known_faults_are_still_there() -> None:
+    """Where one is mended, its story moves from KNOWN to MENDED."""
+    assert [k.fault for k in KNOWN if not play(story(k.story)).violations] == []
+
+
+def test_every_story_is_played() -> None:
+    listed = [*FOUND_BY.values(), *MENDED, *(known.story for known in KNOWN)]
+
+    assert sorted(listed) == stories.names()
+
+
+def test_a_seed_is_played_the_same_way_each_time() -> None:
+    with REPAIRS["certain-end"]():
+        first, second = (play(generate(1001, "rough")) for _ in range(2))
+
+    assert first.violations
+    assert first == second
+
+
+def test_what_a_scenario_does_not_need_is_taken_out() -> None:
+    told = story("a-pod-goes-on-after-it-is-told-to-end")
+    noise = {"at": 1.0, "do": "push", "pick": 0.5}
+    with REPAIRS["certain-end"]():
+        small = shrink(
+            stories.with_events(told, noise, noise | {"at": 2.0}), "an end is an end", play
+        )
+
+    assert [event["do"] for event in small.events] == ["fate", "apply task", "delete"]
