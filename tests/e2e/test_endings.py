@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bernstein.core import names
 from tests.e2e.conftest import EXISTS, MakeWorld, Object, condition, does, state, writing
 
 
@@ -66,6 +67,5 @@ def test_a_cancelled_task_ends_its_agent_keeps_its_work_and_merges_nothing(
     assert task["status"]["history"][-1]["actor"] == "user"
     running = [p for p in here.all("pods") if p["status"]["phase"] == "Running"]
     assert running == []
-    uid = task["metadata"]["uid"][:8]
-    assert "half.py" in here.files(f"refs/bernstein/{uid}/long/s1")
+    assert "half.py" in here.files(f"{names.refs_of(task['metadata']['uid'])}/long/s1")
     assert here.tip() == before

@@ -10,6 +10,7 @@ from datetime import datetime
 
 import pytest
 
+from bernstein.core import names
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 
 LINES = "one\ntwo\nthree\nfour\n"
@@ -183,7 +184,7 @@ def test_a_conflict_keeps_the_work_and_names_the_file(stories: Stories) -> None:
     assert second["metadata"]["name"] in condition(plan, "Stalled")["message"]
     judged = second["status"]["verification"]
     assert story.here.tip(judged["ref"]) == judged["sha"]
-    integration = f"refs/bernstein/{plan['metadata']['uid'][:8]}/integration"
+    integration = names.integration_ref(plan["metadata"]["uid"])
     assert story.here.tip(integration) == first["status"]["delivery"]["sha"]
     assert story.here.tip() == story.before
 

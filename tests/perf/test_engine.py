@@ -13,7 +13,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from bernstein.kube.cache import by_owner_uid
+from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.guard import Guard
@@ -108,7 +108,7 @@ async def decoding(client: Client, *, copies: int = 0) -> float:
 
 async def handling(client: Client) -> tuple[float, int]:
     """CPU seconds until all events are cached and reconciled to no effect, and how many runs."""
-    informer = Informer(client, TASKS, indexes={"owner": by_owner_uid})
+    informer = Informer(client, TASKS, indexes={"owner": by_controller_uid})
     last = 1_000 + EVENTS - 1
     finished = asyncio.Event()
     runs = 0

@@ -241,6 +241,16 @@ class UsageCounts(Model):
     cache_write: int = Field(default=0, ge=0)
 
 
+class OwnerReference(Model):
+    """Whom an object belongs to; one of them at most is its controller."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+
+
 class Metadata(Model):
     """The part of an object's metadata that decisions read."""
 
@@ -254,3 +264,4 @@ class Metadata(Model):
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
     finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()

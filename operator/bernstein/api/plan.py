@@ -161,6 +161,10 @@ class PlanStatus(Model):
     )
     current_stage: Line | None = None
     project: ObjectName | None = None
+    project_uid: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Of that Project, from the start on: another one of its name is not meant.",
+    )
     counts: Counts = Field(default_factory=Counts)
     tasks: Annotated[
         tuple[PlanTask, ...], Field(max_length=2000, json_schema_extra=list_map("name"))

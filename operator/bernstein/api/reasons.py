@@ -107,6 +107,8 @@ class Reason(StrEnum):
     """The Plan's budget is spent."""
     PROJECT_NOT_FOUND = "ProjectNotFound"
     """The namespace has no Project of that name, or several and none is meant."""
+    PROJECT_GONE = "ProjectGone"
+    """The Project under which it began was deleted; another one of that name is not meant."""
     PROJECT_NOT_READY = "ProjectNotReady"
     """The Project's condition `Ready` is False."""
     NETWORK_POLICY_REFUSED = "NetworkPolicyRefused"

@@ -20,6 +20,7 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
+from bernstein.api.project import Price
 from bernstein.api.states import SESSION_INITIAL, SESSION_MOVES, SessionState, cel_rules
 from bernstein.api.vocabulary import Effort
 from bernstein.api.waiting import Abandoned
@@ -60,6 +61,11 @@ class AgentSessionSpec(Model):
     adapter: Line
     model: Line
     effort: Effort
+    price: Price | None = Field(
+        default=None,
+        description="Of the model, when the session was made. Absent: nobody knew one, or an older "
+        "release made it; then the present price counts.",
+    )
     base_ref: Line
     work_ref: Line
     resume_ref: Line | None = Field(

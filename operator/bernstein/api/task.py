@@ -82,6 +82,10 @@ class TaskStatus(Model):
     state: TaskState | None = None
     conditions: Conditions = ()
     project: ObjectName | None = None
+    project_uid: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Of that Project, from the start on: another one of its name is not meant.",
+    )
     attempt: int = Field(default=0, description="Counted attempts so far.")
     sessions: int = Field(default=0, description="Sessions so far; numbers their names.")
     session: Annotated[str, Field(max_length=63)] | None = None

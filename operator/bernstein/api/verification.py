@@ -53,6 +53,10 @@ class Verification(Model):
     tests_changed: bool = False
     deps_changed: bool = False
     files_changed: int = 0
+    policy: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="Digest of the checks that judge it: all verdicts of a round are under one.",
+    )
     out_of_memory: bool = Field(
         default=False, description="A check ran out of memory, and all were run once more."
     )

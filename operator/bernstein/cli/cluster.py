@@ -22,7 +22,7 @@ from bernstein.api.states import SessionState
 from bernstein.api.task import Task
 from bernstein.cli.errors import INVALID, CliError, explained
 from bernstein.cli.settings import CliSettings
-from bernstein.core import labels, names
+from bernstein.core import labels, names, owners
 from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -56,10 +56,9 @@ class Cluster:
 
     async def tasks(self, plan: str | None = None) -> list[Task]:
         """All Tasks, or those of a Plan; the oldest first."""
-        selector = plan_selector(plan) if plan else None
-        listed = await self.client.list(TASKS, self.namespace, label_selector=selector)
-        ordered = sorted(listed.items, key=_age)
-        return [tasks.parse(item) for item in ordered]
+        listed = await self.client.list(TASKS, self.namespace)
+        parsed = [tasks.parse(item) for item in sorted(listed.items, key=_age)]
+        return [task for task in parsed if plan in (None, _plan_of(task))]
 
     async def sessions(self, task: str) -> list[AgentSession]:
         """The sessions of a Task, the first one first."""
@@ -163,7 +162,13 @@ def progress_of(items: Iterable[Object]) -> dict[str, str]:
 
 
 def plan_selector(plan: str) -> str:
+    """Finds the sessions that work for a Plan."""
     return f"{labels.PLAN}={names.label_value(plan)}"
+
+
+def _plan_of(task: Task) -> str | None:
+    plan = owners.plan_of(task)
+    return None if plan is None else plan.name
 
 
 def _checked_namespace(name: str) -> str:

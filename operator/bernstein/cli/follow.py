@@ -15,7 +15,7 @@ from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
 from bernstein.cli.output.views import View
-from bernstein.core import conditions
+from bernstein.core import conditions, owners
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -44,7 +44,7 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
         async with asyncio.timeout(seconds):
             plan = await _when_over(cluster, name, view)
     # The Plan's watch may be ahead of that of its Tasks, so these are read once more.
-    listed = await cluster.client.list(TASKS, cluster.namespace, label_selector=plan_selector(name))
+    listed = await cluster.client.list(TASKS, cluster.namespace)
     last = Scene(plan, _tasks_of(plan, listed.items), {})
     view.update(last.plan, last.tasks, last.progress, "")
     return last
@@ -83,7 +83,7 @@ class _Watch:
         self.plan = Informer(
             cluster.client, PLANS, namespaces=here, field_selector=f"metadata.name={name}"
         )
-        self.tasks = Informer(cluster.client, TASKS, namespaces=here, label_selector=ours)
+        self.tasks = Informer(cluster.client, TASKS, namespaces=here)
         self.sessions = Informer(cluster.client, SESSIONS, namespaces=here, label_selector=ours)
         self._bell = asyncio.Event()
         for informer in (self.plan, self.tasks, self.sessions):
@@ -137,9 +137,5 @@ async def _watching(cluster: Cluster, name: str) -> AsyncIterator[_Watch]:
 
 def _tasks_of(plan: Plan, items: Iterable[Object]) -> list[Task]:
     """Those that this Plan owns, not an older one of the same name."""
-    return [tasks.parse(item) for item in items if _owner_uid(item) == plan.metadata.uid]
-
-
-def _owner_uid(item: Object) -> str:
-    owners = item["metadata"].get("ownerReferences", ())
-    return next((owner["uid"] for owner in owners if owner.get("controller")), "")
+    parsed = map(tasks.parse, items)
+    return [task for task in parsed if owners.plan_uid(task) == plan.metadata.uid]

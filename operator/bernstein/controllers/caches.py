@@ -14,7 +14,7 @@ from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels, pods
 from bernstein.core.snapshot import Turns
 from bernstein.core.verification import check_logs
-from bernstein.kube.cache import by_label, by_owner_uid
+from bernstein.kube.cache import by_controller_uid, by_label
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
@@ -112,7 +112,7 @@ class Caches:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
         self._client = client
         informer = partial(Informer, client, namespaces=namespaces, observer=observer)
-        owned = {OWNER: by_owner_uid}
+        owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
         graph = owned | {UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}

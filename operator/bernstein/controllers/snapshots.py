@@ -8,7 +8,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import PLAN, Caches
 from bernstein.controllers.job_views import OWNER
-from bernstein.core import labels, projects
+from bernstein.core import owners, projects
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
 
@@ -18,19 +18,17 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     task = caches.tasks.get(key)
     if task is None:
         return None
-    project = projects.resolve(
-        task.spec.project_ref, caches.projects.by_name(key.namespace).values()
-    )
     plan = _plan_of(caches, task)
+    project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
     sessions = caches.sessions.by_name(key.namespace)
     current = sessions.get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
     return TaskSnapshot(
         task=task,
-        project=None if isinstance(project, str) else project,
-        project_problem=project if isinstance(project, str) else None,
+        project=project,
+        project_problem=problem,
         plan=plan,
-        plan_missing=plan is None and labels.PLAN in task.metadata.labels,
+        plan_missing=plan is None and owners.plan_of(task) is not None,
         session=current if is_own else None,
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
@@ -41,24 +39,23 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
 
 
 def _plan_of(caches: Caches, task: Task) -> Plan | None:
-    name = task.metadata.labels.get(labels.PLAN)
-    if name is None:
+    owner = owners.plan_of(task)
+    if owner is None:
         return None
-    for plan in caches.plans.by_name(task.metadata.namespace).values():
-        owned = caches.tasks.by_index(OWNER, plan.metadata.uid)
-        if task.metadata.name in owned and plan.metadata.deletion_timestamp is None:
-            return plan
-    return None
+    plan = caches.plans.get(Key(task.metadata.namespace, owner.name))
+    if plan is None or plan.metadata.uid != owner.uid:
+        return None
+    return plan if plan.metadata.deletion_timestamp is None else None
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
-    project = projects.resolve(plan.spec.project_ref, caches.projects.by_name(namespace).values())
+    project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
     return PlanSnapshot(
         plan=plan,
-        project=None if isinstance(project, str) else project,
-        project_problem=project if isinstance(project, str) else None,
+        project=project,
+        project_problem=problem,
         tasks=caches.tasks.by_index(OWNER, plan.metadata.uid),
         sessions=caches.sessions.by_index(PLAN, plan.metadata.uid).values(),
         jobs=await caches.job_views.of(plan.metadata, now),

@@ -18,7 +18,10 @@ _PLAN_SHARE = 11
 _STAGE_SHARE = 10
 """Characters of a Task's name that Plan and stage get where it does not fit as a whole."""
 
+_REFS = "refs/bernstein"
+
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
+_LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
 
@@ -35,9 +38,18 @@ def session(task: str, number: int) -> str:
     return bounded(f"{task}-s{number}")
 
 
-def check_job(subject: str, check: str, round_: int) -> str:
-    """Name of a follow-up Job of a session (`<task>-s<k>`) or of a Plan."""
-    return bounded(f"{subject}-{check.replace('_', '-')}-{round_}")
+def session_job(session: str, check: str, number: int) -> str:
+    """Name of a Job that follows a session: `<task>-s<k>-<check>-<number>`."""
+    return bounded(f"{session}-{check.replace('_', '-')}-{number}")
+
+
+def plan_job(plan: str, check: str, number: int) -> str:
+    """Name of a Plan's own Job: `<plan>-<check>-<number>`.
+
+    Where that could be the name of a Job that follows a session, its number has a `p`.
+    """
+    name = f"{plan}-{check.replace('_', '-')}-"
+    return bounded(f"{name}{'p' if _LIKE_A_SESSION.search(name) else ''}{number}")
 
 
 def network_policy(project: str, pods: str) -> str:
@@ -50,24 +62,34 @@ def check_log(job: str) -> str:
     return f"{job}-report"
 
 
-def task_prefix(owner_uid: str, task: str) -> str:
-    """Where all refs of a Task are; the owner is its Plan, or the Task itself."""
-    return f"refs/bernstein/{owner_uid[:8]}/{task}"
-
-
-def work_ref(owner_uid: str, task: str, number: int) -> str:
-    """The ref of one session: whatever it pushes, even late, no other session's work is touched."""
-    return f"{task_prefix(owner_uid, task)}/s{number}"
-
-
-def candidate_ref(owner_uid: str, task: str) -> str:
-    """Where a Task's work is put on a new tip, to be verified again."""
-    return f"{task_prefix(owner_uid, task)}/candidate"
+def refs_of(uid: str) -> str:
+    """The folder of all refs of a Plan and its Tasks, or of a Task without a Plan."""
+    return f"{_REFS}/{uid.replace('-', '')[:16]}"
 
 
 def integration_ref(plan_uid: str) -> str:
     """Where a Plan's Tasks land, before the Plan is delivered as a whole."""
-    return f"refs/bernstein/{plan_uid[:8]}/integration"
+    return f"{refs_of(plan_uid)}/integration"
+
+
+def old_integration_ref(plan_uid: str) -> str:
+    """Where an older release put it: so few digits may be those of another Plan, too."""
+    return f"{_REFS}/{plan_uid[:8]}/integration"
+
+
+def folder(ref: str) -> str:
+    """The folder that a ref is in."""
+    return ref.rpartition("/")[0]
+
+
+def work_ref(refs: str, task: str, number: int) -> str:
+    """The ref of one session: whatever it pushes, even late, no other session's work is touched."""
+    return f"{refs}/{task}/s{number}"
+
+
+def candidate_ref(ref: str) -> str:
+    """Where the work on this ref is put on a new tip, to be verified again."""
+    return f"{folder(ref)}/candidate"
 
 
 def branch_ref(branch: str) -> str:
@@ -107,40 +129,47 @@ def label_value(text: str) -> str:
     return f"{cut}-{short_hash(text)}".strip("-")
 
 
-def task_names(plan: str, steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def task_names(plan: str, uid: str, steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """One Task name for each `(stage name, title)` of the Plan object `plan`, in the same order.
 
-    The same Plan always gives the same names. A name depends on its own step alone, unless it
+    The same Plan always gives the same names, and no two Plans the same ones: a double hyphen says
+    where the name of a Plan of several words ends. A name depends on its own step alone, unless it
     clashes with another one of the same Plan. The steps must differ from each other.
     """
-    names = [_plain_name(plan, stage, title) for stage, title in steps]
+    names = [_plain_name(plan, uid, stage, title) for stage, title in steps]
     length = HASH_LENGTH
     while (clashing := _more_than_once(names)) and length <= _HEXADECIMALS:
         names = [
-            _hashed_name(plan, stage, title, length) if name in clashing else name
+            _hashed_name(plan, uid, stage, title, length) if name in clashing else name
             for name, (stage, title) in zip(names, steps, strict=True)
         ]
         length += 2
     return tuple(names)
 
 
-def _plain_name(plan: str, stage: str, title: str) -> str:
-    slugs = (slug(plan), slug(stage), slug(title))
-    joined = "-".join(slugs)
-    if all(slugs) and len(joined) <= NAME_LIMIT:
+def _plain_name(plan: str, uid: str, stage: str, title: str) -> str:
+    slugs = (slug(stage), slug(title))
+    joined = _of_plan(plan, "-".join(slugs))
+    if plan and slug(plan) == plan and all(slugs) and len(joined) <= NAME_LIMIT:
         return joined
-    return _hashed_name(plan, stage, title, HASH_LENGTH)
+    return _hashed_name(plan, uid, stage, title, HASH_LENGTH)
 
 
-def _hashed_name(plan: str, stage: str, title: str, length: int) -> str:
-    """What fits of the three slugs, and a hash of `length` hexadecimals over the three texts."""
-    suffix = short_hash(plan, stage, title, length=min(length, NAME_LIMIT))
+def _of_plan(plan: str, rest: str) -> str:
+    """The slug of a Plan's name and the rest of a name, which has no double hyphen in it."""
+    return f"{plan}{'--' if '-' in plan else '-'}{rest}"
+
+
+def _hashed_name(plan: str, uid: str, stage: str, title: str, length: int) -> str:
+    """What fits of the three slugs, and a hash of `length` hexadecimals that is this Plan's own."""
+    suffix = short_hash(plan, uid, stage, title, length=min(length, NAME_LIMIT))
     room = NAME_LIMIT - len(suffix) - 1
     if room <= 0:
         return suffix
     first = _whole_words(slug(plan), _PLAN_SHARE)
     second = _whole_words(slug(stage), _STAGE_SHARE)
-    readable = "-".join(part for part in (first, second, slug(title)) if part)
+    rest = "-".join(part for part in (second, slug(title)) if part)
+    readable = _of_plan(first, rest) if first else rest
     return "-".join(part for part in (readable[:room].strip("-"), suffix) if part)
 
 

@@ -1,10 +1,14 @@
-"""Owner references: they make the API server delete an object when its owner is deleted."""
+"""Owner references: they say what belongs to what, so that the API server deletes it, too.
+
+Labels say nothing of that: anybody who may edit an object may change those.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.meta import API_VERSION
+from bernstein.api.meta import API_VERSION, OwnerReference
+from bernstein.api.task import Task
 
 
 def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
@@ -20,3 +24,17 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def plan_of(task: Task) -> OwnerReference | None:
+    """The Plan that the Task belongs to; None: it was applied alone."""
+    for owner in task.metadata.owner_references:
+        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, "Plan"):
+            return owner
+    return None
+
+
+def plan_uid(task: Task) -> str | None:
+    """The uid of that Plan."""
+    plan = plan_of(task)
+    return None if plan is None else plan.uid

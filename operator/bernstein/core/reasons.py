@@ -246,6 +246,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.PROJECT_NOT_FOUND: Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
     ),
+    Reason.PROJECT_GONE: Policy(
+        Retry.NEVER,
+        False,
+        "Cancel the Plan or Task, or delete it and apply it again: what has begun goes on under no "
+        "other Project.",
+    ),
     Reason.PROJECT_NOT_READY: Policy(
         Retry.NEVER, False, "Put right what the Project's condition Ready tells of."
     ),

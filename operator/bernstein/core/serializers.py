@@ -14,7 +14,7 @@ from bernstein.api.plan import Estimate, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.conditions import find, is_true
 from bernstein.core.fsm import may_retry
 from bernstein.core.plans.estimate import STEP_MINUTES
@@ -40,7 +40,7 @@ def task_status(task: Task) -> str:
 
 def task_record(task: Task) -> Document:
     """Everything about a Task that scripts may want."""
-    spec, status = task.spec, task.status
+    spec, status, plan = task.spec, task.status, owners.plan_of(task)
     record: Document = {
         "id": task.metadata.name,
         "title": spec.title,
@@ -54,7 +54,7 @@ def task_record(task: Task) -> Document:
         "depends_on": list(spec.depends_on),
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
-        "plan": task.metadata.labels.get(labels.PLAN),
+        "plan": None if plan is None else plan.name,
         "stage": spec.stage,
         "project": status.project or spec.project_ref,
         "cli": spec.cli,

@@ -11,6 +11,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import QueueReason
 from bernstein.core import names
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 
 Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
@@ -23,7 +24,7 @@ class TaskSnapshot:
 
     task: Task
     project: Project | None
-    project_problem: str | None = None
+    project_problem: Diagnosis | None = None
     """Why there is no Project."""
     plan: Plan | None = None
     plan_missing: bool = False
@@ -56,15 +57,18 @@ class TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
 
     @property
-    def owner_uid(self) -> str:
-        """The uid whose refs the Task uses: its Plan's, or its own."""
-        return self.plan.metadata.uid if self.plan else self.task.metadata.uid
+    def refs(self) -> str:
+        """The folder of its refs: its Plan's, or its own."""
+        if self.plan is not None:
+            return names.folder(self.target_ref)
+        return names.refs_of(self.task.metadata.uid)
 
     @property
     def target_ref(self) -> str:
         """Where its work lands: the Plan's integration ref, without a Plan the Project's branch."""
         if self.plan is not None:
-            return names.integration_ref(self.plan.metadata.uid)
+            begun = self.plan.status.integration
+            return begun.ref if begun else names.integration_ref(self.plan.metadata.uid)
         assert self.project is not None
         return names.branch_ref(self.project.spec.repository.branch)
 
@@ -85,7 +89,7 @@ class PlanSnapshot:
 
     plan: Plan
     project: Project | None
-    project_problem: str | None = None
+    project_problem: Diagnosis | None = None
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """The Plan's Tasks, by name."""
     sessions: Collection[AgentSession] = ()

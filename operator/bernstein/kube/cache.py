@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import structlog
 
-from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
+from bernstein.kube.resource import Key, Object, controller_of, key_of, resource_version_of, uid_of
 
 log = structlog.get_logger(__name__)
 
@@ -13,9 +13,10 @@ IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
 
 
-def by_owner_uid(obj: Object) -> Collection[str]:
-    """Indexes dependants by the uid of each of their owners."""
-    return [owner["uid"] for owner in obj["metadata"].get("ownerReferences", ())]
+def by_controller_uid(obj: Object) -> Collection[str]:
+    """Indexes dependants by the uid of the owner that has ``controller: true``."""
+    controller = controller_of(obj)
+    return () if controller is None else (controller["uid"],)
 
 
 def by_label(label: str) -> IndexFunction:

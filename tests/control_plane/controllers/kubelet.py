@@ -226,7 +226,7 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
     if role == "begin":
         target = remote.refs[config["target"]]
         tip = remote.refs.setdefault(config["integration"], target)
-        return programs.BeginResult(target_sha=target, integration_sha=tip)
+        return programs.BeginResult(target, tip, config["integration"])
     if role == "prepare":
         base = remote.refs[config["onto"]]
         made = remote.commit(config["candidate"], base)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from bernstein.kube.cache import by_owner_uid
+from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import Conflict, Gone, LostLeadership, NameConflict, Requeue
@@ -204,7 +204,7 @@ class WidgetController:
     def __init__(self, client: Client, namespace: str) -> None:
         self.widgets = Informer(client, WIDGETS, namespaces=[namespace])
         self.configs = Informer(
-            client, CONFIG_MAPS, namespaces=[namespace], indexes={"owner": by_owner_uid}
+            client, CONFIG_MAPS, namespaces=[namespace], indexes={"owner": by_controller_uid}
         )
         guard = Guard([self.widgets, self.configs])
         self.executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bernstein.core import names
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 from tests.stack import SYSTEM
@@ -70,7 +71,7 @@ class Attacks:
 
 def ref_of(task: Object) -> str:
     meta = task["metadata"]
-    return f"refs/bernstein/{meta['uid'][:8]}/{meta['name']}/s1"
+    return names.work_ref(names.refs_of(meta["uid"]), meta["name"], 1)
 
 
 def begin(make: MakeWorld, git: GitServer) -> Attacks:

@@ -10,7 +10,9 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.follow import follow, is_over, succeeded
 from bernstein.cli.output.views import LineView
 from bernstein.kube.client import Client
-from tests.unit.cli.scenes import condition, plan, terminal
+from bernstein.resources import TASKS
+from tests.unit.cli.scenes import condition, name, plan, task, terminal
+from tests.unit.kube.apiserver import ApiServer
 
 STALLED = condition("Stalled", "True", "BudgetExceeded")
 RESTING = {"total": 7, "closed": 2, "open": 5}
@@ -59,3 +61,20 @@ async def test_a_plan_that_is_not_over_in_time_is_left(client: Client) -> None:
 
     with pytest.raises(TimeoutError):
         await follow(Cluster(client, "team"), plan(), LineView(shown), 0)
+
+
+async def test_a_plan_is_shown_with_the_tasks_that_it_controls_whatever_their_labels(
+    api: ApiServer, client: Client
+) -> None:
+    own, labelled = task(0).dump(), task(1).dump()
+    del own["metadata"]["labels"], labelled["metadata"]["ownerReferences"]
+    for obj in (own, labelled):
+        api.put(TASKS, obj["metadata"]["name"], "team", **obj)
+    shown, _ = terminal()
+    ended = plan(conditions=[condition("Succeeded", "True", "Delivered")])
+
+    scene = await follow(Cluster(client, "team"), ended, LineView(shown), None)
+    listed = await Cluster(client, "team").tasks(ended.metadata.name)
+
+    assert [each.metadata.name for each in scene.tasks] == [name(0)]
+    assert [each.metadata.name for each in listed] == [name(0)]

@@ -58,8 +58,8 @@ FULL = objects.project(
     limits={"stallSeconds": 60},
 )
 
-REF = "refs/bernstein/11112222/work/s1"
-INTEGRATION = "refs/bernstein/11112222/integration"
+REF = "refs/bernstein/1111222233334444/work/s1"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
 TASK = owners.owner_reference("Task", "work", "uid-work")
 PLAN = owners.owner_reference("Plan", "web", PLAN_UID)
 LINT = CheckSpec(

@@ -11,7 +11,7 @@ from bernstein.api.meta import Metadata
 from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels, runs
 from bernstein.core.runs import State
-from bernstein.kube.cache import by_owner_uid
+from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, PODS, Object, key_of
@@ -24,7 +24,7 @@ OURS = {labels.MANAGED_BY: labels.MANAGER, labels.OWNER_UID: SUBJECT.uid, labels
 
 @pytest.fixture
 def jobs(client: Client) -> Informer:
-    return Informer(client, JOBS, indexes={OWNER: by_owner_uid})
+    return Informer(client, JOBS, indexes={OWNER: by_controller_uid})
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.checks.gates import GATES
 from bernstein.checks.spec import Subject
-from bernstein.core import conditions, labels, names, pods
+from bernstein.core import conditions, labels, names, owners, pods
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.required import required_checks
@@ -25,7 +25,7 @@ Object = dict[str, Any]
 
 NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
 NAMESPACE = "team"
-PLAN_UID = "11112222-plan"
+PLAN_UID = "11112222-3333-4444-8555-666677778888"
 INIT = ("checkout", "pusher", "recorder")
 
 
@@ -47,6 +47,10 @@ BASE, HEAD, TREE, TIP = sha(0xBA5E), sha(0x4EAD), sha(0x73EE), sha(0x719)
 def metadata(name: str, uid: str, **more: Any) -> Object:
     fields: Object = {"namespace": NAMESPACE, "generation": 1, "creationTimestamp": at(-60)}
     return fields | {"name": name, "uid": uid} | more
+
+
+def plan_uid(name: str) -> str:
+    return PLAN_UID if name == "web" else f"uid-{name}"
 
 
 BY_DEFAULT = ("lint", "pii_scan")
@@ -90,12 +94,12 @@ def task(
     **spec: Any,
 ) -> Task:
     """A Task of the Plan `web`, or of none."""
-    named = {} if plan is None else {labels.PLAN: plan}
+    owned = [owners.owner_reference("Plan", plan, plan_uid(plan))] if plan is not None else []
     fields: Object = {"title": f"Do {name}", "projectRef": "default", "stage": "build"}
     return Task.model_validate(
         {
             "metadata": metadata(
-                name, f"uid-{name}", labels=named, creationTimestamp=created or at(-60)
+                name, f"uid-{name}", ownerReferences=owned, creationTimestamp=created or at(-60)
             ),
             "spec": fields | spec,
             "status": (status or TaskStatus()).model_dump(),
@@ -133,7 +137,7 @@ def verification(**more: Any) -> Verification:
         "base": BASE,
         "sha": HEAD,
         "tree": TREE,
-        "ref": "refs/bernstein/11112222/work/s1",
+        "ref": "refs/bernstein/1111222233334444/work/s1",
         "files_changed": 1,
     }
     return Verification.model_validate(fields | more)
@@ -173,7 +177,7 @@ def plan(
     """A Plan that has begun: its integration ref stands at BASE."""
     steps = [{"title": "Do work", "model": "sonnet"}]
     fields: Object = {"name": "Better web", "stages": [{"name": "build", "steps": steps}]}
-    found = status or PlanStatus(observed_generation=-1)
+    found, going = status or PlanStatus(observed_generation=-1), NOW if deleting else None
     if begun and found.integration is None:
         ref = names.integration_ref(PLAN_UID)
         integration = Integration(ref=ref, target="refs/heads/main", target_sha=BASE)
@@ -181,10 +185,7 @@ def plan(
     return Plan.model_validate(
         {
             "metadata": metadata(
-                name,
-                PLAN_UID,
-                generation=generation,
-                deletionTimestamp=NOW if deleting else None,
+                name, plan_uid(name), generation=generation, deletionTimestamp=going
             ),
             "spec": fields | spec,
             "status": found.model_dump(),
@@ -223,7 +224,7 @@ def session(
                 "model": model,
                 "effort": "normal",
                 "baseRef": names.integration_ref(PLAN_UID),
-                "workRef": names.work_ref(PLAN_UID, task, number),
+                "workRef": names.work_ref(names.refs_of(PLAN_UID), task, number),
                 "timeoutSeconds": 1800,
                 "stop": {"reason": stop} if stop else None,
             },
@@ -267,7 +268,7 @@ def work(sha: str = HEAD, **more: Any) -> Work:
         "base": BASE,
         "sha": sha,
         "tree": TREE,
-        "ref": "refs/bernstein/11112222/work/s1",
+        "ref": "refs/bernstein/1111222233334444/work/s1",
     }
     return Work.model_validate(fields | {"files_changed": int(sha != BASE)} | more)
 
@@ -283,7 +284,7 @@ def snapshot(
     """What a decision about `subject` looks at; its session is the one that its status names."""
     by_name = {s.metadata.name: s for s in sessions}
     fields: Object = {"project": project(), "plan": plan()}
-    if labels.PLAN not in subject.metadata.labels:
+    if owners.plan_of(subject) is None:
         fields["plan"] = None
     return TaskSnapshot(
         task=subject,

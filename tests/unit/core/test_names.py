@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,13 +21,13 @@ def test_every_name_is_a_label_and_tells_rounds_apart(
     task: str, number: int, gate: str, round_: int
 ) -> None:
     session = names.session(task, number)
-    job = names.check_job(session, gate.rstrip("_"), round_)
+    job = names.session_job(session, gate.rstrip("_"), round_)
 
     assert session == f"{task}-s{number}"
     assert DNS_LABEL.match(session)
     assert DNS_LABEL.match(job)
-    assert names.check_job(session, gate, round_ + 1) != job
-    assert names.check_job(names.session(task, number + 1), gate, round_) != job
+    assert names.session_job(session, gate, round_ + 1) != job
+    assert names.session_job(names.session(task, number + 1), gate, round_) != job
 
 
 def test_a_name_that_fits_is_kept_and_a_longer_one_is_cut_and_hashed() -> None:
@@ -36,14 +37,22 @@ def test_a_name_that_fits_is_kept_and_a_longer_one_is_cut_and_hashed() -> None:
 
 
 def test_unverified_work_is_never_a_branch() -> None:
-    uid = "12345678-1234"
+    refs = names.refs_of("12345678-9abc-4def-8123-456789abcdef")
 
-    assert names.work_ref(uid, "t", 3) == "refs/bernstein/12345678/t/s3"
-    assert names.candidate_ref(uid, "t") == "refs/bernstein/12345678/t/candidate"
-    assert names.integration_ref(uid) == "refs/bernstein/12345678/integration"
+    assert refs == "refs/bernstein/123456789abc4def"
+    assert names.work_ref(refs, "t", 3) == f"{refs}/t/s3"
+    assert names.candidate_ref(f"{refs}/t/s3") == f"{refs}/t/candidate"
+    assert names.candidate_ref(f"{refs}/t/candidate") == f"{refs}/t/candidate"
     assert names.branch_ref("main") == "refs/heads/main"
 
 
+def test_plans_whose_uids_begin_alike_have_refs_of_their_own() -> None:
+    one, other = "12345678-9abc-4def-8123-456789abcdef", "12345678-aaaa-4def-8123-456789abcdef"
+
+    assert names.integration_ref(one) != names.integration_ref(other)
+
+
+UID = "12345678-9abc-4def-8123-456789abcdef"
 LABEL_VALUE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?\Z")
 
 headings = st.text(min_size=1, max_size=60)
@@ -51,21 +60,72 @@ steps = st.lists(st.tuples(headings, headings), min_size=1, max_size=20, unique=
 
 
 def test_a_short_name_is_the_slugs_joined() -> None:
-    assert names.task_names("web", [("build", "Add JWT"), ("test", "Run all tests!")]) == (
+    assert names.task_names("web", UID, [("build", "Add JWT"), ("test", "Run all tests!")]) == (
         "web-build-add-jwt",
         "web-test-run-all-tests",
     )
 
 
 def test_a_long_name_is_cut_readably_and_hashed() -> None:
-    (name,) = names.task_names("rate-limit-api", [("implement", "Add RateLimiter middleware")])
+    (name,) = names.task_names("rate-limit-api", UID, [("implement", "Add RateLimiter middleware")])
 
-    assert re.fullmatch(r"rate-limit-implement-add-ratelimi-[0-9a-f]{6}", name)
+    assert re.fullmatch(r"rate-limit--implement-add-ratelim-[0-9a-f]{6}", name)
     assert len(name) <= 40
 
 
+def test_the_name_of_a_plan_of_several_words_ends_with_two_hyphens() -> None:
+    (name,) = names.task_names("web-app", UID, [("build", "x")])
+
+    assert name == "web-app--build-x"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a", ("b-c", "d")), ("a-b", ("c", "d"))),
+        (("a-b", ("c", "d")), ("a--b", ("c", "d"))),
+        (("p" * 40, ("c", "d")), ("p" * 39, ("c", "d"))),
+    ],
+)
+def test_two_plans_have_no_name_in_common(
+    one: tuple[str, tuple[str, str]], other: tuple[str, tuple[str, str]]
+) -> None:
+    (name, step), (other_name, other_step) = one, other
+
+    assert names.task_names(name, UID, [step]) != names.task_names(other_name, "u", [other_step])
+
+
+def test_where_a_name_must_be_cut_each_plan_has_its_own() -> None:
+    step = ("implement", "Add RateLimiter middleware to all")
+
+    assert names.task_names("web", UID, [step]) == names.task_names("web", UID, [step])
+    assert names.task_names("web", UID, [step]) != names.task_names("web", "another", [step])
+
+
+gates = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+words = st.lists(st.sampled_from(["payroll", "s1", "s2", "lint", "p1"]), min_size=1, max_size=4)
+
+
+@given(words, gates | st.just("s1_lint"), words, gates, st.integers(0, 2), st.integers(0, 2))
+def test_a_plan_and_a_task_never_need_the_same_job(
+    plan: list[str], check: str, task: list[str], gate: str, k: int, number: int
+) -> None:
+    session = names.session("-".join(task), k)
+    of_plan = names.plan_job("-".join(plan), check, number)
+
+    assert of_plan not in (session, names.session_job(session, gate, number))
+
+
+def test_a_plan_called_like_a_session_does_not_take_the_jobs_of_its_task() -> None:
+    assert names.session_job(names.session("payroll", 1), "lint", 0) == "payroll-s1-lint-0"
+    assert names.plan_job("payroll-s1", "lint", 0) == "payroll-s1-lint-p0"
+    assert names.plan_job("payroll", "lint", 0) == "payroll-lint-0"
+
+
 def test_names_that_would_be_equal_are_told_apart_by_a_hash() -> None:
-    first, second, third = names.task_names("p", [("s", "Do it!"), ("s", "Do it?"), ("s", "Other")])
+    first, second, third = names.task_names(
+        "p", UID, [("s", "Do it!"), ("s", "Do it?"), ("s", "Other")]
+    )
 
     assert first != second
     assert first.startswith("p-s-do-it-")
@@ -74,14 +134,14 @@ def test_names_that_would_be_equal_are_told_apart_by_a_hash() -> None:
 
 
 def test_a_name_does_not_depend_on_the_steps_beside_it() -> None:
-    alone = names.task_names("plan", [("a", "One")])
-    beside = names.task_names("plan", [("a", "Zero"), ("a", "One"), ("b", "One")])
+    alone = names.task_names("plan", UID, [("a", "One")])
+    beside = names.task_names("plan", UID, [("a", "Zero"), ("a", "One"), ("b", "One")])
 
     assert alone[0] == beside[1]
 
 
 def test_text_without_any_latin_letter_still_gives_a_name() -> None:
-    (name,) = names.task_names("plan", [("設計", "実装")])
+    (name,) = names.task_names("plan", UID, [("設計", "実装")])
 
     assert DNS_LABEL.match(name)
     assert names.plan_name("計画").startswith("plan-")
@@ -91,7 +151,7 @@ def test_text_without_any_latin_letter_still_gives_a_name() -> None:
 def test_task_names_are_distinct_labels_of_at_most_40_characters(
     plan: str, titles: list[tuple[str, str]]
 ) -> None:
-    found = names.task_names(plan, titles)
+    found = names.task_names(plan, UID, titles)
 
     assert len(set(found)) == len(titles)
     assert all(DNS_LABEL.match(name) and len(name) <= 40 for name in found)
@@ -99,7 +159,7 @@ def test_task_names_are_distinct_labels_of_at_most_40_characters(
 
 @given(st.text(max_size=80), steps)
 def test_task_names_are_stable(plan: str, titles: list[tuple[str, str]]) -> None:
-    assert names.task_names(plan, titles) == names.task_names(plan, titles)
+    assert names.task_names(plan, UID, titles) == names.task_names(plan, UID, titles)
 
 
 @given(st.text(min_size=1, max_size=300))

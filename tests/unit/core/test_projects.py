@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
 from bernstein.core import projects
 from bernstein.core.diagnosis import Diagnosis
+from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, told
 
 ONE, TWO, DEFAULT = project("one"), project("two"), project("default")
@@ -31,9 +37,64 @@ LEAVING = ONE.model_copy(
 def test_a_project_is_named_or_the_only_one_or_the_default(
     ref: str | None, offered: list[Project], found: str
 ) -> None:
-    got = projects.resolve(ref, offered)
+    got, problem = projects.resolve(ref, offered)
 
-    assert found in (got if isinstance(got, str) else got.metadata.name)
+    assert found in (got.metadata.name if got is not None else str(problem))
+
+
+REMADE = DEFAULT.model_copy(
+    update={"metadata": DEFAULT.metadata.model_copy(update={"uid": "another"})}
+)
+
+
+def begun(**more: Any) -> Plan:
+    pinned = {"project": "default", "project_uid": DEFAULT.metadata.uid, "expanded": True}
+    return objects.plan(status=PlanStatus.model_validate(pinned | more), projectRef=None)
+
+
+def ran(**more: Any) -> Task:
+    pinned = {"project_uid": DEFAULT.metadata.uid} | more
+    status = objects.with_session(TaskState.IN_PROGRESS, **pinned)
+    return objects.task(plan=None, projectRef=None, status=status)
+
+
+@pytest.mark.parametrize("offered", [[DEFAULT], [DEFAULT, ONE], [ONE, TWO, DEFAULT]])
+def test_what_has_begun_stays_with_its_project(offered: list[Project]) -> None:
+    assert projects.of_plan(begun(), offered).project == DEFAULT
+    assert projects.of_task(ran(), None, offered).project == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("offered", "told"),
+    [([], "was deleted"), ([ONE], "was deleted"), ([ONE, REMADE], "is another")],
+)
+def test_it_goes_over_to_no_other_project_whatever_its_name(
+    offered: list[Project], told: str
+) -> None:
+    for found in (projects.of_plan(begun(), offered), projects.of_task(ran(), None, offered)):
+        assert found.project is None
+        assert found.problem is not None
+        assert found.problem.reason == "ProjectGone"
+        assert told in found.problem.message
+
+
+def test_a_plans_task_has_the_project_of_its_plan() -> None:
+    elsewhere = objects.task(projectRef="one", status=objects.status(project_uid="uid-one"))
+
+    assert projects.of_task(elsewhere, begun(), [ONE, DEFAULT]).project == DEFAULT
+
+
+def test_what_an_older_release_began_stays_with_the_project_of_that_name() -> None:
+    offered = [project("app"), DEFAULT]
+
+    assert projects.of_plan(begun(project="app", project_uid=None), offered).project == offered[0]
+    assert projects.of_task(ran(project="app", project_uid=None), None, offered)[0] == offered[0]
+
+
+def test_what_has_not_begun_has_the_project_that_is_meant_now() -> None:
+    waiting = objects.task(plan=None, projectRef=None, status=objects.status(project="app"))
+
+    assert projects.of_task(waiting, None, [project("app"), DEFAULT]).project == DEFAULT
 
 
 def test_a_project_says_how_many_agents_run_and_is_quiet_when_nothing_changed() -> None:

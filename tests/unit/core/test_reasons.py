@@ -66,6 +66,7 @@ TABLE = {
     "Cancelled": (Retry.NEVER, False, ""),
     "NameConflict": (Retry.PROBE, False, "rename"),
     "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
+    "ProjectGone": (Retry.NEVER, False, "Cancel"),
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
     "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.cache import Cache, by_label, by_owner_uid
+from bernstein.kube.cache import Cache, by_controller_uid, by_label
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
 
 
@@ -25,7 +25,10 @@ def obj(
     }
     if label:
         metadata["labels"] = {"l": label}
-        metadata["ownerReferences"] = [{"uid": f"owner-{label}"}]
+        metadata["ownerReferences"] = [
+            {"uid": f"owner-{label}", "controller": True},
+            {"uid": "other"},
+        ]
     return {"metadata": metadata}
 
 
@@ -73,7 +76,7 @@ class Mirror:
 @given(steps)
 def test_handlers_and_indexes_follow_any_history(history: list[tuple[str, Any]]) -> None:
     mirror = Mirror()
-    cache = Cache({"label": by_label("l"), "owner": by_owner_uid}, mirror.changed)
+    cache = Cache({"label": by_label("l"), "owner": by_controller_uid}, mirror.changed)
     for action, argument in history:
         match action, argument:
             case "replace", (listed, scope):

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from bernstein.kube.cache import by_owner_uid
+from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Controller, Result, controller_key
@@ -57,7 +57,7 @@ class Process:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(self._api.client(timeout=30.0))
             self.widgets = Informer(client, WIDGETS)
-            self.jobs = Informer(client, JOBS, indexes={"owner": by_owner_uid})
+            self.jobs = Informer(client, JOBS, indexes={"owner": by_controller_uid})
             guard = Guard([self.widgets, self.jobs] if self._guarded else [])
             self.executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)
             self.controller = controller = Controller(

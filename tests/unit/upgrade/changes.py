@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tests.unit.upgrade.differences import Difference, Pair
-
-
-@dataclass(frozen=True)
-class Change:
-    why: str
-    kind: str
-    fields: tuple[str, ...]
-    """Of the status, each with all that is below it."""
-    is_meant: Callable[[Pair], bool]
-    """Whether that is why this pair differs, and today's decision is as it should be."""
-
-    def explains(self, pair: Pair, difference: Difference) -> bool:
-        below = (f"{difference.path}.".startswith(f"{field}.") for field in self.fields)
-        return pair.kind == self.kind and any(below) and self.is_meant(pair)
-
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.differences import Pair
+from tests.unit.upgrade.pins import PINS
 
 COUNTED = ("gateErrors", "infrastructureFailures")
 PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "hold", "phase")
@@ -78,8 +63,10 @@ def _is_merged(pair: Pair) -> bool:
 
 
 def _refuses_a_cancel(pair: Pair) -> bool:
-    said, says = (s["conditions"]["CancelRefused"] for s in (pair.recorded, pair.today))
-    return bool({**said, "message": "the merge has started; a cancel comes too late"} == says)
+    said, says = (s["conditions"].get("CancelRefused") for s in (pair.recorded, pair.today))
+    return said is not None and bool(
+        {**said, "message": "the merge has started; a cancel comes too late"} == says
+    )
 
 
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
@@ -175,8 +162,31 @@ def _has_a_job_without_a_pod(pair: Pair) -> bool:
 
 
 def _is_fenced(pair: Pair) -> bool:
-    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
-    return any(action["action"] == "fence" for action in asked)
+    return any(action["action"] == "fence" for action in _asked(pair))
+
+
+def _asked(pair: Pair) -> Any:
+    return next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+
+
+def _only_looks(pair: Pair) -> bool:
+    return any(a["action"] == "run land" and a["expect"] is None for a in _asked(pair))
+
+
+def _follows_its_landing(pair: Pair) -> bool:
+    step = pair.before.get("delivery", {}).get("step")
+    return step == "Landing" and "Suspended" in pair.recorded["conditions"]
+
+
+def _obeys_after_all(pair: Pair) -> bool:
+    return pair.today["phase"] == "Cancelled" and "CancelRefused" not in pair.today["conditions"]
+
+
+def follows_its_landing(moment: dict[str, Any]) -> bool:
+    """Whether a suspended Plan was left where its landing had begun."""
+    plan = moment["plan"] or {"spec": {}}
+    step = plan.get("status", {}).get("delivery", {}).get("step")
+    return step == "Landing" and bool(plan["spec"].get("suspend"))
 
 
 def _lands(pair: Pair) -> bool:
@@ -215,6 +225,7 @@ def _parted(message: str) -> tuple[str, str]:
 
 
 CHANGES = (
+    *PINS,
     *(
         Change(
             f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",
@@ -262,6 +273,27 @@ CHANGES = (
             _lands,
         )
         for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
+            f"where a {kind} may have landed already, a Job looks and pushes nothing",
+            kind,
+            ("actions",),
+            _only_looks,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a suspended Plan whose landing has begun is followed to its end",
+        "Plan",
+        EVERYTHING,
+        _follows_its_landing,
+    ),
+    Change(
+        "a Plan that is cancelled after all does not tell of a refused cancel",
+        "Plan",
+        ("conditions.CancelRefused",),
+        _obeys_after_all,
     ),
     Change(
         "a Plan is cancelled when its own Jobs have ended",
@@ -408,14 +440,3 @@ CHANGES = (
         _is_judged_first,
     ),
 )
-
-
-def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job as the older code wrote it, which let the kubelet expand its commands."""
-    template = job["spec"]["template"]
-    containers = [
-        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
-        for container in template["spec"]["containers"]
-    ]
-    pod = template["spec"] | {"containers": containers}
-    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}

@@ -14,9 +14,12 @@ from typing import Any
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Model
 from bernstein.api.pod import Check
+from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import actions, labels, pods
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
+from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide as decide_plan
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import decide as decide_session
@@ -24,6 +27,9 @@ from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
 from tests.unit.core.objects import only_known
+
+PLAN_UID_THEN = "11112222-plan"
+_REASON = "projectProblemReason"
 
 Object = dict[str, Any]
 Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
@@ -114,9 +120,11 @@ def given(snapshot: Snapshot) -> Object:
 
 
 def _around(snapshot: TaskSnapshot | PlanSnapshot) -> Object:
+    problem = snapshot.project_problem
     return {
         "project": _dump(snapshot.project),
-        "projectProblem": snapshot.project_problem,
+        "projectProblem": None if problem is None else problem.message,
+        _REASON: None if problem is None else problem.reason,
         "jobs": [job(view) for view in snapshot.jobs.values()],
     }
 
@@ -149,24 +157,24 @@ def snapshot(given: Object) -> Snapshot:
     match given["kind"]:
         case "Task" | "Launch":
             return TaskSnapshot(
-                task=task.parse(given["task"]),
+                task=task_then(given["task"]),
                 session=_parsed(session.parse, given["session"]),
                 plan=_parsed(plan.parse, given["plan"]),
                 plan_missing=given["planMissing"],
-                tasks=_by_name(task.parse, given["tasks"]),
+                tasks=_by_name(task_then, given["tasks"]),
                 sessions=_by_name(session.parse, given["sessions"]),
                 plans=_by_name(plan.parse, given["plans"]),
                 project=_parsed(project_then, given["project"]),
-                project_problem=given["projectProblem"],
+                project_problem=_problem(given),
                 jobs=_views(given["jobs"]),
             )
         case "Plan":
             return PlanSnapshot(
                 plan=plan.parse(given["plan"]),
-                tasks=_by_name(task.parse, given["tasks"]),
+                tasks=_by_name(task_then, given["tasks"]),
                 sessions=[session.parse(obj) for obj in given["sessions"]],
                 project=_parsed(project_then, given["project"]),
-                project_problem=given["projectProblem"],
+                project_problem=_problem(given),
                 jobs=_views(given["jobs"]),
             )
         case _:
@@ -178,6 +186,16 @@ def snapshot(given: Object) -> Snapshot:
             )
 
 
+def task_then(obj: Object) -> task.Task:
+    """The Task with its owner, which the older code did not read: the label of its Plan told it."""
+    meta = obj["metadata"]
+    plan_name = meta.get("labels", {}).get(labels.PLAN)
+    if plan_name is not None and not meta.get("ownerReferences"):
+        owner = owner_reference("Plan", plan_name, PLAN_UID_THEN)
+        meta = meta | {"ownerReferences": [owner]}
+    return task.parse(obj | {"metadata": meta})
+
+
 def project_then(obj: Object) -> project.Project:
     """The Project with the gates that were on by default when it was recorded, and no newer ones.
 
@@ -185,6 +203,12 @@ def project_then(obj: Object) -> project.Project:
     """
     spec = obj["spec"]
     return project.parse(obj | {"spec": spec | {"gates": only_known(spec.get("gates", {}))}})
+
+
+def _problem(given: Object) -> Diagnosis | None:
+    """Why there is no Project; the older code had but one reason."""
+    text = given["projectProblem"]
+    return None if text is None else Diagnosis(given.get(_REASON, Reason.PROJECT_NOT_FOUND), text)
 
 
 def _parsed(parse: Callable[[Object], Any], obj: Object | None) -> Any:

@@ -19,8 +19,8 @@ from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Re
 from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
-from tests.unit.upgrade.changes import with_plain_dollars
 from tests.unit.upgrade.decisions import Object, Snapshot, action
+from tests.unit.upgrade.then import asked_then, session_then, with_plain_dollars
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
 KEY = Key(NAMESPACE, "")
@@ -38,7 +38,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
     """What one action of a decision about a Task or a Plan makes; often nothing."""
     word = action(asked)["action"]
     if word == "create session":
-        return [stamped(SESSIONS, asked.session)]
+        return [stamped(SESSIONS, session_then(asked.session))]
     if word == "create tasks":
         return [stamped(TASKS, obj) for obj in asked.objects]
     if isinstance(snapshot, TaskSnapshot | PlanSnapshot) and snapshot.project is not None:
@@ -49,7 +49,8 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
                 for job in asked.jobs
             ]
         if word.startswith("run "):
-            job = job_actions.build(asked, snapshot.project, NAMESPACE, mine, SETTINGS)
+            then = asked_then(asked)
+            job = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
             return [stamped(JOBS, job)]
     return []
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import orjson
 
-from bernstein.api import plan, session, task
+from bernstein.api import plan, session
 from bernstein.api.session import AgentSession
 from bernstein.core.conditions import is_true
 from tests.unit.core.simulation.remote import Commit
 from tests.unit.core.simulation.state import TARGET, Job
 from tests.unit.upgrade.cluster import Cluster
-from tests.unit.upgrade.decisions import Object, action, job_action, project_then
+from tests.unit.upgrade.decisions import Object, action, job_action, project_then, task_then
 
 NAME = "moments.gz"
 
@@ -75,7 +75,7 @@ def world_of(moment: Object) -> Cluster:
     found = Cluster(
         project_then(moment["project"]),
         None if moment["plan"] is None else plan.parse(moment["plan"]),
-        [task.parse(obj) for obj in moment["tasks"]],
+        [task_then(obj) for obj in moment["tasks"]],
     )
     found.now = datetime.fromisoformat(moment["now"])
     found.sessions = {obj["metadata"]["name"]: session.parse(obj) for obj in moment["sessions"]}

@@ -11,7 +11,6 @@ import typer
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.plan import parse as parse_plan
 from bernstein.api.project import Project
-from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import plan_source
 from bernstein.cli.cluster import Cluster, check_name, connected, no_name
@@ -211,13 +210,13 @@ def _check_names(options: _Options) -> None:
 async def _project(cluster: Cluster, name: str | None) -> Project | None:
     """The Project that the Plan will belong to; None where the caller may not read Projects."""
     try:
-        project = projects.resolve(name, await cluster.projects())
+        project, problem = projects.resolve(name, await cluster.projects())
     except Forbidden:
         return None
-    if isinstance(project, str):
-        text = project.replace("this namespace", f"namespace '{cluster.namespace}'")
+    if problem is not None:
+        text = problem.message.replace("this namespace", f"namespace '{cluster.namespace}'")
         raise CliError(
-            Reason.PROJECT_NOT_FOUND,
+            problem.reason,
             text.replace("name one in projectRef", "name one with --project"),
             "a Project says which repository and agents Plans may use: "
             "apply one, or choose another --namespace",

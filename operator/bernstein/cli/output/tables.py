@@ -94,7 +94,7 @@ def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) 
     `progress` is what agents say that they do, by name of the Task.
     """
     by_name = {task.metadata.name: task for task in tasks}
-    names = names_by_stage(plan)
+    names = names_by_stage(plan, by_name.values())
     table = _table(header=False, expand=True)
     table.add_column("step", no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_column("status", no_wrap=True, min_width=11)

@@ -91,14 +91,16 @@ class SessionController(KindController):
     async def _launchable(self, session: AgentSession) -> bool:
         if session.status.job is not None:
             return False
-        namespace = session.metadata.namespace
-        task = Key(namespace, session.spec.task_ref.name)
-        project = self._caches.projects.get(Key(namespace, session.spec.project))
-        if is_launchable(session, self._caches.tasks.get(task), project):
+        task = Key(session.metadata.namespace, session.spec.task_ref.name)
+        if await self._may_launch(session, task):
             return True
         # The Task's status names the session before that is made, but comes by another stream.
         await self._caches.tasks.informer.refresh(task)
-        return is_launchable(session, self._caches.tasks.get(task), project)
+        return await self._may_launch(session, task)
+
+    async def _may_launch(self, session: AgentSession, task: Key) -> bool:
+        snapshot = await task_snapshot(self._caches, task, datetime.now(UTC))
+        return snapshot is not None and is_launchable(session, snapshot.task, snapshot.project)
 
     async def _release(self, key: Key) -> None:
         """Lets all pods of a session go that is over or deleted: nothing more is recorded of it.

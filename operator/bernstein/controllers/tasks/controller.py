@@ -16,7 +16,7 @@ from bernstein.controllers import conflicts, job_actions, stalls, verdict_metric
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import Context, KindController, Watch
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.actions import CreateSession, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
@@ -129,12 +129,12 @@ class TaskController(KindController):
             self._metrics.task_moved(key.namespace, new.state)
             last = new.history[-1] if new.history else None
             why = last.reason if last is not None else str(new.state)
-            meta = snapshot.task.metadata
+            meta, plan = snapshot.task.metadata, owners.plan_of(snapshot.task)
             log.info(
                 "task moved",
                 uid=meta.uid,
                 attempt=new.attempt,
-                plan=meta.labels.get(labels.PLAN),
+                plan=plan.name if plan is not None else None,
                 before=old.state,
                 after=new.state,
                 reason=why,

@@ -13,6 +13,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.predicates import readiness_changed, spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
@@ -20,7 +21,7 @@ from bernstein.core.conditions import is_stalled
 from bernstein.core.scheduling import occupancy
 from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import Mapper, controller_key, label_key
-from bernstein.kube.resource import Key, Object, key_of
+from bernstein.kube.resource import Key, Object, key_of, uid_of
 from bernstein.resources import TASKS
 
 _OVER = frozenset({TaskState.CLOSED, TaskState.CANCELLED, TaskState.FAILED})
@@ -39,9 +40,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in downstream if t.metadata.namespace == key.namespace and waits(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
-        key = key_of(plan)
-        candidates = tasks.by_name(key.namespace).values()
-        return [_key(t) for t in candidates if _plan(t) == key.name and waits(t)]
+        candidates = tasks.by_index(OWNER, uid_of(plan)).values()
+        return [_key(task) for task in candidates if waits(task)]
 
     yield Watch(tasks.informer, starting, tasks.changes(frees_a_start), priority=_last)
     yield Watch(tasks.informer, landing, tasks.changes(frees_a_landing))
@@ -68,10 +68,6 @@ def _beside(caches: Caches, when: Callable[[Task], bool]) -> Mapper:
 
 def _key(task: Task) -> Key:
     return Key(task.metadata.namespace, task.metadata.name)
-
-
-def _plan(task: Task) -> str | None:
-    return task.metadata.labels.get(labels.PLAN)
 
 
 def _last(_: Object | None, __: Object | None) -> Priority:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.core import holds
+from bernstein.core import holds, names
 from bernstein.core.actions import PlanDecision
 from bernstein.core.conditions import busy, ended, is_true, stalled
 from bernstein.core.delivery import landing
@@ -72,13 +73,13 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
     meta = snapshot.plan.metadata
     title = sanitise(snapshot.plan.spec.name, 200)
     return Landing(
-        subject=meta.name,
+        job=partial(names.plan_job, meta.name),
         number=status.jobs + 1,
         commit=_delivered(status, integration),
         source=Source(
             ref=integration.ref,
             sha=integration.tip,
-            candidate=f"refs/bernstein/{meta.uid[:8]}/candidate",
+            candidate=names.candidate_ref(integration.ref),
             message=f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
             merge=True,
         ),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.conditions import is_stalled
 from bernstein.core.snapshot import TaskSnapshot
 
@@ -15,13 +15,8 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 def _lane(snapshot: TaskSnapshot) -> list[Task]:
     """Other Tasks that land in the same ref."""
-    meta = snapshot.task.metadata
-    plan = meta.labels.get(labels.PLAN)
-    return [
-        t
-        for t in snapshot.peers
-        if t.metadata.name != meta.name and t.metadata.labels.get(labels.PLAN) == plan
-    ]
+    me, plan = snapshot.task.metadata.name, owners.plan_uid(snapshot.task)
+    return [t for t in snapshot.peers if t.metadata.name != me and owners.plan_uid(t) == plan]
 
 
 def waits_for(snapshot: TaskSnapshot) -> str | None:

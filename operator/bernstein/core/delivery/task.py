@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
@@ -74,15 +75,14 @@ def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetim
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
     session = status.session or ""
-    name = snapshot.task.metadata.name
     return Landing(
-        subject=session,
+        job=partial(names.session_job, session),
         number=1 + (status.delivery.round if status.delivery is not None else 0),
         commit=JudgedCommit(judged.ref, judged.sha, judged.tree, judged.base),
         source=Source(
             ref=judged.ref,
             sha=judged.sha,
-            candidate=names.candidate_ref(snapshot.owner_uid, name),
+            candidate=names.candidate_ref(judged.ref),
             message=commit_message(snapshot, session, status.attempt),
         ),
         onto=snapshot.target_ref,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import price_of
 from bernstein.core.routing.choose import route_of
@@ -40,7 +40,7 @@ def spend_of_plan(snapshot: TaskSnapshot) -> Decimal:
     tasks = {
         name: task
         for name, task in snapshot.tasks.items()
-        if task.metadata.labels.get(labels.PLAN) == plan.metadata.name
+        if owners.plan_uid(task) == plan.metadata.uid
     }
     task_uids = {task.metadata.uid for task in tasks.values()}
     sessions = (

@@ -31,7 +31,12 @@ def usage_of(session: AgentSession) -> UsageCounts | None:
 
 
 def price(session: AgentSession, project: Project | None) -> Price | None:
-    """The price of the session's model; None: nobody knows it."""
+    """The price of the session's model when the session was made; None: nobody knows it.
+
+    Where the session has none, because nobody knew it or an older release made it, that of now.
+    """
+    if session.spec.price is not None:
+        return session.spec.price
     return price_of(session.spec.model, project.spec.budget.prices if project else ())
 
 

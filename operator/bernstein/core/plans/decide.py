@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from bernstein.core.actions import (
     RunBegin,
     give_up,
 )
-from bernstein.core.conditions import busy, ended, note, stalled
+from bernstein.core.conditions import busy, note, stalled
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel, tried_again
@@ -54,8 +55,7 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     if plan.spec.cancel is not None:
         return _cancel(snapshot, status, now)
     if snapshot.project is None:
-        text = snapshot.project_problem or "there is no Project"
-        return PlanDecision(_pending(status, Reason.PROJECT_NOT_FOUND, text, now))
+        return PlanDecision(_without_project(snapshot, status, now))
     unready = projects.not_ready(snapshot.project)
     if unready is not None and status.integration is None:
         return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
@@ -71,8 +71,16 @@ def _phase(status: PlanStatus, phase: str) -> PlanStatus:
     return status.model_copy(update={"phase": phase})
 
 
-def _pending(status: PlanStatus, reason: Reason, text: str, now: datetime) -> PlanStatus:
+def _pending(status: PlanStatus, reason: str, text: str, now: datetime) -> PlanStatus:
     return stalled(_phase(status, "Pending"), reason, with_remedy(text, reason), now)
+
+
+def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    """It waits for a Project, or for a person: the one that it began under does not come back."""
+    problem = snapshot.project_problem
+    assert problem is not None
+    pending = _pending(status, problem.reason, problem.message, now)
+    return pending if status.project_uid is None else _phase(pending, "Stalled")
 
 
 def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -96,10 +104,11 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
 
 def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The next step of a valid Plan."""
+    assert snapshot.project is not None
     actions: list[PlanAction] = []
+    status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
-        assert snapshot.project is not None
-        objects = expand(snapshot.plan, snapshot.project.metadata.name)
+        objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
         actions.append(CreateTasks(missing))
         status = status.model_copy(update={"expanded": True, "tasks": _rows(status, objects)})
@@ -108,11 +117,22 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
     if snapshot.plan.spec.suspend:
         status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
+        if has_started(status):
+            return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """A landing that has begun is followed to its end: its Job may push, suspended or not."""
+    step = plan_delivery.deliver(snapshot, status, now)
+    if step.status.ended_at is not None:
+        left = conditions.drop(step.status.conditions, ConditionType.SUSPENDED)
+        return replace(step, status=_with(step.status, left))
+    return replace(step, status=_phase(step.status, "Suspended"))
 
 
 def _rows(status: PlanStatus, objects: list[dict[str, Any]]) -> tuple[PlanTask, ...]:
@@ -134,7 +154,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if seconds is not None:
         return PlanDecision(status, (), seconds)
     number = status.jobs if status.hold is None else status.jobs + 1
-    name = names.check_job(plan.metadata.name, BEGIN, number)
+    name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
     status = _phase(status.model_copy(update={"jobs": number, "hold": None}), "Starting")
@@ -152,6 +172,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         if status.hold is None:
             status = status.model_copy(update={"jobs": number + 1})
         return PlanDecision(status, give_up((job,)))
+    if result.integration != integration:
+        integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
     status = status.model_copy(
         update={"integration": begun, "hold": None, "infrastructure_failures": 0}
@@ -163,7 +185,10 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     assert snapshot.plan.spec.cancel is not None
     reason = snapshot.plan.spec.cancel.reason
     if has_started(status):
-        return plan_delivery.deliver(snapshot, refuse_cancel(status, now), now)
+        status = refuse_cancel(status, now)
+        if snapshot.project is None:
+            return PlanDecision(_without_project(snapshot, status, now))
+        return plan_delivery.deliver(snapshot, status, now)
     tasks = snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
     if unfinished:
@@ -175,4 +200,4 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = busy(_phase(status, "Cancelling"), "Cancelling", "its checks are being ended", now)
         return PlanDecision(status, give_up(snapshot.jobs.values()), 2)
     status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
-    return PlanDecision(ended(status, False, Reason.CANCELLED, reason, now))
+    return PlanDecision(conditions.cancelled(status, reason, now))

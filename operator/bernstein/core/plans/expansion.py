@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from bernstein.api.meta import API_VERSION
 from bernstein.api.plan import Plan, PlanSpec, Stage, Step
-from bernstein.api.task import TaskSpec
+from bernstein.api.task import Task, TaskSpec
 from bernstein.core import labels
 from bernstein.core.graph import dependencies
 from bernstein.core.names import label_value, slug, task_names
 from bernstein.core.owners import owner_reference
 
 
-def expand(plan: Plan, project_name: str) -> list[dict[str, Any]]:
+def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[dict[str, Any]]:
     """One Task object for each step, in the plan's order. The Plan must be valid.
 
-    Deterministic: expanding the same Plan again gives the same objects.
+    Deterministic: expanding the same Plan again gives the same objects. `tasks`: those that it has.
     """
-    names = names_by_stage(plan)
+    names = names_by_stage(plan, tasks)
     graph = stage_graph(plan.spec)
-    tasks: list[dict[str, Any]] = []
+    made: list[dict[str, Any]] = []
     for stage in plan.spec.stages:
         upstream = [name for other in graph[stage.name] for name in names[other]]
         for name, step in zip(names[stage.name], stage.steps, strict=True):
             spec = _spec(plan.spec, stage, step, upstream, project_name)
-            tasks.append(
+            made.append(
                 {
                     "apiVersion": API_VERSION,
                     "kind": "Task",
@@ -33,13 +34,18 @@ def expand(plan: Plan, project_name: str) -> list[dict[str, Any]]:
                     "spec": spec,
                 }
             )
-    return tasks
+    return made
 
 
-def names_by_stage(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The names of the Tasks of every stage, in the order of its steps."""
+def names_by_stage(plan: Plan, tasks: Iterable[Task] = ()) -> dict[str, tuple[str, ...]]:
+    """The names of the Tasks of every stage, in the order of its steps.
+
+    A step whose Task is among `tasks` has that one's name: older releases named them otherwise.
+    """
+    known = {(task.spec.stage, task.spec.title): task.metadata.name for task in tasks}
     steps = [(stage.name, step.heading) for stage in plan.spec.stages for step in stage.steps]
-    names = iter(task_names(plan.metadata.name, steps))
+    made = task_names(plan.metadata.name, plan.metadata.uid, steps)
+    names = iter(known.get(step, name) for step, name in zip(steps, made, strict=True))
     return {stage.name: tuple(next(names) for _ in stage.steps) for stage in plan.spec.stages}
 
 

@@ -39,8 +39,9 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
 def _follow(snapshot: PlanSnapshot, integration: Integration | None) -> Integration | None:
     """The integration at the last commit that a Task landed.
 
-    Each commit is found by the one it was made on, so that clocks play no part. The status keeps
-    the last one: deleting a Task takes nothing from what is delivered.
+    Each commit is found by the one it was made on, so that clocks play no part. What landed
+    anywhere else is none of it. The status keeps the last one: deleting a Task takes nothing from
+    what is delivered.
     """
     if integration is None:
         return None
@@ -50,6 +51,7 @@ def _follow(snapshot: PlanSnapshot, integration: Integration | None) -> Integrat
         if task.status.verification is not None
         and task.status.delivery is not None
         and task.status.delivery.state == "Merged"
+        and task.status.delivery.onto == integration.ref
     }
     while (last := landed.pop(integration.tip, None)) is not None:
         update = {"sha": last.sha, "tree": last.tree}

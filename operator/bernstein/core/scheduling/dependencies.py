@@ -8,7 +8,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.core.graph import circle
 from bernstein.core.snapshot import TaskSnapshot
@@ -65,7 +65,7 @@ def _never(message: str) -> Unmet:
 
 def _remedy_for_missing(snapshot: TaskSnapshot, name: str) -> str | None:
     """A Plan does not make a deleted Task again."""
-    if labels.PLAN in snapshot.task.metadata.labels:
+    if owners.plan_of(snapshot.task) is not None:
         return None
     return f"Apply Task '{name}', or apply this one under a new name without it in dependsOn."
 
@@ -75,8 +75,7 @@ def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
 
     Tasks of a Plan have none: the Plan was checked before they were made.
     """
-    meta = snapshot.task.metadata
-    if labels.PLAN in meta.labels:
+    if owners.plan_of(snapshot.task) is not None:
         return ()
     upstream = {name: task.spec.depends_on for name, task in snapshot.tasks.items()}
-    return circle(upstream, meta.name, _EDGES)
+    return circle(upstream, snapshot.task.metadata.name, _EDGES)

@@ -7,7 +7,7 @@ from datetime import datetime
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import QueueReason
-from bernstein.core import holds, labels
+from bernstein.core import holds, owners
 from bernstein.core.conditions import is_stalled
 from bernstein.core.scheduling.occupancy import is_in_line
 from bernstein.core.scheduling.turns import Capacity, Peer, queue_reasons
@@ -37,10 +37,10 @@ def why_not_now(snapshot: TaskSnapshot, now: datetime) -> QueueReason | None:
 def _capacity(snapshot: TaskSnapshot) -> Capacity:
     assert snapshot.project is not None
     limits = snapshot.project.spec.limits
-    plans = dict(snapshot.plans)
+    plans = {plan.metadata.uid: plan for plan in snapshot.plans.values()}
     if snapshot.plan is not None:
-        plans[snapshot.plan.metadata.name] = snapshot.plan
-    of_plans = {n: p.spec.max_agents for n, p in plans.items() if p.spec.max_agents is not None}
+        plans[snapshot.plan.metadata.uid] = snapshot.plan
+    of_plans = {u: p.spec.max_agents for u, p in plans.items() if p.spec.max_agents is not None}
     return Capacity(limits.max_agents, of_plans, limits.undeclared_files_exclusive)
 
 
@@ -61,7 +61,7 @@ def peer_of(task: Task, snapshot: TaskSnapshot, now: datetime, *, me: str | None
     agent = snapshot.project.spec.agent(task.spec.cli)
     return Peer(
         name=meta.name,
-        plan=meta.labels.get(labels.PLAN),
+        plan=owners.plan_uid(task),
         state=status.state,
         priority=task.spec.priority,
         batch=task.spec.mode == "batch",

@@ -22,6 +22,7 @@ class Peer:
 
     name: str
     plan: str | None
+    """The uid of its Plan."""
     state: TaskState | None
     priority: int
     batch: bool
@@ -52,7 +53,7 @@ class Capacity:
     project: int
     """maxAgents of the Project."""
     plans: dict[str, int]
-    """maxAgents by Plan, where a Plan sets one."""
+    """maxAgents by uid of the Plan, where a Plan sets one."""
     exclusive_undeclared: bool = False
     """A Task that declares no files runs alone."""
 

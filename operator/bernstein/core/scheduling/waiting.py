@@ -44,8 +44,9 @@ Link = Callable[[TaskSnapshot, datetime], Wait | None]
 def project_gone(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.project is not None:
         return None
-    text = snapshot.project_problem or "there is no Project"
-    return Wait(Reason.PROJECT_NOT_FOUND, text, needs_person=True)
+    problem = snapshot.project_problem
+    assert problem is not None
+    return Wait(problem.reason, problem.message, needs_person=True)
 
 
 def plan_gone(snapshot: TaskSnapshot, _: datetime) -> Wait | None:

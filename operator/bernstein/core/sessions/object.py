@@ -8,6 +8,7 @@ from bernstein.api.meta import API_VERSION
 from bernstein.api.session import AgentSessionSpec, PlanRef, TaskRef
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels, names
+from bernstein.core.money.pricing import price_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.routing.choose import route_of
 from bernstein.core.sessions.limits import timeout_seconds
@@ -19,8 +20,8 @@ def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]
     task, meta = snapshot.task, snapshot.task.metadata
     name = names.session(meta.name, status.sessions)
     own_labels = {labels.TASK: names.bounded(meta.name)}
-    if labels.PLAN in meta.labels:
-        own_labels[labels.PLAN] = meta.labels[labels.PLAN]
+    if snapshot.plan is not None:
+        own_labels[labels.PLAN] = names.label_value(snapshot.plan.metadata.name)
     return {
         "apiVersion": API_VERSION,
         "kind": "AgentSession",
@@ -51,8 +52,9 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         adapter=agent.adapter,
         model=route.model,
         effort=route.effort,
+        price=price_of(route.model, project.spec.budget.prices),
         base_ref=snapshot.target_ref,
-        work_ref=names.work_ref(snapshot.owner_uid, task.metadata.name, number),
+        work_ref=names.work_ref(snapshot.refs, task.metadata.name, number),
         resume_ref=status.checkpoint,
         timeout_seconds=timeout_seconds(task, project),
     )

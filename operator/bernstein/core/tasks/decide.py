@@ -29,6 +29,8 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
             "project": snapshot.project.metadata.name if snapshot.project else task.status.project,
         }
     )
+    if status.sessions and status.ended_at is None and snapshot.project is not None:
+        status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if status.state is None:
         status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
         return decide_open(snapshot, status, now, may_claim=False)

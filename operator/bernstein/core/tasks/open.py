@@ -60,9 +60,11 @@ def _waiting(status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
 
 
 def _claim(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    assert snapshot.project is not None
     number = status.sessions + 1
     claimed = move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
         update={
+            "project_uid": snapshot.project.metadata.uid,
             "sessions": number,
             "session": names.session(snapshot.task.metadata.name, number),
             "queue": None,

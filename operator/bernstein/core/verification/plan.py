@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question, afresh
@@ -34,7 +37,7 @@ def question(snapshot: PlanSnapshot, integration: Integration) -> Question:
     """How the tree that the Plan delivers is judged."""
     assert snapshot.project is not None
     return Question(
-        subject=snapshot.plan.metadata.name,
+        job=partial(names.plan_job, snapshot.plan.metadata.name),
         checks=specs_of(snapshot),
         project=snapshot.project,
         pinned_sha=integration.target_sha,

@@ -10,18 +10,18 @@ What follows from Passed, Rejected and CannotRun is the caller's decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from bernstein.api.pod import INSPECT
+from bernstein.api.pod import CHECK, INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Hold
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import holds, labels, names
+from bernstein.core import holds, labels
 from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
 from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
@@ -63,8 +63,8 @@ S = TypeVar("S", bound=Judged)
 class Question:
     """Which checks judge a tree, and what their Jobs need to know."""
 
-    subject: str
-    """What the names of its Jobs begin with."""
+    job: Callable[[str, int], str]
+    """The name of the Job of a check, in a round of that number."""
     checks: tuple[CheckSpec, ...]
     project: Project
     pinned_sha: str
@@ -134,24 +134,27 @@ def take(
         )
     jobs_to_run = _runs(question, judged)
     existing = _existing(jobs_to_run, judged, jobs, now)
-    if _is_outdated(jobs_to_run, existing):
-        return Waiting(again(status, next_round(judged), CHANGED, now), give_up(existing.values()))
+    policy = summary.policy(question.checks)
+    if judged.policy not in (None, policy) or _is_outdated(jobs_to_run, existing):
+        return Waiting(again(status, afresh(judged), CHANGED, now), give_up(_judging(jobs)))
+    unasked = [job for job in _judging(jobs) if job.name not in _names(jobs_to_run)]
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
-    judged = judged.model_copy(update={"abandoned": abandoned})
+    judged = judged.model_copy(update={"abandoned": abandoned, "policy": policy})
     status = status.model_copy(update={"verification": judged})
     results = verdicts.verdicts(question.checks, existing, now, project.spec.gates, abandoned)
     if results is not None:
         outcome = _judge(status, judged, question, results, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
-        return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
+        ended = give_up((*existing.values(), *unasked))
+        return replace(outcome, status=status, actions=(*logs, *ended))
     unable = verdicts.unable(question.checks, existing, now, abandoned)
     if unable is not None:
         outcome = _cannot_run(status, judged, question, *unable, now)
-        return replace(outcome, actions=give_up(existing.values()))
+        return replace(outcome, actions=give_up((*existing.values(), *unasked)))
     ending = [existing[a.check] for a in abandoned or () if a.check in existing]
     status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
-    actions = (*logs, *give_up(ending), *start)
+    actions = (*logs, *give_up((*ending, *unasked)), *start)
     return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
 
 
@@ -162,7 +165,8 @@ def again(status: S, judged: Verification, text: str, now: datetime) -> S:
 
 def next_round(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs; old verdicts are shown until there are new ones."""
-    return judged.model_copy(update={"round": judged.round + 1, "abandoned": None})
+    update = {"round": judged.round + 1, "abandoned": None, "policy": None}
+    return judged.model_copy(update=update)
 
 
 def afresh(judged: Verification) -> Verification:
@@ -186,7 +190,7 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
     """The Jobs that judge this tree, by check."""
     runs: dict[str, RunCheck | RunInspect] = {
         spec.name: RunCheck(
-            job=names.check_job(question.subject, spec.name, judged.round),
+            job=question.job(spec.name, judged.round),
             check=spec,
             ref=judged.ref,
             sha=judged.sha,
@@ -197,7 +201,7 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
     reading = tuple(required.reading(question.checks))
     if reading:
         runs[INSPECT] = RunInspect(
-            job=names.check_job(question.subject, INSPECT, judged.round),
+            job=question.job(INSPECT, judged.round),
             checks=reading,
             ref=judged.ref,
             sha=judged.sha,
@@ -219,6 +223,15 @@ def _existing(
         if each.check in jobs_to_run:
             existing.setdefault(each.check, gone(jobs_to_run[each.check].job, now))
     return existing
+
+
+def _judging(jobs: Mapping[str, JobView]) -> list[JobView]:
+    """The Jobs that judge, of whatever round: there may be some that are not asked for any more."""
+    return [job for job in jobs.values() if job.main in (CHECK, INSPECT)]
+
+
+def _names(jobs_to_run: Mapping[str, RunCheck | RunInspect]) -> set[str]:
+    return {run.job for run in jobs_to_run.values()}
 
 
 def _is_outdated(runs: Mapping[str, RunCheck | RunInspect], jobs: Mapping[str, JobView]) -> bool:

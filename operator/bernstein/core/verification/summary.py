@@ -7,13 +7,19 @@ import json
 from collections.abc import Iterable
 
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.checks.spec import CheckSpec
+from bernstein.checks.spec import DIGEST, CheckSpec
 
 
 def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:
     """Expected checks without a verdict on exactly their question."""
     judged = {(result.name, result.asked) for result in verification.checks}
     return [check for check in expected if (check.name, check.digest) not in judged]
+
+
+def policy(checks: Iterable[CheckSpec]) -> str:
+    """Names what judges: each check with its settings, in whatever order."""
+    text = json.dumps(sorted([check.digest, check.timeout] for check in checks))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 
 def passed(results: Iterable[CheckResult]) -> bool:

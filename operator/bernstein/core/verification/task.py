@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bernstein.api.reasons import Reason
 from bernstein.api.session import Outcome, Work
 from bernstein.api.task import Task
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core import names
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question
@@ -43,7 +46,7 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
     status = snapshot.task.status
     pinned = snapshot.plan.status.integration if snapshot.plan else None
     return Question(
-        subject=status.session or snapshot.task.metadata.name,
+        job=partial(names.session_job, status.session or snapshot.task.metadata.name),
         checks=specs_of(snapshot, judged),
         project=snapshot.project,
         pinned_sha=pinned.target_sha if pinned else judged.base,

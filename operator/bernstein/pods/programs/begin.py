@@ -22,7 +22,7 @@ def run(config: BeginConfig) -> BeginResult:
     if sha is None:
         sha = _make(repository, full_ref(config.target), config.integration)
     log.event("integration", ref=config.integration, sha=sha)
-    return BeginResult(target_sha=sha, integration_sha=sha)
+    return BeginResult(sha, sha, config.integration)
 
 
 def _make(repository: Git, target: str, integration: str) -> str:

@@ -50,15 +50,13 @@ def _plan(plan: Object) -> Object:
     return _common(plan) | {
         "phase": status.get("phase"),
         "counts": status["counts"],
-        "tasks": [
-            {
-                field: row.get(field)
-                for field in ("name", "state", "attempts", "sessions", "spendUsd")
-            }
-            for row in status["tasks"]
-        ],
+        "tasks": {row["name"]: _row(row) for row in status["tasks"]},
         "jobs": status.get("jobs"),
     }
+
+
+def _row(row: Object) -> Object:
+    return {field: row.get(field) for field in ("state", "attempts", "sessions", "spendUsd")}
 
 
 def _task(task: Object) -> Object:

@@ -59,7 +59,7 @@ def do_prepare(origin: Origin, folder: Callable[[], str]) -> Callable[..., Prepa
 
 @pytest.fixture
 def do_land(origin: Origin, folder: Callable[[], str]) -> Callable[..., LandResult]:
-    def run(sha: str, expect: str, **changes: Any) -> LandResult:
+    def run(sha: str, expect: str | None, **changes: Any) -> LandResult:
         values: dict[str, Any] = {"ref": CANDIDATE, "onto": INTEGRATION, "sha": sha}
         values |= {"tree": origin.tip(f"{sha}^{{tree}}"), "expect": expect}
         values |= {"remote": origin.remote("deliver"), "git_dir": folder()}
@@ -81,9 +81,9 @@ def test_begin_starts_at_the_target_and_a_repeat_changes_nothing(
     origin: Origin, do_begin: Callable[[], BeginResult]
 ) -> None:
     first = origin.commit({"a": "1"}, ref=TARGET)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
     origin.commit({"a": "2"}, first, ref=TARGET)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
     assert origin.tip(INTEGRATION) == first
 
 
@@ -106,7 +106,7 @@ def test_begin_takes_what_a_rival_made(
         push(self, ref, sha, expect)
 
     monkeypatch.setattr(Git, "push", late)
-    assert do_begin() == BeginResult(first, first)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
 
 
 # --- prepare ------------------------------------------------------------------------------------
@@ -260,6 +260,19 @@ def test_lands_the_commit_and_a_repeat_finds_it_landed(
     later = origin.commit({"c": "3\n"}, sha, ref=INTEGRATION)
     origin.git("update-ref", "-d", CANDIDATE)
     assert do_land(sha, tip) == LandResult("Landed", later)
+
+
+def test_who_only_looks_pushes_nothing_and_needs_no_right_to_push(
+    origin: Origin, ready: tuple[str, str], do_land: Callable[..., LandResult]
+) -> None:
+    tip, sha = ready
+    reader = origin.remote("read")
+    assert do_land(sha, None, remote=reader) == LandResult("Moved", tip)
+    assert origin.tip(INTEGRATION) == tip
+
+    do_land(sha, tip)
+
+    assert do_land(sha, None, remote=reader) == LandResult("Landed", sha)
 
 
 def test_a_tip_elsewhere_is_moved_and_untouched(

@@ -30,7 +30,7 @@ def test_every_file_is_in_the_list_under_its_own_name() -> None:
 @every_gate
 def test_its_name_is_one_that_a_project_may_write(gate: Gate) -> None:
     assert GateSettings(name=gate.name).name == gate.name
-    assert names.check_job("work-s1", gate.name, 0)
+    assert names.session_job("work-s1", gate.name, 0)
 
 
 @every_gate

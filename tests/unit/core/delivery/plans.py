@@ -26,8 +26,8 @@ from tests.unit.core.objects import (
 )
 
 ONTO = "refs/heads/main"
-INTEGRATION = "refs/bernstein/11112222/integration"
-CANDIDATE = "refs/bernstein/11112222/candidate"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+CANDIDATE = "refs/bernstein/1111222233334444/candidate"
 
 
 def landed(number: int, base: str, when: float = -10) -> Task:
@@ -48,7 +48,8 @@ def look(
     now: float = 0,
     **more: Any,
 ) -> PlanDecision:
-    subject: Plan = objects.plan(status=status, cancel=more.pop("cancel", None))
+    spec = {field: more.pop(field, None) for field in ("cancel", "suspend")}
+    subject: Plan = objects.plan(status=status, **{k: v for k, v in spec.items() if v})
     return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
 
 

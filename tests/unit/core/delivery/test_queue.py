@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core import conditions
@@ -24,9 +25,22 @@ def task(name: str, delivery: Delivery | None = None, **spec: Any) -> Task:
 
 
 def test_a_plans_tasks_land_in_its_integration_ref_others_in_the_branch() -> None:
-    assert snapshot(task("a")).target_ref == "refs/bernstein/11112222/integration"
+    assert snapshot(task("a")).target_ref == "refs/bernstein/1111222233334444/integration"
     assert snapshot(task("a", plan=None)).target_ref == "refs/heads/main"
-    assert snapshot(task("a", plan=None)).owner_uid == "uid-a"
+
+
+def test_the_refs_of_a_plans_tasks_are_beside_its_integration_ref() -> None:
+    assert snapshot(task("a")).refs == "refs/bernstein/1111222233334444"
+    assert snapshot(task("a", plan=None)).refs == "refs/bernstein/uida"
+
+
+def test_a_plan_that_an_older_release_began_keeps_its_refs() -> None:
+    ref = "refs/bernstein/11112222/integration"
+    begun = Integration(ref=ref, target="refs/heads/main", target_sha=BASE)
+    found = snapshot(task("a"), plan=plan(status=PlanStatus(integration=begun, expanded=True)))
+
+    assert found.target_ref == ref
+    assert found.refs == "refs/bernstein/11112222"
 
 
 @pytest.mark.parametrize("step", ["Preparing", "Landing"])

@@ -46,8 +46,8 @@ from tests.unit.core.objects import (
 )
 
 LINT = objects.gate("lint")
-INTEGRATION = "refs/bernstein/11112222/integration"
-CANDIDATE = "refs/bernstein/11112222/work/candidate"
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+CANDIDATE = "refs/bernstein/1111222233334444/work/candidate"
 OWN = {"name": "own", "command": "true", "image": "own:1"}
 
 
@@ -99,7 +99,7 @@ def test_landing_is_written_before_there_is_a_job() -> None:
     (land,) = look(begun.status).actions
     assert land == RunLand(
         job="work-s1-land-1",
-        ref="refs/bernstein/11112222/work/s1",
+        ref="refs/bernstein/1111222233334444/work/s1",
         sha=HEAD,
         tree=TREE,
         onto=INTEGRATION,
@@ -339,12 +339,61 @@ def test_a_merge_that_may_have_happened_stays_landing_until_the_remote_was_read(
     assert told(cancelled.status.conditions)["CancelRefused"] == ("True", "MergeInProgress")
     (land,) = cancelled.actions
     assert isinstance(land, RunLand)
-    assert land.job == "work-s1-land-2"
+    assert (land.job, land.expect) == ("work-s1-land-2", None)
     done_ = result_job("work-s1-land-2", "land", LandResult("Landed", HEAD))
     closed_ = look(found, lost, done_, now=PROBE_SECONDS).status
     assert closed_.state is TaskState.CLOSED
     assert told(closed_.conditions)["Succeeded"] == ("True", "Closed")
     assert stalled_for(closed_.conditions) is None
+
+
+def in_doubt() -> TaskStatus:
+    """Its land Job was lost, and another one looks at the remote."""
+    return look(verified(LANDING), job("work-s1-land-1", LOST["killed"])).status
+
+
+def looked(tip: str) -> JobView:
+    return result_job("work-s1-land-2", "land", LandResult("Moved", tip))
+
+
+def test_a_merge_that_turns_out_not_to_have_happened_is_obeyed_to_be_cancelled() -> None:
+    refused = look(in_doubt(), looked(BASE), cancel={"reason": "no"}, now=PROBE_SECONDS).status
+    assert told(refused.conditions)["CancelRefused"] == ("True", "MergeInProgress")
+    assert (refused.delivery and refused.delivery.step) == "Queued"
+
+    over_ = look(refused, looked(BASE), cancel={"reason": "no"}, now=PROBE_SECONDS).status
+
+    assert over_.state is TaskState.CANCELLED
+    assert "CancelRefused" not in told(over_.conditions)
+
+
+def test_a_merge_that_turns_out_not_to_have_happened_is_asked_for_anew() -> None:
+    back = look(in_doubt(), looked(BASE), now=PROBE_SECONDS).status
+    assert told(back.conditions)["Reconciling"] == ("True", "Landing")
+
+    same = look(back, looked(BASE), now=PROBE_SECONDS).status
+    again = look(same, looked(BASE), now=PROBE_SECONDS)
+    (land,) = again.actions
+    assert isinstance(land, RunLand)
+    assert (land.job, land.expect) == ("work-s1-land-3", BASE)
+
+    stricter = project(gates={"pipeline": [OWN, {"name": "pii_scan", "enabled": False}]})
+    changed = look(back, looked(BASE), of=stricter, now=PROBE_SECONDS).status
+    assert (changed.verification and changed.verification.passed) is None
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        job("work-s1-land-2", over(failed("land", "BranchProtected", "no"))),
+        jobs.refusal("work-s1-land-2", "exceeded quota: count/jobs.batch=4", at(0)),
+    ],
+)
+def test_doubt_stays_until_a_job_has_read_the_remote(silent: JobView) -> None:
+    found = look(in_doubt(), silent, now=PROBE_SECONDS).status
+
+    assert found.delivery is not None
+    assert (found.delivery.step, found.delivery.round) == ("Landing", 3)
 
 
 MISSING = waiting("land", "CreateContainerConfigError", 'secret "git-deliver" not found')

@@ -16,6 +16,7 @@ from bernstein.api.waiting import Hold, QueueReason
 from bernstein.core import conditions
 from bernstein.core import conditions as progress
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanDecision, RunBegin
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
@@ -38,8 +39,11 @@ from tests.unit.core.objects import (
     told,
 )
 
+NO_PROJECT = Diagnosis("ProjectNotFound", "there is no Project")
+
 CANCEL = {"reason": "not needed"}
-BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE))
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+BEGAN = result_job("web-begin-0", "begin", BeginResult(BASE, BASE, INTEGRATION))
 TWO = [
     {"name": "one", "steps": [{"title": "Do a"}, {"title": "Do b"}]},
     {"name": "two", "steps": [{"title": "Do c"}]},
@@ -83,7 +87,11 @@ def test_an_invalid_plan_makes_nothing_and_says_everything_that_is_wrong() -> No
 
 
 def test_a_plan_without_a_project_waits_and_says_what_to_do() -> None:
-    decision = look(objects.plan(begun=False), project=None, project_problem="there is no Project")
+    decision = look(
+        objects.plan(begun=False),
+        project=None,
+        project_problem=NO_PROJECT,
+    )
 
     assert decision.actions == ()
     assert stalled_for(decision.status.conditions) == "ProjectNotFound"
@@ -111,7 +119,7 @@ def test_a_new_plan_makes_its_tasks_and_its_integration_ref() -> None:
     assert isinstance(tasks, CreateTasks)
     assert len(tasks.objects) == 3
     assert begin == RunBegin(
-        "web-begin-0", "refs/heads/main", "refs/bernstein/11112222/integration"
+        "web-begin-0", "refs/heads/main", "refs/bernstein/1111222233334444/integration"
     )
     assert decision.status.expanded
     assert decision.status.estimate is not None
@@ -169,6 +177,7 @@ def test_a_plan_runs_when_its_integration_ref_is_made() -> None:
     assert found.phase == "Running"
     assert found.integration is not None
     assert (found.integration.target, found.integration.target_sha) == ("refs/heads/main", BASE)
+    assert found.integration.ref == INTEGRATION
 
 
 @pytest.mark.parametrize(

@@ -154,3 +154,15 @@ def test_no_task_carries_the_label_that_argo_cd_tracks_by() -> None:
     tasks = expanded(stage("a", "x"))
 
     assert "app.kubernetes.io/instance" not in tasks["p-a-x"]["metadata"]["labels"]
+
+
+def test_a_step_whose_task_is_there_keeps_its_name() -> None:
+    plan = plan_of({"name": "web app", "stages": [stage("a", "x"), stage("b", "y")]})
+    of_today = expansion.expand(plan, "web")
+    older = of_today[0] | {"metadata": of_today[0]["metadata"] | {"name": "web-app-a-x"}}
+
+    tasks = expansion.expand(plan, "web", [parse_task(older)])
+
+    assert [task["metadata"]["name"] for task in of_today] == ["web-app--a-x", "web-app--b-y"]
+    assert [task["metadata"]["name"] for task in tasks] == ["web-app-a-x", "web-app--b-y"]
+    assert tasks[1]["spec"]["dependsOn"] == ["web-app-a-x"]

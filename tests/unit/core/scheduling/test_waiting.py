@@ -13,7 +13,8 @@ from bernstein.api.session import Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Hold, QueueReason
-from bernstein.core import conditions
+from bernstein.core import conditions, owners
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.money import budget
 from bernstein.core.sessions import limits
 from bernstein.core.snapshot import TaskSnapshot
@@ -31,6 +32,8 @@ from tests.unit.core.objects import (
     status,
     told,
 )
+
+NO_PROJECT = Diagnosis("ProjectNotFound", "there is no Project 'x'")
 
 
 def look(subject: Task, **more: Any) -> TaskStatus:
@@ -149,7 +152,7 @@ def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
     ],
 )
 def test_the_remedy_for_a_dependency_is_for_its_own_case(subject: Task, remedy: str) -> None:
-    of_plan = {} if "bernstein.dev/plan" in subject.metadata.labels else {"plan": None}
+    of_plan = {} if owners.plan_of(subject) else {"plan": None}
 
     stall = conditions.find(look(subject, **of_plan).conditions, "Stalled")
 
@@ -196,7 +199,14 @@ def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
 @pytest.mark.parametrize(
     ("gone", "reason", "remedy"),
     [
-        ({"project": None, "project_problem": "there is no Project 'x'"}, "ProjectNotFound", "'x'"),
+        (
+            {
+                "project": None,
+                "project_problem": NO_PROJECT,
+            },
+            "ProjectNotFound",
+            "'x'",
+        ),
         ({"plan": None, "plan_missing": True}, "PlanGone", "Delete the Task"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},

@@ -10,7 +10,7 @@ from typing import Any
 from bernstein.api.plan import Plan
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.conditions import is_true
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.money import spend
@@ -41,13 +41,13 @@ class Invariants(State):
         active = [t for t in self.tasks.values() if t.status.state in ACTIVE]
         assert len(active) <= self.project.spec.limits.max_agents
         if self.plan is not None and self.plan.spec.max_agents is not None:
-            planned = [t for t in active if labels.PLAN in t.metadata.labels]
+            planned = [t for t in active if owners.plan_of(t)]
             assert len(planned) <= self.plan.spec.max_agents
         for i, one in enumerate(active):
             for other in active[i + 1 :]:
                 assert not overlap(one.spec.files, other.spec.files)
         landing_now = Counter(
-            labels.PLAN in t.metadata.labels
+            owners.plan_uid(t)
             for t in self.tasks.values()
             if self._landing(t) and not is_true(t.status.conditions, "Stalled")
         )
@@ -87,13 +87,13 @@ class Invariants(State):
         if subject.status.phase == "Succeeded":
             target = self.remote.refs[TARGET]
             for one in self.tasks.values():
-                if labels.PLAN in one.metadata.labels:
+                if owners.plan_of(one):
                     self._is_delivered(one, target)
 
     def spend_of_plan(self) -> Decimal:
         """What a budget counts."""
         assert self.plan is not None
-        planned = {n: t for n, t in self.tasks.items() if labels.PLAN in t.metadata.labels}
+        planned = {n: t for n, t in self.tasks.items() if owners.plan_of(t)}
         sessions = [s for s in self.sessions.values() if spend.belongs(s, self.plan)]
         return spend.plan_spend(self.plan.status, planned, sessions, self.project)
 

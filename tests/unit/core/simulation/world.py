@@ -10,7 +10,7 @@ from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.checks import spec
-from bernstein.core import labels
+from bernstein.core import owners
 from bernstein.core.actions import (
     CancelTasks,
     CreateSession,
@@ -67,7 +67,7 @@ class World(ApiServer, People, Kubelet, Invariants):
 
     def task_snapshot(self, subject: Task) -> TaskSnapshot:
         name = subject.metadata.name
-        planned = labels.PLAN in subject.metadata.labels
+        planned = owners.plan_of(subject) is not None
         here = self.plan if planned else None
         current = self.sessions.get(subject.status.session or "")
         mine = current is not None and current.spec.task_ref.uid == subject.metadata.uid
@@ -109,9 +109,8 @@ class World(ApiServer, People, Kubelet, Invariants):
         judged = snapshot.task.status.verification
         assert judged is not None
         assert (judged.sha, judged.tree) == (wanted.sha, wanted.tree)
-        delivered = snapshot.task.status.delivery
-        if delivered is not None and delivered.reason is not None:
-            return  # a Job that was let through may have pushed it already
+        if wanted.expect is None:
+            return  # it only looks
         self._must_have_passed(wanted.sha, *snapshot.task.spec.completion_signals)
 
     def _must_have_passed(self, commit: str, *signals: Signal) -> None:
@@ -184,7 +183,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         if subject is None:
             return False
         before = self.seen.writes
-        mine = {n: t for n, t in self.tasks.items() if labels.PLAN in t.metadata.labels}
+        mine = {n: t for n, t in self.tasks.items() if owners.plan_of(t)}
         snapshot = PlanSnapshot(
             plan=subject,
             project=self.project,
@@ -215,8 +214,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             case _:
                 if isinstance(action, RunLand) and action.job not in self.jobs:
                     assert self.plan is not None
-                    delivered = self.plan.status.delivery
-                    if delivered is None or delivered.reason is None:
+                    if action.expect is not None:
                         self._must_have_passed(action.sha)
                 self._create_job(action.job, "Plan", action)
 

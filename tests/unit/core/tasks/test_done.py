@@ -8,10 +8,13 @@ import pytest
 
 from bernstein.api.states import TaskState
 from bernstein.core.actions import RunCheck
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import done, snapshot, stalled_for, told, verification
 from tests.unit.core.tasks.decisions import ATTEMPTS, decide
+
+NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
 
 
 def lint(code: int) -> tuple[JobView, ...]:
@@ -46,7 +49,10 @@ def test_the_last_attempt_that_is_rejected_needs_a_person() -> None:
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
-        ({"project": None, "project_problem": "no Project"}, "ProjectNotFound"),
+        (
+            {"project": None, "project_problem": NO_PROJECT},
+            "ProjectNotFound",
+        ),
         ({"plan": None, "plan_missing": True}, "PlanGone"),
     ],
 )

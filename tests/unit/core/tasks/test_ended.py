@@ -39,6 +39,8 @@ PRICE = "0.6"
 
 # --- checkpoints --------------------------------------------------------------------------------
 
+EARLIER = "refs/bernstein/1111222233334444/work/s0"
+
 
 CUT_OFF = ["Timeout", "HeartbeatLost", "Disrupted", "PodLost"]
 
@@ -60,7 +62,7 @@ def test_what_a_session_reported_counts_where_its_pod_says_nothing_more() -> Non
 
 
 def test_a_session_that_got_nowhere_leaves_the_checkpoint_before_it() -> None:
-    before = with_session(TaskState.IN_PROGRESS, checkpoint="refs/bernstein/11112222/work/s0")
+    before = with_session(TaskState.IN_PROGRESS, checkpoint=EARLIER)
     unchanged = dead("Timeout", work=work(BASE))
 
     assert after(unchanged, before).checkpoint == before.checkpoint
@@ -68,7 +70,7 @@ def test_a_session_that_got_nowhere_leaves_the_checkpoint_before_it() -> None:
 
 @pytest.mark.parametrize("reason", ["AgentFailed", "Stalled", "MaxTurns", "Succeeded"])
 def test_any_other_end_lets_the_next_session_start_afresh(reason: str) -> None:
-    before = with_session(TaskState.IN_PROGRESS, checkpoint="refs/bernstein/11112222/work/s0")
+    before = with_session(TaskState.IN_PROGRESS, checkpoint=EARLIER)
 
     assert after(dead(reason, work=work()), before).checkpoint is None
 

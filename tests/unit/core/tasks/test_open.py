@@ -56,3 +56,11 @@ def test_another_project_of_the_namespace_does_not_count() -> None:
     decision = decide(snapshot(objects.task(status=status()), others=(busy,), project=mine))
 
     assert decision.status.state is TaskState.CLAIMED
+
+
+def test_a_task_keeps_the_uid_of_its_project_from_its_first_session_on() -> None:
+    waiting = objects.task(status=status())
+    claimed = decide(snapshot(waiting)).status
+
+    assert waiting.status.project_uid is None
+    assert (claimed.state, claimed.project_uid) == (TaskState.CLAIMED, "uid-default")

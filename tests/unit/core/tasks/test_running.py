@@ -9,6 +9,7 @@ import pytest
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.waiting import Hold
 from bernstein.core.actions import CreateSession
+from bernstein.core.diagnosis import Diagnosis
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     at,
@@ -21,6 +22,8 @@ from tests.unit.core.objects import (
     work,
 )
 from tests.unit.core.tasks.decisions import after, decide
+
+NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
 
 
 def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
@@ -35,7 +38,10 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
-        ({"project": None, "project_problem": "no Project"}, "ProjectNotFound"),
+        (
+            {"project": None, "project_problem": NO_PROJECT},
+            "ProjectNotFound",
+        ),
         ({"plan": None, "plan_missing": True}, "PlanGone"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},

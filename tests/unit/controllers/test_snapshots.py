@@ -1,0 +1,116 @@
+"""What decisions look at, made of what the API server serves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.snapshots import plan_snapshot, task_snapshot
+from bernstein.core.owners import owner_reference
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Key
+from bernstein.resources import PLANS, PROJECTS, TASKS
+from tests.background import Background
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, NOW, PLAN_UID
+from tests.unit.kube.apiserver import ApiServer
+
+PLAN = owner_reference("Plan", "web", PLAN_UID)
+LABELS = {"bernstein.dev/plan": "web"}
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+
+
+@pytest.fixture
+def api(api: ApiServer) -> ApiServer:
+    api.put(PROJECTS, "default", NAMESPACE, spec=objects.project().spec.dump())
+    plan = objects.plan()
+    api.put(
+        PLANS,
+        "web",
+        NAMESPACE,
+        metadata={"uid": PLAN_UID},
+        spec=plan.spec.dump(),
+        status=plan.status.dump(),
+    )
+    return api
+
+
+def apply(api: ApiServer, name: str = "work", **metadata: Any) -> None:
+    task = objects.task(name, plan=None)
+    api.put(TASKS, name, NAMESPACE, metadata=metadata, spec=task.spec.dump(), status={})
+
+
+async def synced(client: Client, background: Background) -> Caches:
+    caches = Caches(client)
+    for informer in caches.informers:
+        background.start(informer.run())
+        await informer.synced()
+    return caches
+
+
+async def of_task(caches: Caches) -> TaskSnapshot:
+    snapshot = await task_snapshot(caches, Key(NAMESPACE, "work"), NOW)
+    assert snapshot is not None
+    return snapshot
+
+
+async def test_a_plans_task_stays_its_own_without_its_label(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    apply(api, ownerReferences=[PLAN])
+    snapshot = await of_task(await synced(client, background))
+
+    assert snapshot.plan is not None
+    assert snapshot.target_ref == INTEGRATION
+
+
+async def test_a_label_makes_no_task_a_plans(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    apply(api, labels=LABELS)
+    snapshot = await of_task(await synced(client, background))
+
+    assert (snapshot.plan, snapshot.plan_missing) == (None, False)
+    assert snapshot.target_ref == "refs/heads/main"
+
+
+async def test_a_task_whose_plan_was_made_anew_has_none(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    apply(api, ownerReferences=[PLAN | {"uid": "an-older-one"}])
+    snapshot = await of_task(await synced(client, background))
+
+    assert (snapshot.plan, snapshot.plan_missing) == (None, True)
+
+
+async def test_a_plan_counts_the_tasks_that_it_controls_and_no_others(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    apply(api, "own", ownerReferences=[PLAN])
+    apply(api, "labelled", labels=LABELS)
+    apply(api, "claimed", ownerReferences=[PLAN | {"controller": False}])
+    caches = await synced(client, background)
+    plan = caches.plans.get(Key(NAMESPACE, "web"))
+    assert plan is not None
+
+    assert list((await plan_snapshot(caches, plan, NOW)).tasks) == ["own"]
+
+
+async def test_a_project_that_was_made_again_is_not_the_one_that_a_plan_began_under(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    begun = objects.plan().status.dump() | {"project": "default", "projectUid": "an-older-one"}
+    plan = objects.plan().spec.dump()
+    api.put(PLANS, "web", NAMESPACE, metadata={"uid": PLAN_UID}, spec=plan, status=begun)
+    apply(api, ownerReferences=[PLAN])
+    caches = await synced(client, background)
+    of_plan = caches.plans.get(Key(NAMESPACE, "web"))
+    assert of_plan is not None
+
+    for snapshot in (await of_task(caches), await plan_snapshot(caches, of_plan, NOW)):
+        assert snapshot.project is None
+        assert snapshot.project_problem is not None
+        assert snapshot.project_problem.reason == "ProjectGone"

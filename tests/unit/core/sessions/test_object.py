@@ -1,0 +1,43 @@
+"""What a session is made of."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bernstein.api.project import Price
+from bernstein.api.session import AgentSession
+from bernstein.api.states import TaskState
+from bernstein.core.money import spend
+from bernstein.core.sessions.object import session_object
+from tests.unit.core import objects
+from tests.unit.core.objects import metadata, project, snapshot, with_session
+
+CHEAP = Price(model="sonnet", input="1", output="1")
+DEAR = Price(model="sonnet", input="7", output="7")
+USAGE = {"usage": {"input": 1_000_000}}
+
+
+def made(model: str, *prices: Price) -> AgentSession:
+    """A session that has used a million tokens, made while these were the Project's prices."""
+    subject = objects.task(model=model, status=with_session(TaskState.CLAIMED))
+    offers = project(budget={"prices": [price.dump() for price in prices]})
+    obj = session_object(snapshot(subject, project=offers), subject.status)
+    meta = metadata(obj["metadata"]["name"], "uid-session")
+    return AgentSession.model_validate(obj | {"metadata": meta, "status": USAGE})
+
+
+def test_a_session_is_counted_at_the_price_of_the_time_when_it_was_made() -> None:
+    later = project(budget={"prices": [DEAR.dump()]})
+
+    assert made("sonnet", CHEAP).spec.price == CHEAP
+    assert spend.cost_of(made("sonnet", CHEAP), later) == Decimal(1)
+    assert spend.cost_of(made("sonnet", CHEAP), None) == Decimal(1)
+
+
+def test_a_price_that_nobody_knew_counts_from_when_it_is_known() -> None:
+    unknown = made("mystery")
+    later = project(budget={"prices": [Price(model="mystery", input="2", output="2").dump()]})
+
+    assert unknown.spec.price is None
+    assert spend.cost_of(unknown, project()) == 0
+    assert spend.cost_of(unknown, later) == Decimal(2)

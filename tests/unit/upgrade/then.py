@@ -1,0 +1,44 @@
+"""What today's code asks for and makes, as the older code did, where that differs on purpose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from bernstein.core import names
+from bernstein.core.actions import RunBegin
+
+_REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
+
+
+def asked_then(asked: Any) -> Any:
+    """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs."""
+    match asked:
+        case RunBegin():
+            return replace(asked, integration=ref_then(asked.integration))
+        case _:
+            return asked
+
+
+def session_then(obj: dict[str, Any]) -> dict[str, Any]:
+    """A session as the older code made it: it had no price."""
+    spec = {key: value for key, value in obj["spec"].items() if key != "price"}
+    uid = spec["taskRef"]["uid"]
+    ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
+    return obj | {"spec": spec | {"workRef": ref}}
+
+
+def ref_then(ref: str) -> str:
+    return _REF.sub(r"\1/", ref)
+
+
+def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job as the older code wrote it, which let the kubelet expand its commands."""
+    template = job["spec"]["template"]
+    containers = [
+        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
+        for container in template["spec"]["containers"]
+    ]
+    pod = template["spec"] | {"containers": containers}
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
