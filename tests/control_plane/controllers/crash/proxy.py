@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -183,21 +183,22 @@ class Proxy:
         source: aiohttp.ClientResponse,
     ) -> None:
         delay = self._faults.delay(asked) if self._faults else 0.0
-        async for line in _late(answers.lines(source), delay):
-            fault = self._faults.of_event(asked) if self._faults else None
-            if fault is Fault.BROKEN:
-                await response.write(line[: len(line) // 2])
-                _cut(request)
-                return
-            await response.write(line + b"\n")
-            if fault is Fault.DOUBLE:
+        async with contextlib.aclosing(_late(answers.lines(source), delay)) as lines:
+            async for line in lines:
+                fault = self._faults.of_event(asked) if self._faults else None
+                if fault is Fault.BROKEN:
+                    await response.write(line[: len(line) // 2])
+                    _cut(request)
+                    return
                 await response.write(line + b"\n")
-            if fault is Fault.EXPIRED:
-                await response.write(b'{"type":"ERROR","object":' + EXPIRED + b"}\n")
-                return
+                if fault is Fault.DOUBLE:
+                    await response.write(line + b"\n")
+                if fault is Fault.EXPIRED:
+                    await response.write(b'{"type":"ERROR","object":' + EXPIRED + b"}\n")
+                    return
 
 
-async def _late(lines: AsyncIterator[bytes], delay: float) -> AsyncIterator[bytes]:
+async def _late(lines: AsyncIterator[bytes], delay: float) -> AsyncGenerator[bytes, None]:
     """Each line so many seconds after it came; in their order, and without holding up the next."""
     waiting: asyncio.Queue[tuple[float, bytes | None]] = asyncio.Queue()
 
