@@ -168,7 +168,10 @@ class Proxy:
             async with self._send(request, asked) as source:
                 response.set_status(source.status)
                 await response.prepare(request)
-                await self._pass_on(request, response, asked, source)
+                try:
+                    await self._pass_on(request, response, asked, source)
+                finally:
+                    _abort(source)
         except (aiohttp.ClientError, ConnectionError):
             return _cut(request)
         finally:
@@ -239,3 +242,9 @@ def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
+
+
+def _abort(source: aiohttp.ClientResponse) -> None:
+    """A regular end of TLS would wait for a stream that goes on."""
+    if source.connection is not None and source.connection.transport is not None:
+        source.connection.transport.abort()
