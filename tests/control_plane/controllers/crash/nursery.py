@@ -1,7 +1,7 @@
 """Starts operators fast: what takes long, the imports, is done once, and each operator is a fork.
 
-Reads one line of JSON for every operator, and answers with the number of its process. When its
-input ends, it ends, and all operators with it.
+Reads one line of JSON for every operator, and answers with the number of its process, which is no
+other's as long as the nursery lives. When its input ends, it ends, and all operators with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for their exit codes
     gc.freeze()
     for line in sys.stdin:
         wanted = json.loads(line)
@@ -33,7 +32,6 @@ def main() -> None:
 def become(arguments: list[str], folder: Path) -> None:
     """This process is an operator from here on, at work in this folder."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.chdir(folder)
     with Path("log").open("ab") as out, Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -32,6 +32,17 @@ class Nursery:
 
     async def start(self, arguments: list[str], folder: Path) -> int:
         """A file descriptor of the new process, whose kubeconfig and log are in the folder."""
+        starting = asyncio.ensure_future(self._start(arguments, folder))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # The answer comes all the same, and is nobody else's.
+            process = await starting
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+            os.close(process)
+            raise
+
+    async def _start(self, arguments: list[str], folder: Path) -> int:
         wanted = {"arguments": arguments, "folder": str(folder)}
         source, answers = self._process.stdin, self._process.stdout
         assert source is not None
