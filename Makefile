@@ -9,8 +9,9 @@ PYTEST := $(PY) -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
-.PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-cluster test-e2e \
-  test-model test-model-sample down clean-cache setup packages binaries components images venv lock generate help
+.PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
+  test-cluster test-e2e test-model test-model-sample down clean-cache setup packages binaries \
+  components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -78,6 +79,9 @@ test-programs: venv packages ## real git, agents, launcher and processes; no clu
 
 test-control-plane: venv components ## a real API server, no containers
 	$(PYTEST) tests/control_plane
+
+test-crash: venv components ## the operator killed after every write, behind a bad network
+	BERNSTEIN_CRASH_AFTER=every $(PYTEST) tests/control_plane/controllers/crash
 
 # It counts what the machine holds, so nothing else may run beside it.
 test-cluster: venv binaries ## the local node itself: pods, kills, what is left of it

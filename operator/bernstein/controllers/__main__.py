@@ -15,7 +15,7 @@ from typing import Any
 
 import kopf
 
-from bernstein.controllers.engine import LEASE, Engine, Tuning
+from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
@@ -38,6 +38,7 @@ def arguments() -> argparse.Namespace:
     add("--namespace", default=os.environ.get("POD_NAMESPACE"), help="where the Lease is kept")
     add("--watch", action="append", help="namespace to work in (again for more); absent: all")
     add("--lease-name", default=LEASE)
+    add("--lease-seconds", type=float, default=LEASE_SECONDS, help="until another takes over")
     add("--http-port", type=int, default=8080, help="of /metrics, /healthz and /readyz")
     add("--workers", type=int, default=4)
     add("--resync-seconds", type=float, default=600.0)
@@ -78,7 +79,7 @@ async def _run(args: argparse.Namespace) -> int:
             metrics=metrics,
             lease=args.lease_name,
             watch=args.watch,
-            tuning=Tuning(workers=args.workers, resync_seconds=args.resync_seconds),
+            tuning=Tuning(args.workers, args.resync_seconds, args.lease_seconds),
         )
         ready = {"caches": engine.not_ready}
         async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):

@@ -34,16 +34,19 @@ CONTROLLERS: tuple[type[KindController], ...] = (
     SessionController,
 )
 LEASE = "bernstein-operator"
+LEASE_SECONDS = 15.0
+"""A leader that is gone without a word is missed for so long."""
 CATCH_UP_SECONDS = 60.0
 """A new leader whose caches do not catch up in this time gives up its leadership."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How hard each controller works."""
+    """How hard each controller works, and how soon another replica takes over."""
 
     workers: int = 4
     resync_seconds: float = 600.0
+    lease_seconds: float = LEASE_SECONDS
 
 
 class Engine:
@@ -68,6 +71,7 @@ class Engine:
         self._tuning = tuning or Tuning()
         self._clock = clock
         self.caches = Caches(client, watch, observer=metrics, clock=clock)
+        lasts = self._tuning.lease_seconds
         self.elector = Elector(
             client,
             namespace=namespace,
@@ -75,6 +79,9 @@ class Engine:
             identity=identity,
             observer=metrics,
             clock=clock,
+            duration=lasts,
+            renew_deadline=lasts * 2 / 3,
+            retry_period=lasts * 2 / 15,
         )
         metrics.watch_population(
             tasks=self.caches.tasks.informer.objects,

@@ -22,11 +22,24 @@ class Remote:
     refs: dict[str, str] = field(default_factory=lambda: {MAIN: sha("first commit")})
     landed: list[tuple[str, str]] = field(default_factory=list)
     """(ref, commit) of every push of verified work that moved a ref."""
+    made: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Where each commit was pushed first, and the commit before it."""
 
     def commit(self, ref: str, base: str) -> str:
         """One new commit on `base`, at `ref`."""
         self.refs[ref] = sha(f"{ref} on {base}")
+        self.made[self.refs[ref]] = (ref, base)
         return self.refs[ref]
+
+    def content(self, ref: str) -> list[str]:
+        """The commits that a ref holds above the first one, the oldest first, by where they were
+        pushed first."""
+        found: list[str] = []
+        commit = self.refs[ref]
+        while commit in self.made:
+            pushed, commit = self.made[commit]
+            found.insert(0, pushed)
+        return found
 
     def swap(self, ref: str, expect: str | None, commit: str) -> bool:
         """Whether the ref is at the commit afterwards; it moves only from where it is expected."""

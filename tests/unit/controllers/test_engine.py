@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bernstein import controllers
-from bernstein.controllers.engine import CONTROLLERS, Engine, tell_failure
+from bernstein.controllers.engine import CONTROLLERS, LEASE, Engine, Tuning, tell_failure
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
+from bernstein.kube.lease import Fence
+from bernstein.kube.resource import LEASES
 from bernstein.observe.metrics import Metrics
 from tests.background import Background
 
@@ -71,3 +74,24 @@ def test_nothing_is_told_of_an_object_that_is_gone() -> None:
     tell_failure(recorder, None, ValueError("x"))  # type: ignore[arg-type]
 
     assert recorder.events == []
+
+
+async def test_the_lease_lasts_as_long_as_it_is_told_to(client: Client) -> None:
+    engine = Engine(
+        client,
+        namespace="b",
+        settings=OperatorSettings(image="b:1"),
+        metrics=Metrics(process=False),
+        tuning=Tuning(lease_seconds=3),
+    )
+    stop = asyncio.Event()
+
+    async def look(fence: Fence) -> None:
+        lease = await client.get(LEASES, LEASE, "b")
+        assert lease["spec"]["leaseDurationSeconds"] == 3
+        assert 0 < fence.check() <= 3
+        stop.set()
+
+    await engine.elector.run(look, stop=stop)
+
+    assert stop.is_set()

@@ -11,7 +11,12 @@ from tests.unit.docs.pages import ROOT, prose
 
 TEXT = prose(ROOT / "CONTRIBUTING.md")
 RECIPES = re.findall(r"^### (Add [^\n]*)\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
-VARIABLES = {"BERNSTEIN_TEST_CLUSTER", "BERNSTEIN_E2E_CLUSTER", "HYPOTHESIS_PROFILE"}
+VARIABLES = {
+    "BERNSTEIN_CRASH_AFTER",
+    "BERNSTEIN_E2E_CLUSTER",
+    "BERNSTEIN_TEST_CLUSTER",
+    "HYPOTHESIS_PROFILE",
+}
 
 
 def test_there_is_a_recipe_for_each_list_that_grows() -> None:

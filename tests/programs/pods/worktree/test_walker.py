@@ -192,7 +192,7 @@ def test_ignore_rules_are_gits(case: str, started: Volumes, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_trees_are_gits(seed: int, volumes: Volumes, tmp_path: Path) -> None:
-    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
+    chance = random.Random(seed)
     volumes.start_from(dict(random_files(chance, 30)))
     for path in sorted(volumes.worktree.rglob("*"), reverse=True):
         if chance.random() < 0.3 and not (path.is_dir() and not path.is_symlink()):

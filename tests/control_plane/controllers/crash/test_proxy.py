@@ -1,0 +1,176 @@
+"""What stands before the operator does what it says, and no more than Kubernetes itself may do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing
+
+import pytest
+
+from bernstein.kube.answers import WatchEvent
+from bernstein.kube.client import Client
+from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import ApiError, Conflict, Gone, TooManyRequests, TransportError
+from bernstein.kube.resource import CONFIG_MAPS, Object
+from tests.cluster import Cluster
+from tests.control_plane.controllers.crash.faults import Asked, Fault, Faults
+from tests.control_plane.controllers.crash.proxy import Crash, Proxy
+
+
+class Always(Faults):
+    """Every request that may meet this fault meets it, and every event of a watch."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__("", "")
+        self._fault = fault
+
+    def of(self, asked: Asked) -> Fault | None:
+        own = self._fault in (Fault.EXPIRED, Fault.BROKEN, Fault.DOUBLE)
+        return None if own or not self._fault.may_meet(asked) else self._fault
+
+    def of_event(self, asked: Asked) -> Fault | None:
+        return self._fault if self._fault.may_meet(asked) else None
+
+
+class Clients:
+    """Clients of the API server that reach it through a proxy."""
+
+    def __init__(self, account: ConnectionInfo, stack: AsyncExitStack) -> None:
+        self._account = account
+        self._stack = stack
+
+    async def behind(self, fault: Fault | None, crash: Crash | None = None) -> Client:
+        faults = None if fault is None else Always(fault)
+        proxy = Proxy(self._account, crash or Crash(), faults)
+        await self._stack.enter_async_context(proxy)
+        way = ConnectionInfo(proxy.url)
+        return await self._stack.enter_async_context(Client(way))
+
+
+@pytest.fixture
+async def clients(cluster: Cluster, chart: None) -> AsyncIterator[Clients]:
+    """The proxy has the administrator's certificate."""
+    async with AsyncExitStack() as stack:
+        yield Clients(ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig)), stack)
+
+
+def a_config_map(namespace: str) -> Object:
+    return {"metadata": {"name": "one", "namespace": namespace}, "data": {"a": "b"}}
+
+
+async def there(admin: Client, namespace: str) -> bool:
+    found = await admin.list(CONFIG_MAPS, namespace, field_selector="metadata.name=one")
+    return bool(found.items)
+
+
+NOT_APPLIED: list[tuple[Fault, type[Exception]]] = [
+    (Fault.CONFLICT, Conflict),
+    (Fault.TOO_MANY, TooManyRequests),
+    (Fault.CUT_BEFORE, TransportError),
+]
+APPLIED: list[tuple[Fault, type[Exception]]] = [
+    (Fault.FAILED_AFTER, ApiError),
+    (Fault.CUT_AFTER, TransportError),
+]
+
+
+@pytest.mark.parametrize(("fault", "error"), [*NOT_APPLIED, *APPLIED])
+async def test_a_write_that_goes_wrong_was_applied_or_not(
+    clients: Clients, admin: Client, namespace: str, fault: Fault, error: type[Exception]
+) -> None:
+    client = await clients.behind(fault)
+    with pytest.raises(error) as raised:
+        await client.create(CONFIG_MAPS, a_config_map(namespace))
+    assert await there(admin, namespace) == ((fault, error) in APPLIED)
+    if isinstance(raised.value, TooManyRequests):
+        assert raised.value.retry_after == 1.0
+
+
+async def test_without_faults_nothing_differs_and_writes_are_counted(
+    clients: Clients, admin: Client, namespace: str
+) -> None:
+    crash = Crash()
+    client = await clients.behind(None, crash)
+    made = await client.create(CONFIG_MAPS, a_config_map(namespace))
+    assert made == await client.get(CONFIG_MAPS, "one", namespace)
+    assert made == await admin.get(CONFIG_MAPS, "one", namespace)
+    assert crash.writes == [f"POST /api/v1/namespaces/{namespace}/configmaps"]
+
+
+async def events(client: Client, namespace: str, revision: str, most: int) -> list[WatchEvent]:
+    found: list[WatchEvent] = []
+    watch = client.watch(
+        CONFIG_MAPS, namespace, resource_version=revision, field_selector="metadata.name=one"
+    )
+    async with aclosing(watch) as stream, asyncio.timeout(60):
+        async for event in stream:
+            if event.type != "BOOKMARK":
+                found.append(event)
+            if len(found) == most:
+                break
+    return found
+
+
+async def test_an_event_comes_twice(clients: Clients, admin: Client, namespace: str) -> None:
+    client = await clients.behind(Fault.DOUBLE)
+    revision = (await admin.list(CONFIG_MAPS, namespace)).resource_version
+    made = await admin.create(CONFIG_MAPS, a_config_map(namespace))
+    first, second = await events(client, namespace, revision, most=2)
+    assert first == second == WatchEvent("ADDED", made)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"), [(Fault.EXPIRED, Gone), (Fault.BROKEN, TransportError)]
+)
+async def test_a_watch_ends_early(
+    clients: Clients, admin: Client, namespace: str, fault: Fault, error: type[Exception]
+) -> None:
+    client = await clients.behind(fault)
+    revision = (await admin.list(CONFIG_MAPS, namespace)).resource_version
+    await admin.create(CONFIG_MAPS, a_config_map(namespace))
+    with pytest.raises(error):
+        await events(client, namespace, revision, most=2)
+
+
+async def test_only_who_takes_any_list_gets_an_old_one(
+    clients: Clients, admin: Client, namespace: str
+) -> None:
+    client = await clients.behind(Fault.STALE)
+    path = CONFIG_MAPS.path(namespace)
+    a_page = {"limit": "500", "fieldSelector": "metadata.name=one"}
+    any_page = a_page | {"resourceVersion": "0"}
+    before = await client._json("GET", CONFIG_MAPS, path, params=any_page)
+    made = await admin.create(CONFIG_MAPS, a_config_map(namespace))
+    assert await client._json("GET", CONFIG_MAPS, path, params=any_page) == before
+    newest = await client._json("GET", CONFIG_MAPS, path, params=a_page)
+    assert [item["metadata"] for item in newest["items"]] == [made["metadata"]]
+
+
+def test_what_a_request_meets_depends_on_its_seed_alone() -> None:
+    def met(seed: str, namespace: str) -> list[Fault | None]:
+        faults = Faults(seed, namespace, most=1000)
+        patch = Asked("PATCH", f"/api/v1/namespaces/{namespace}/pods/one")
+        return [faults.of(patch) for _ in range(100)]
+
+    assert met("1", "a-x") == met("1", "b-y")
+    assert met("1", "a-x") != met("2", "a-x")
+    assert {fault for fault in met("1", "a-x") if fault} == {
+        Fault.CONFLICT,
+        Fault.TOO_MANY,
+        Fault.CUT_BEFORE,
+        Fault.CUT_AFTER,
+        Fault.FAILED_AFTER,
+    }
+
+
+def test_a_path_meets_few_faults() -> None:
+    faults = Faults("1", "a", most=4)
+    get = Asked("GET", "/api/v1/namespaces/a/pods/one")
+    assert sum(faults.of(get) is not None for _ in range(1000)) == 4
+
+
+def test_a_delete_meets_no_conflict() -> None:
+    faults = Faults("1", "a", rate=1, most=1000)
+    delete = Asked("DELETE", "/api/v1/namespaces/a/pods/one")
+    assert Fault.CONFLICT not in {faults.of(delete) for _ in range(200)}
