@@ -13,7 +13,8 @@ from time import process_time
 import pytest
 
 from bernstein.api.states import TaskState
-from bernstein.core.scheduling.turns import Capacity, Peer, queue_reasons
+from bernstein.core.scheduling.peer import Peer
+from bernstein.core.scheduling.turns import Capacity, queue_reasons
 
 CREATED = datetime(2025, 1, 1, tzinfo=UTC)
 TASKS, FILES = 1_000, 40
@@ -69,7 +70,7 @@ def peer(number: int, state: TaskState, files: Files) -> Peer:
         created=CREATED,
         files=tuple(files(number, entry) for entry in range(FILES)),
         agent="a",
-        depends_on=(),
+        provider="demo",
         hold=None,
         ready=state is TaskState.OPEN,
     )

@@ -26,7 +26,10 @@ class Delivery(Model):
         "CredentialRefused",
         "Unknown",
     ] = "None"
-    step: Literal["Queued", "Preparing", "Landing"] | None = None
+    step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
+        default=None,
+        description="Queued: it asks for its turn. Next: it has it, and nobody else in that ref.",
+    )
     onto: Annotated[str, Field(max_length=300)] | None = None
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(default=None, description="Commit that landed.")

@@ -355,14 +355,17 @@ class PrepareResult:
 
 @dataclass(frozen=True, slots=True)
 class LandConfig:
-    """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`."""
+    """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`.
+
+    Without `expect`: only look whether it is there.
+    """
 
     remote: Remote
     ref: str
     sha: str
     tree: str
     onto: str
-    expect: str
+    expect: str | None
     git_dir: str
 
 
@@ -371,7 +374,8 @@ class LandResult:
     """Where the branch is, as the remote showed after the push."""
 
     state: str
-    """Landed: the tip contains the commit. Moved: it does not, because others moved the branch."""
+    """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
+    others moved the branch."""
     tip: str
 
 

@@ -8,12 +8,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
-from bernstein.api.pod import CHECK
-from bernstein.controllers import predicates
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
-from bernstein.core import labels, pods
-from bernstein.core.snapshot import Turns
-from bernstein.core.verification import check_logs
+from bernstein.core import labels
 from bernstein.kube.cache import by_controller_uid, by_label
 from bernstein.kube.client import Client
 from bernstein.kube.informer import Informer
@@ -110,7 +106,6 @@ class Caches:
         observer: Observer | None = None,
     ) -> None:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
-        self._client = client
         informer = partial(Informer, client, namespaces=namespaces, observer=observer)
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
@@ -128,20 +123,6 @@ class Caches:
         self.job_views = JobViews(client, self.jobs, self.pods)
         self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
 
-        self._turns: dict[str, Turns] = {}
-        for parsed in (self.projects, self.plans, self.tasks):
-            parsed.informer.add_handler(self._forget_turns)
-
-    def turns(self, namespace: str) -> Turns:
-        """Where decisions keep answers that hold until a Task, Project or Plan's spec changes."""
-        return self._turns.setdefault(namespace, {})
-
-    def _forget_turns(self, old: Object | None, new: Object | None) -> None:
-        changed = new or old
-        if changed is None or (changed["kind"] == PLANS.kind and predicates.same_spec(old, new)):
-            return
-        self._turns.pop(key_of(changed).namespace, None)
-
     @property
     def informers(self) -> list[Informer]:
         return [
@@ -153,17 +134,6 @@ class Caches:
             self.pods,
             self.network_policies,
         ]
-
-    async def log_of_check(self, pod: pods.Object) -> bytes:
-        """The end of what a check printed, read from its node. Raises KubeError."""
-        meta = pod["metadata"]
-        return await self._client.logs(
-            meta["namespace"],
-            meta["name"],
-            container=CHECK,
-            tail_lines=check_logs.LOG_LINES,
-            last_bytes=check_logs.LOG_BYTES,
-        )
 
 
 def _plan_uid(session: Object) -> Collection[str]:

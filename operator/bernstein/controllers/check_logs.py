@@ -1,6 +1,6 @@
 """Keeps what failed checks printed, before their Jobs go.
 
-Best effort: whatever fails here is logged and dropped, and no verdict waits long for it.
+Best effort: whatever fails here is logged and dropped.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from bernstein.observe import logging
 
 log = logging.logger(__name__)
 
-SECONDS = 5.0
-"""For reading all logs of one look at the checks: a node that does not answer delays nothing."""
-
 
 async def keep(action: KeepCheckLogs, key: Key, owner: Object, context: Context) -> None:
-    """Makes a ConfigMap for each Job, where there is none yet."""
-    numbered = enumerate(action.jobs, action.before)
-    await asyncio.gather(*(_keep(job, n, key, owner, context) for n, job in numbered))
+    """Makes a ConfigMap for each Job, where there is none yet.
+
+    Raises Requeue while their logs are being read.
+    """
+    texts = await context.logs.read(job.pod for job in action.jobs if job.pod is not None)
+    for before, job in enumerate(action.jobs, action.before):
+        text = texts.get(str(job.pod["metadata"]["uid"])) if job.pod is not None else None
+        if text is not None and text.strip():
+            await _keep(job, text, before, key, owner, context)
 
 
-async def _keep(job: JobView, before: int, key: Key, owner: Object, context: Context) -> None:
-    assert job.pod is not None
+async def _keep(
+    job: JobView, text: bytes, before: int, key: Key, owner: Object, context: Context
+) -> None:
+    # Packing may take most of a second: in a thread, so that others are served.
+    packed = await asyncio.to_thread(pack, text, before)
     try:
-        async with asyncio.timeout(SECONDS):
-            text = await context.caches.log_of_check(job.pod)
-            if text.strip():
-                # Packing may take most of a second: in a thread, so that others are served.
-                packed = await asyncio.to_thread(pack, text, before)
-                await context.writer.create(key, CONFIG_MAPS, config_map(job, packed, key, owner))
-    except (KubeError, Requeue, TimeoutError) as error:
-        # Without the error's own words: a node's answer may hold anything.
+        await context.writer.create(key, CONFIG_MAPS, config_map(job, packed, key, owner))
+    except (KubeError, Requeue) as error:
         reason = error.reason if isinstance(error, KubeError) else type(error).__name__
         log.warning("check log not kept", job=job.name, uid=job.uid, reason=reason)
 

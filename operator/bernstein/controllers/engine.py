@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from bernstein.controllers import job_metrics
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
+from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.sessions.controller import SessionController
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.tasks.controller import TaskController
@@ -26,6 +28,7 @@ from bernstein.observe.metrics import Metrics
 CONTROLLERS: tuple[type[KindController], ...] = (
     ProjectController,
     PlanController,
+    SchedulerController,
     TaskController,
     SessionController,
 )
@@ -93,21 +96,23 @@ class Engine:
             instance=self.elector.identity,
             sanitise=lambda text: sanitise(text, 1000),
         )
-        controllers = [self._controller(kind, fence, events) for kind in CONTROLLERS]
+        logs = LogReader(self._client)
+        controllers = [self._controller(kind, fence, events, logs) for kind in CONTROLLERS]
         # Caches first hold all that the leader before wrote: what they lack would count as gone.
         async with asyncio.timeout(CATCH_UP_SECONDS):  # else another replica leads
             await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())
+            group.create_task(logs.run())
             for controller in controllers:
                 group.create_task(controller.run())
 
     def _controller(
-        self, kind: type[KindController], fence: Fence, events: EventRecorder
+        self, kind: type[KindController], fence: Fence, events: EventRecorder, logs: LogReader
     ) -> Controller:
         writer = Writer(self._client, self.caches, fence, events)
-        subject = kind(Context(self.caches, writer, self._settings, self._metrics))
+        subject = kind(Context(self.caches, writer, self._settings, self._metrics, logs))
         primary = subject.primary
         controller = Controller(
             kind.NAME,

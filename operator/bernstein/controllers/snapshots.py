@@ -9,7 +9,7 @@ from bernstein.api.task import Task
 from bernstein.controllers.caches import PLAN, Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
-from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
 
 
@@ -20,8 +20,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         return None
     plan = _plan_of(caches, task)
     project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
-    sessions = caches.sessions.by_name(key.namespace)
-    current = sessions.get(task.status.session or "")
+    current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
     return TaskSnapshot(
         task=task,
@@ -32,9 +31,6 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         session=current if is_own else None,
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
-        sessions=sessions,
-        plans=caches.plans.by_name(key.namespace),
-        turns=caches.turns(key.namespace),
     )
 
 
@@ -46,6 +42,40 @@ def _plan_of(caches: Caches, task: Task) -> Plan | None:
     if plan is None or plan.metadata.uid != owner.uid:
         return None
     return plan if plan.metadata.deletion_timestamp is None else None
+
+
+def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
+    """The Project with all Tasks that it has to do with; None: it is gone or being deleted.
+
+    It may be read only until an await: it changes with the caches.
+    """
+    project = caches.projects.get(key)
+    if project is None or project.metadata.deletion_timestamp is not None:
+        return None
+    tasks, plan_of = caches.tasks.by_name(key.namespace), _plans(caches, key.namespace)
+    beside = caches.projects.by_name(key.namespace).values()
+    return ProjectSnapshot(
+        project=project,
+        members=[
+            task
+            for name, task in tasks.items()
+            if projects.of_task(task, plan_of.get(name), beside).project is project
+        ],
+        plan_of=plan_of,
+        tasks=tasks,
+        sessions=caches.sessions.by_name(key.namespace),
+    )
+
+
+def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
+    """The Plan of each Task that has one, by the Task's name."""
+    plans = caches.plans.by_name(namespace).values()
+    return {
+        obj["metadata"]["name"]: plan
+        for plan in plans
+        if plan.metadata.deletion_timestamp is None
+        for obj in caches.tasks.informer.by_index(OWNER, plan.metadata.uid)
+    }
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:

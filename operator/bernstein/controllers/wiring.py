@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.kube.informer import Informer
@@ -18,12 +19,13 @@ from bernstein.observe.metrics import Metrics
 
 @dataclass(frozen=True)
 class Context:
-    """What every controller gets. All share caches, settings and metrics; the writer is its own."""
+    """What every controller gets. All share everything but the writer, which is its own."""
 
     caches: Caches
     writer: Writer
     settings: OperatorSettings
     metrics: Metrics
+    logs: LogReader
 
 
 @dataclass(frozen=True)

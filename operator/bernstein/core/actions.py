@@ -81,15 +81,15 @@ class RunPrepare:
 
 @dataclass(frozen=True)
 class RunLand:
-    """A Job that brings `sha` to `onto`; asked for only after may_merge."""
+    """A Job that brings `sha` to `onto`, after may_merge; or that looks whether it is there."""
 
     job: str
     ref: str
     sha: str
     tree: str
     onto: str
-    expect: str
-    """Where `onto` must be; elsewhere nothing is pushed."""
+    expect: str | None
+    """Where `onto` must be; elsewhere nothing is pushed. None: nothing is pushed at all."""
 
 
 @dataclass(frozen=True)

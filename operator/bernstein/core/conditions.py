@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
 from bernstein.api.meta import Condition, ConditionType
+from bernstein.api.reasons import Reason
 from bernstein.core.sanitise import text as sanitise
 
 Truth = Literal["True", "False", "Unknown"]
@@ -112,6 +113,13 @@ def ended(status: S, success: bool, reason: str, message: str, now: datetime) ->
         ConditionType.RECONCILING,
         ConditionType.STALLED,
     )
+
+
+def cancelled(status: S, why: str, now: datetime) -> S:
+    """It ended because somebody asked for it; that an earlier look had refused that is over."""
+    left = drop(status.conditions, ConditionType.CANCEL_REFUSED)
+    status = status.model_copy(update={"conditions": left})
+    return ended(status, False, Reason.CANCELLED, why, now)
 
 
 def is_stalled(status: Progress) -> bool:

@@ -37,11 +37,14 @@ class Retry(Enum):
 
 
 class Holds(Enum):
-    """Who waits while one Task is held for a reason and tries whether it is mended."""
+    """Which other Tasks wait while one is held for a reason and tries whether it is mended: those
+    that the evidence is about. The values are the words of the page of errors."""
 
-    ITSELF = "that Task alone"
-    AGENT = "Tasks of the same agent"
-    PROJECT = "all Tasks of the Project"
+    TASK = "-"
+    PLAN = "the same Plan"
+    AGENT = "the same agent"
+    PROVIDER = "the same model key"
+    REPOSITORY = "the Project"
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,9 @@ class Policy:
     remedy: str
     capped: bool = False
     """Counts to the Task's cap of infrastructure failures."""
-    holds: Holds = Holds.AGENT
+    holds: Holds = Holds.TASK
+    hearsay: bool = False
+    """Only the session itself says so: no other Task waits until a second one has met the same."""
     passes: bool = False
     """Goes away by itself: a Plan in which all wait for such a thing still moves."""
     keeps_work: bool = False
@@ -74,56 +79,71 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Create the Secret (or the key in it) or correct the Project's field.",
         names_object=True,
+        holds=Holds.AGENT,
     ),
     Reason.CONFIG_MAP_NOT_FOUND: Policy(
         Retry.PROBE,
         False,
         "Create the ConfigMap (or the key in it) or correct the Project's field.",
         names_object=True,
+        holds=Holds.AGENT,
     ),
     Reason.IMAGE_PULL_FAILED: Policy(
-        Retry.PROBE, False, "Correct the image's name in the Project, or add an image pull secret."
+        Retry.PROBE,
+        False,
+        "Correct the image's name in the Project, or add an image pull secret.",
+        holds=Holds.AGENT,
     ),
     Reason.IMAGE_UNUSABLE: Policy(
         Retry.PROBE,
         False,
         "Use an image that can run as a non-root user under the restricted profile.",
+        holds=Holds.AGENT,
     ),
     Reason.REPOSITORY_UNREACHABLE: Policy(
         Retry.PROBE,
         False,
         "Check the repository's url and CA in the Project, and that pods may reach it "
         "(network.git).",
-        holds=Holds.PROJECT,
+        holds=Holds.REPOSITORY,
     ),
     Reason.REPOSITORY_AUTH_FAILED: Policy(
         Retry.PROBE,
         False,
         "Check user name and password in the Secret that the Project names.",
-        holds=Holds.PROJECT,
+        holds=Holds.REPOSITORY,
     ),
     Reason.REPOSITORY_INVALID: Policy(
-        Retry.PROBE, False, "Run `git fsck` on the git server: its objects do not pass the checks."
+        Retry.PROBE,
+        False,
+        "Run `git fsck` on the git server: its objects do not pass the checks.",
+        holds=Holds.PLAN,
     ),
     Reason.REF_NOT_FOUND: Policy(
-        Retry.PROBE, False, "Check the repository's branch in the Project.", holds=Holds.PROJECT
+        Retry.PROBE, False, "Check the repository's branch in the Project.", holds=Holds.PLAN
     ),
     Reason.REF_MOVED: Policy(
         Retry.BACK_OFF,
         False,
         "Let nobody else push to refs/bernstein/.",
         capped=True,
-        holds=Holds.ITSELF,
         not_landed=True,
     ),
     Reason.UNSCHEDULABLE: Policy(
-        Retry.PROBE, False, "Add nodes, or lower the resources in the Project."
+        Retry.PROBE, False, "Add nodes, or lower the resources in the Project.", holds=Holds.AGENT
     ),
     Reason.POD_REJECTED: Policy(
-        Retry.PROBE, False, "Look at quota and admission policies of the namespace."
+        Retry.PROBE,
+        False,
+        "Look at quota and admission policies of the namespace.",
+        holds=Holds.AGENT,
     ),
     Reason.MODEL_AUTH_FAILED: Policy(
-        Retry.PROBE, False, "Check the model key in the Secret that the agent's apiKey names."
+        Retry.PROBE,
+        False,
+        "Check the model key in the Secret that the agent's apiKey names.",
+        holds=Holds.PROVIDER,
+        hearsay=True,
     ),
     Reason.NO_PRICING: Policy(
         Retry.PROBE, False, "Add the model's price to budget.prices, or set onUnpriced: allow."
@@ -136,7 +156,6 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Look at the pod's log; the operator tries again.",
         capped=True,
-        holds=Holds.ITSELF,
         passes=True,
     ),
     Reason.RATE_LIMITED: Policy(
@@ -145,6 +164,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Wait for the time it names, or lower limits.maxAgents.",
         capped=True,
         passes=True,
+        holds=Holds.PROVIDER,
+        hearsay=True,
     ),
     Reason.USAGE_LIMITED: Policy(
         Retry.LATER,
@@ -152,9 +173,17 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Wait for the provider's limit to reset, or raise it.",
         capped=True,
         passes=True,
+        holds=Holds.PROVIDER,
+        hearsay=True,
     ),
     Reason.PROVIDER_UNAVAILABLE: Policy(
-        Retry.BACK_OFF, False, "Look at the provider's status page.", capped=True, passes=True
+        Retry.BACK_OFF,
+        False,
+        "Look at the provider's status page.",
+        capped=True,
+        passes=True,
+        holds=Holds.PROVIDER,
+        hearsay=True,
     ),
     Reason.AGENT_OUT_OF_MEMORY: Policy(
         Retry.AT_ONCE, True, "Raise resources.memory of the agent in the Project."
@@ -169,7 +198,11 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.AT_ONCE, True, "Read the agent's message; make the step clearer."
     ),
     Reason.AGENT_NOT_STARTED: Policy(
-        Retry.PROBE, False, "Correct the agent's image or command in the Project."
+        Retry.PROBE,
+        False,
+        "Correct the agent's image or command in the Project.",
+        holds=Holds.AGENT,
+        hearsay=True,
     ),
     Reason.NO_FINAL_RECORD: Policy(
         Retry.AT_ONCE, True, "Look at `bernstein logs` for how the agent ended."
@@ -188,7 +221,6 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.BACK_OFF,
         False,
         "Check the command and image of the check, in the Project or in the step.",
-        holds=Holds.ITSELF,
     ),
     Reason.TOOL_MISSING: Policy(
         Retry.PROBE, False, "Install the command in the image, or name another one in the Project."
@@ -237,7 +269,6 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.PROBE,
         False,
         "Delete or rename what has the name, or use another name here.",
-        holds=Holds.ITSELF,
     ),
     Reason.PLAN_INVALID: Policy(
         Retry.NEVER, False, "Correct the plan and apply it under a new name."

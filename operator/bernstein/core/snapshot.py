@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
-from bernstein.api.waiting import QueueReason
 from bernstein.core import names
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
-
-Turns = dict[tuple[str, int], Mapping[str, QueueReason | None]]
-"""Why each ready Task may not start (None: it may), by Project and second."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,9 @@ class TaskSnapshot:
     """Follow-up Jobs of this Task, by name."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """Every Task of the namespace, this one included, by name."""
-    sessions: Mapping[str, AgentSession] = field(default_factory=dict)
-    """Every AgentSession of the namespace, by name."""
-    plans: Mapping[str, Plan] = field(default_factory=dict)
-    """Every Plan of the namespace, by name."""
-    turns: Turns = field(default_factory=dict)
-    """Answers so far; shared by all snapshots with the same Tasks, Projects and Plans."""
+    plan_spend: Decimal = Decimal(0)
+    """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
+    budget."""
 
     @property
     def status(self) -> TaskStatus:
@@ -81,6 +75,21 @@ class TaskSnapshot:
             for t in self.tasks.values()
             if t.metadata.name == self.task.metadata.name or t.status.project == project
         ]
+
+
+@dataclass(frozen=True)
+class ProjectSnapshot:
+    """Everything that the schedule of one Project looks at."""
+
+    project: Project
+    members: Collection[Task]
+    """The Project's Tasks."""
+    plan_of: Mapping[str, Plan]
+    """The Plan of each Task, by the Task's name; none that is being deleted."""
+    tasks: Mapping[str, Task]
+    """Every Task of the namespace, by name."""
+    sessions: Mapping[str, AgentSession] = field(default_factory=dict)
+    """Every AgentSession of the namespace, by name."""
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ class Remote:
         self.refs[ref] = sha(f"{ref} on {base}")
         return self.refs[ref]
 
-    def swap(self, ref: str, expect: str, commit: str) -> bool:
+    def swap(self, ref: str, expect: str | None, commit: str) -> bool:
         """Whether the ref is at the commit afterwards; it moves only from where it is expected."""
-        if self.refs.get(ref) == expect:
+        if expect is not None and self.refs.get(ref) == expect:
             self.refs[ref] = commit
             self.landed.append((ref, commit))
         return self.refs.get(ref) == commit

@@ -11,13 +11,15 @@ from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
 SIGNAL = {"type": "path_exists", "path": "new.py"}
 
 
-async def test_a_task_is_closed_with_six_status_patches(world: World) -> None:
+async def test_a_task_is_closed_with_eight_status_patches(world: World) -> None:
     await world.project()
     await world.start()
     await world.task("one", completionSignals=[SIGNAL])
     task = await world.task_in("one", "Closed")
-    said = [patch.get("state", "verdicts") for patch in await world.patches("one")]
-    assert said == ["Open", "Claimed", "InProgress", "Done", "verdicts", "Closed"]
+    patches = await world.patches("one")
+    said = [patch.get("state") or patch["delivery"]["step"] for patch in patches]
+    moves = ["Open", "Claimed", "InProgress", "Done"]
+    assert said == [*moves, "Queued", "Next", "Landing", "Closed"]
     status = task["status"]
     assert status["attempt"] == 1
     assert status["delivery"]["sha"] == world.kubelet.remote.refs[MAIN]
@@ -110,7 +112,7 @@ async def test_a_settled_cluster_is_not_written_to(world: World) -> None:
     assert (await world.writes())[position:] == []
 
 
-_SEVERAL = {"project": 5, "plan": 10, "task": 35, "agentsession": 15}
+_SEVERAL = {"project": 5, "scheduler": 5, "plan": 10, "task": 35, "agentsession": 15}
 """Reconciles of each controller: at least five of each object."""
 
 

@@ -167,7 +167,6 @@ HELD: list[tuple[str, Script, str]] = [
         ends("Failed", checkout=failed("RepositoryAuthFailed", "git-read was refused")),
         "git-read",
     ),
-    ("ModelAuthFailed", works(outcome="ModelAuthFailed", message="401 of the provider"), "401"),
 ]
 
 
@@ -196,6 +195,26 @@ async def test_what_an_administrator_must_mend_is_tried_once_and_told(
     await world.task_in("one", "Closed")
     await world.task_in("two", "Closed")
     assert condition(await world.get(TASKS, name), "Stalled") == {}
+
+
+async def test_what_a_session_says_holds_the_others_once_a_second_one_has_said_it(
+    world: World,
+) -> None:
+    refused = works(outcome="ModelAuthFailed", message="401 of the provider")
+    world.kubelet.on("agent", refused, refused, succeed)
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 1})
+    await world.start()
+    names = ("one", "two", "three")
+    for name in names:
+        await world.task(name, maxRetries=0)
+    for name in names:
+        await world.until(TASKS, name, lambda t: queued(t) == "ModelAuthFailed")
+    assert len(await world.sessions()) == 2
+    told = [condition(await world.get(TASKS, name), "Stalled").get("message", "") for name in names]
+    assert sum("401" in text and "Remedy: " in text for text in told) == 2
+    await world.change(PROJECTS, "default", limits={"maxAgents": 7})
+    for name in names:
+        await world.task_in(name, "Closed")
 
 
 async def _one_holds_the_other(world: World, reason: str) -> tuple[Object, Object]:

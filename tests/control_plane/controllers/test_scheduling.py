@@ -150,7 +150,7 @@ async def test_a_spent_budget_starts_nothing_until_it_is_raised(world: World) ->
     await world.plan("cheap", [stage("a", "one"), stage("b", "two")], budget="2.50")
     task = await world.stalled(TASKS, "cheap-b-two", "BudgetExceeded")
     assert state_of(task) == "Open"
-    assert "$3.00 of the Plan's budget of $2.50" in condition(task, "Stalled")["message"]
+    assert "the Plan's budget of $2.50 is spent" in condition(task, "Stalled")["message"]
     plan = await world.stalled(PLANS, "cheap", "BudgetExceeded")
     assert plan["status"]["spendUsd"] == "3"
     assert await world.sessions() == ["cheap-a-one-s1"]

@@ -10,6 +10,7 @@ import pytest
 
 from bernstein.controllers import job_actions
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
@@ -45,7 +46,7 @@ def context(client: Client) -> Context:
     caches = Caches(client)
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
-    return Context(caches, writer, OperatorSettings(image="i"), Metrics())
+    return Context(caches, writer, OperatorSettings(image="i"), Metrics(), LogReader(client))
 
 
 def _name(call: Call) -> str | None:

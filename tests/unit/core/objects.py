@@ -291,7 +291,6 @@ def snapshot(
         session=by_name.get(subject.status.session or ""),
         jobs={j.name: j for j in jobs},
         tasks={t.metadata.name: t for t in (subject, *others)},
-        sessions=by_name,
         **(fields | more),
     )
 

@@ -15,11 +15,10 @@ from bernstein.core import conditions
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.sessions.decide import is_launchable
 from bernstein.core.sessions.prompt import prompt
-from bernstein.core.tasks.decide import decide
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, at, snapshot, stalled_for, status, with_session
 
 SIGNAL: dict[str, Any] = {"type": "api_answers", "path": "v1/health"}
@@ -43,7 +42,7 @@ def test_no_agent_is_started_and_it_is_said_why(
 ) -> None:
     task = objects.task(status=status(), **spec)
 
-    first = decide(snapshot(task, project=project), NOW)
+    first = scheduled.decide(snapshot(task, project=project), NOW)
 
     assert first.actions == ()
     assert first.status.state is TaskState.OPEN
@@ -51,7 +50,9 @@ def test_no_agent_is_started_and_it_is_said_why(
     assert stall is not None
     assert (stall.status, stall.reason) == ("True", "OperatorTooOld")
     assert message in stall.message
-    again = decide(snapshot(objects.task(status=first.status, **spec), project=project), at(60))
+    again = scheduled.decide(
+        snapshot(objects.task(status=first.status, **spec), project=project), at(60)
+    )
     assert again.status == first.status, "it is said once"
 
 
@@ -59,17 +60,19 @@ def test_no_agent_is_started_and_it_is_said_why(
 def test_a_claim_is_given_back(spec: dict[str, Any], project: Project, message: str) -> None:
     claimed = objects.task(status=with_session(TaskState.CLAIMED), **spec)
 
-    found = decide(snapshot(claimed, project=project), NOW)
+    found = scheduled.decide(snapshot(claimed, project=project), NOW)
 
     assert (found.status.state, found.actions) == (TaskState.OPEN, ())
     assert found.status.history[-1].reason == "OperatorTooOld"
 
 
 def test_with_the_newer_operator_it_goes_on() -> None:
-    stalled = decide(snapshot(objects.task(status=status()), project=NEWER_PROJECT), NOW).status
+    stalled = scheduled.decide(
+        snapshot(objects.task(status=status()), project=NEWER_PROJECT), NOW
+    ).status
     assert stalled_for(stalled.conditions) == "OperatorTooOld"
 
-    known = decide(snapshot(objects.task(status=stalled)), at(60)).status
+    known = scheduled.decide(snapshot(objects.task(status=stalled)), at(60)).status
 
     assert known.state is TaskState.CLAIMED
     assert stalled_for(known.conditions) is None

@@ -85,15 +85,31 @@ CAPPED = {
 }
 """Nobody's fault, and tried again without a person: these need an end."""
 HOLDS = {
-    "GateErrored": Holds.ITSELF,
-    "InfrastructureError": Holds.ITSELF,
-    "NameConflict": Holds.ITSELF,
-    "RefMoved": Holds.ITSELF,
-    "RefNotFound": Holds.PROJECT,
-    "RepositoryAuthFailed": Holds.PROJECT,
-    "RepositoryUnreachable": Holds.PROJECT,
+    "AgentNotStarted": Holds.AGENT,
+    "ConfigMapNotFound": Holds.AGENT,
+    "ImagePullFailed": Holds.AGENT,
+    "ImageUnusable": Holds.AGENT,
+    "ModelAuthFailed": Holds.PROVIDER,
+    "PodRejected": Holds.AGENT,
+    "ProviderUnavailable": Holds.PROVIDER,
+    "RateLimited": Holds.PROVIDER,
+    "RefNotFound": Holds.PLAN,
+    "RepositoryAuthFailed": Holds.REPOSITORY,
+    "RepositoryInvalid": Holds.PLAN,
+    "RepositoryUnreachable": Holds.REPOSITORY,
+    "SecretNotFound": Holds.AGENT,
+    "Unschedulable": Holds.AGENT,
+    "UsageLimited": Holds.PROVIDER,
 }
-"""Who waits with a Task that is held; for every other reason those of its agent."""
+"""Who waits with a Task that is held; for every other reason nobody does."""
+HEARSAY = {
+    "AgentNotStarted",
+    "ModelAuthFailed",
+    "ProviderUnavailable",
+    "RateLimited",
+    "UsageLimited",
+}
+"""What sessions say: one of them holds no other Task."""
 PASSES = {"InfrastructureError", "ProviderUnavailable", "RateLimited", "UsageLimited"}
 KEEPS_WORK = {"Disrupted", "HeartbeatLost", "PodLost", "Timeout"}
 NOT_LANDED = {
@@ -120,7 +136,8 @@ def test_each_cause_has_its_retry_its_cost_and_its_remedy(reason: str) -> None:
 def test_each_cause_is_told_apart_where_it_matters_beyond_its_task(reason: str) -> None:
     row = policy(reason)
 
-    assert row.holds is HOLDS.get(reason, Holds.AGENT)
+    assert row.holds is HOLDS.get(reason, Holds.TASK)
+    assert row.hearsay == (reason in HEARSAY)
     flags = (row.passes, row.keeps_work, row.not_landed, row.names_object)
     assert flags == tuple(reason in s for s in (PASSES, KEEPS_WORK, NOT_LANDED, NAMES_OBJECT))
 

@@ -117,6 +117,7 @@ class Operator(RuleBasedStateMachine):
             if self.world.tasks[name].status is not read.status:
                 continue  # what it has written itself it has seen
             self._until_crash(writes, partial(self.world.reconcile_task, name, read))
+            self._until_crash(writes, partial(self.world.reconcile_project, [read]))
         self.unseen.clear()
 
     # --- people act -------------------------------------------------------------------------

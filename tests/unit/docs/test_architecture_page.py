@@ -105,13 +105,14 @@ def test_the_chain_is_the_codes() -> None:
 
 
 def test_the_chain_is_drawn_at_the_head_of_its_module() -> None:
-    drawing, *_ = re.findall(r"^    .*?──▶", str(waiting.__doc__), re.MULTILINE | re.DOTALL)
+    drawing, *_ = re.findall(r"^    .*? ──▶", str(waiting.__doc__), re.MULTILINE | re.DOTALL)
 
     assert re.findall(r"\w+", drawing) == [link.__name__ for link in CHAIN]
 
 
 def test_the_reasons_to_wait_exist() -> None:
-    cells = [cells[2] for cells in table(PAGE, "How a Task gets a session")]
+    pages = ("How a Task gets a session", "How a Project is scheduled")
+    cells = [cells[2] for page in pages for cells in table(PAGE, page)]
     named = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
 
     assert named <= {*Reason, *WaitReason}

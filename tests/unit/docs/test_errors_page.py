@@ -16,8 +16,8 @@ PAGE = REFERENCE / "errors.md"
 
 
 def listed() -> dict[str, list[str]]:
-    """Reason -> cells behind it; the rows of the table of reasons have six cells."""
-    return {cells[0].strip("`"): cells[1:] for cells in rows(PAGE) if len(cells) == 6}
+    """Reason -> cells behind it; the rows of the table of reasons have seven cells."""
+    return {cells[0].strip("`"): cells[1:] for cells in rows(PAGE) if len(cells) == 7}
 
 
 def treatment(policy: Policy) -> list[str]:
@@ -25,6 +25,7 @@ def treatment(policy: Policy) -> list[str]:
         policy.retry.value,
         "yes" if policy.counts else "no",
         "yes" if policy.capped else "no",
+        policy.holds.value + (", once two are held" if policy.hearsay else ""),
         policy.remedy or "-",
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.changes_of_scheduling import SCHEDULING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -63,8 +64,10 @@ def _is_merged(pair: Pair) -> bool:
 
 
 def _refuses_a_cancel(pair: Pair) -> bool:
-    said, says = (s["conditions"]["CancelRefused"] for s in (pair.recorded, pair.today))
-    return bool({**said, "message": "the merge has started; a cancel comes too late"} == says)
+    said, says = (s["conditions"].get("CancelRefused") for s in (pair.recorded, pair.today))
+    return said is not None and bool(
+        {**said, "message": "the merge has started; a cancel comes too late"} == says
+    )
 
 
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
@@ -160,8 +163,31 @@ def _has_a_job_without_a_pod(pair: Pair) -> bool:
 
 
 def _is_fenced(pair: Pair) -> bool:
-    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
-    return any(action["action"] == "fence" for action in asked)
+    return any(action["action"] == "fence" for action in _asked(pair))
+
+
+def _asked(pair: Pair) -> Any:
+    return next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+
+
+def _only_looks(pair: Pair) -> bool:
+    return any(a["action"] == "run land" and a["expect"] is None for a in _asked(pair))
+
+
+def _follows_its_landing(pair: Pair) -> bool:
+    step = pair.before.get("delivery", {}).get("step")
+    return step == "Landing" and "Suspended" in pair.recorded["conditions"]
+
+
+def _obeys_after_all(pair: Pair) -> bool:
+    return pair.today["phase"] == "Cancelled" and "CancelRefused" not in pair.today["conditions"]
+
+
+def follows_its_landing(moment: dict[str, Any]) -> bool:
+    """Whether a suspended Plan was left where its landing had begun."""
+    plan = moment["plan"] or {"spec": {}}
+    step = plan.get("status", {}).get("delivery", {}).get("step")
+    return step == "Landing" and bool(plan["spec"].get("suspend"))
 
 
 def _lands(pair: Pair) -> bool:
@@ -248,6 +274,27 @@ CHANGES = (
             _lands,
         )
         for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
+            f"where a {kind} may have landed already, a Job looks and pushes nothing",
+            kind,
+            ("actions",),
+            _only_looks,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a suspended Plan whose landing has begun is followed to its end",
+        "Plan",
+        EVERYTHING,
+        _follows_its_landing,
+    ),
+    Change(
+        "a Plan that is cancelled after all does not tell of a refused cancel",
+        "Plan",
+        ("conditions.CancelRefused",),
+        _obeys_after_all,
     ),
     Change(
         "a Plan is cancelled when its own Jobs have ended",
@@ -393,4 +440,5 @@ CHANGES = (
         ("delivery",),
         _is_judged_first,
     ),
+    *SCHEDULING,
 )

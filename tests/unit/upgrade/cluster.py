@@ -102,10 +102,6 @@ class Cluster(World):
         (job,) = made.objects(self.task_snapshot(task), wants)
         return job
 
-    def task_snapshot(self, subject: Task) -> TaskSnapshot:
-        here = {} if self.plan is None else {self.plan.metadata.name: self.plan}
-        return replace(super().task_snapshot(subject), plans=here)
-
     def add_job(self, job: Job, labels: Object) -> None:
         """One that is there already."""
         self.jobs[job.name], self._labels[job.uid] = job, labels

@@ -26,6 +26,7 @@ from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
 from bernstein.kube.writes import status_diff
+from tests.unit.core import scheduled
 from tests.unit.core.objects import only_known
 
 PLAN_UID_THEN = "11112222-plan"
@@ -75,12 +76,22 @@ def decide(given: Object, now: datetime) -> Decided:
     """By today's code, of what is `given`."""
     match snapshot(given):
         case TaskSnapshot() as of_task:
-            return decided(of_task, decide_task(of_task, now), given["task"]["status"])
+            return decided(of_task, _decide_task(of_task, given, now), given["task"]["status"])
         case PlanSnapshot() as of_plan:
             return decided(of_plan, decide_plan(of_plan, now), given["plan"]["status"])
         case of_session:
             before = given["session"]["status"]
             return decided(of_session, decide_session(of_session, now), before)
+
+
+def _decide_task(of_task: TaskSnapshot, given: Object, now: datetime) -> Any:
+    """Older code let every Task schedule itself: that is what its controller and the scheduler do
+    together."""
+    if given.get("scheduler") == "apart":
+        return decide_task(of_task, now)
+    sessions = _by_name(session.parse, given["sessions"]).values()
+    plans = _by_name(plan.parse, given["plans"])
+    return scheduled.decide(of_task, now, sessions, plans)
 
 
 # --- what it is made on ---------------------------------------------------------------------------
@@ -94,8 +105,7 @@ def given(snapshot: Snapshot) -> Object:
                 "kind": "Task",
                 "task": snapshot.task.dump(),
                 "tasks": _dumped(snapshot.tasks.values()),
-                "sessions": _dumped(snapshot.sessions.values()),
-                "plans": _dumped(snapshot.plans.values()),
+                "scheduler": "apart",
                 "planMissing": snapshot.plan_missing,
                 "session": _dump(snapshot.session),
                 "plan": _dump(snapshot.plan),
@@ -162,8 +172,6 @@ def snapshot(given: Object) -> Snapshot:
                 plan=_parsed(plan.parse, given["plan"]),
                 plan_missing=given["planMissing"],
                 tasks=_by_name(task_then, given["tasks"]),
-                sessions=_by_name(session.parse, given["sessions"]),
-                plans=_by_name(plan.parse, given["plans"]),
                 project=_parsed(project_then, given["project"]),
                 project_problem=_problem(given),
                 jobs=_views(given["jobs"]),

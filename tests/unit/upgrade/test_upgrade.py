@@ -17,7 +17,7 @@ import pytest
 from bernstein.core.snapshot import TaskSnapshot
 from tests.unit.upgrade import made, moments
 from tests.unit.upgrade.change import Change
-from tests.unit.upgrade.changes import CHANGES
+from tests.unit.upgrade.changes import CHANGES, follows_its_landing
 from tests.unit.upgrade.decisions import Decided, Object, decide, snapshot
 from tests.unit.upgrade.differences import Pair, compared
 from tests.unit.upgrade.recordings import FOLDER, Recording, files, read
@@ -40,7 +40,10 @@ def replay(path: Path) -> Replay:
     objects: list[tuple[str, list[Object], list[Object]]] = []
     for each in read(path):
         today = decide(each.given, each.now) if each.decided else None
-        pairs += [] if today is None else [compared(each, today)]
+        pair = None if today is None else compared(each, today)
+        pairs += [] if pair is None else [pair]
+        if pair is not None and any(d.path == "actions" for d in pair.differences):
+            continue  # what is asked for otherwise on purpose makes other objects
         now = launched(each) if today is None else made_by(today)
         objects += [(each.name, each.made, now)] if each.made or now else []
     return Replay(tuple(pair for pair in pairs if pair.differences), tuple(objects))
@@ -95,4 +98,7 @@ def test_today_makes_the_objects_that_the_older_code_made(path: Path) -> None:
 def test_today_brings_what_the_older_code_began_to_the_same_end(path: Path) -> None:
     for moment in moments.read(path):
         end = moments.end(moments.world_of(moment))
+        if follows_its_landing(moment):
+            assert end["plan"][0] == "Succeeded"
+            continue
         assert json.loads(json.dumps(end)) == moment["end"], (moment["story"], moment["now"])

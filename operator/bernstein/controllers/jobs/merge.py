@@ -55,8 +55,10 @@ def prepare_job(
 def land_job(
     action: RunLand, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
+    # Who only looks gets no right to push.
+    account = "deliver" if action.expect is not None else "read"
     config = LandConfig(
-        remote=pod.remote(project.spec.repository, "deliver"),
+        remote=pod.remote(project.spec.repository, account),
         ref=action.ref,
         sha=action.sha,
         tree=action.tree,
@@ -64,7 +66,7 @@ def land_job(
         expect=action.expect,
         git_dir=_GIT,
     )
-    return _job(LAND, "deliver", action.job, config, project, namespace, owner, settings)
+    return _job(LAND, account, action.job, config, project, namespace, owner, settings)
 
 
 def _job(

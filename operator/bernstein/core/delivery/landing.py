@@ -8,7 +8,8 @@
         └──────────────────────────────────────────────▶ Landing: compare-and-swap ──▶ Landed
 
 `Landing` is written before there is a Job that can push: whatever crashes, a cancel sees that it
-comes too late. After a land Job that may have pushed another one reads the remote.
+comes too late. After a land Job that may have pushed, another one only reads the remote: if nothing
+has landed, all that may forbid a merge is asked anew.
 """
 
 from __future__ import annotations
@@ -260,26 +261,29 @@ def _land(
     status, delivery = _begin(status, landing, "Landing", "it is being merged", now)
     name = landing.job(LAND, delivery.round)
     job = _job(landing, name, delivery, now) if begun else None
-    # A landing whose earlier Job may have pushed is finished as it was begun.
-    forbidden = forbids(before) if job is None and delivery.reason is None else None
+    in_doubt = begun and delivery.reason is not None
+    forbidden = forbids(before) if job is None and not in_doubt else None
     if forbidden is not None:
         # The Job may have been asked for already: then its name must not be free.
         return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
         status = busy(status, "Landing", "it is being merged", now)
-        return OnItsWay(status, (_land_job(landing, name),) if begun else ())
+        asked = _land_job(landing, name, reads=in_doubt)
+        return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job):
         return OnItsWay(forbids(before) or busy(queued(status), "Landing", "begun anew", now))
     result = _result_of(LandResult, job, LAND, delivery, now)
     if result is None or isinstance(result, Stuck):
         return _still_at_work(status, delivery, job, result)
     if isinstance(result, Diagnosis):
-        unsure = may_have_landed(job, result, now)
+        unsure = in_doubt or may_have_landed(job, result, now)
         return OnItsWay(_failed(status, delivery, landing, result, now, unsure=unsure))
     if result.state == "Landed":
         return Landed(status, _merged(delivery, landing.commit, result.tip, now))
     moved = delivery.model_copy(update={"tip": result.tip, "step": "Queued"})
     status = status.model_copy(update={"delivery": moved})
+    if result.tip == landing.commit.base:
+        return OnItsWay(busy(status, "Landing", "nothing has landed; it is begun anew", now))
     return OnItsWay(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
 
 
@@ -312,7 +316,7 @@ def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | N
     return OnItsWay(status, actions, LOOK_AGAIN_SECONDS)
 
 
-def _land_job(landing: Landing, name: str) -> RunLand:
+def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
     commit = landing.commit
     return RunLand(
         job=name,
@@ -320,7 +324,7 @@ def _land_job(landing: Landing, name: str) -> RunLand:
         sha=commit.sha,
         tree=commit.tree,
         onto=landing.onto,
-        expect=commit.base,
+        expect=None if reads else commit.base,
     )
 
 

@@ -9,11 +9,11 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import QueueReason, WaitReason
+from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
-from bernstein.core.conditions import busy, ended
-from bernstein.core.delivery import landing, queue
+from bernstein.core.conditions import busy, ended, is_stalled
+from bernstein.core.delivery import landing, tip
 from bernstein.core.delivery.landing import (
     JudgedCommit,
     Landed,
@@ -51,10 +51,7 @@ def _next(
     if rests is not None:
         return rests
     if current is None or current.step in (None, "Queued"):
-        first = queue.waits_for(snapshot)
-        if first is not None:
-            status = status.model_copy(update={"hold": None})
-            return OnItsWay(_queued(snapshot, status, first, now))
+        return OnItsWay(_asks_for_its_turn(snapshot, status, now))
     status = status.model_copy(update={"queue": None})
 
     def forbids(before: TaskStatus) -> TaskStatus | None:
@@ -63,14 +60,15 @@ def _next(
     return landing.forward(status, _landing(snapshot, status, judged), forbids, now)
 
 
-def _queued(snapshot: TaskSnapshot, status: TaskStatus, first: str, now: datetime) -> TaskStatus:
-    text = f"'{first}' lands first"
-    # The count of rounds goes on: Jobs that are gone had earlier numbers in their names.
-    number = status.delivery.round if status.delivery is not None else 0
-    queued = Delivery(state="Pending", step="Queued", onto=snapshot.target_ref, round=number)
-    reason = QueueReason(reason=WaitReason.MERGE_QUEUE, message=text)
-    status = status.model_copy(update={"delivery": queued, "queue": reason})
-    return busy(status, WaitReason.MERGE_QUEUE, text, now)
+def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """Queued, until the schedule of the Project says that it is next."""
+    is_waiting = status.delivery is not None and status.delivery.step == "Queued"
+    if is_waiting and status.hold is None and not is_stalled(status):
+        return status
+    queued = status.delivery or Delivery(state="Pending", onto=snapshot.target_ref)
+    update = {"delivery": queued.model_copy(update={"step": "Queued"}), "hold": None}
+    text = "it is verified and waits for its turn"
+    return busy(status.model_copy(update=update), WaitReason.MERGE_QUEUE, text, now)
 
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
@@ -86,7 +84,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
             message=commit_message(snapshot, session, status.attempt),
         ),
         onto=snapshot.target_ref,
-        tip=queue.known_tip(snapshot),
+        tip=tip.known_tip(snapshot),
         conflict="it conflicts with what landed before, in",
         project=snapshot.project,
         jobs=snapshot.jobs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from bernstein.core.actions import (
     RunBegin,
     give_up,
 )
-from bernstein.core.conditions import busy, ended, note, stalled
+from bernstein.core.conditions import busy, note, stalled
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel, tried_again
@@ -116,11 +117,22 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
     if snapshot.plan.spec.suspend:
         status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
+        if has_started(status):
+            return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """A landing that has begun is followed to its end: its Job may push, suspended or not."""
+    step = plan_delivery.deliver(snapshot, status, now)
+    if step.status.ended_at is not None:
+        left = conditions.drop(step.status.conditions, ConditionType.SUSPENDED)
+        return replace(step, status=_with(step.status, left))
+    return replace(step, status=_phase(step.status, "Suspended"))
 
 
 def _rows(status: PlanStatus, objects: list[dict[str, Any]]) -> tuple[PlanTask, ...]:
@@ -188,4 +200,4 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = busy(_phase(status, "Cancelling"), "Cancelling", "its checks are being ended", now)
         return PlanDecision(status, give_up(snapshot.jobs.values()), 2)
     status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
-    return PlanDecision(ended(status, False, Reason.CANCELLED, reason, now))
+    return PlanDecision(conditions.cancelled(status, reason, now))

@@ -33,6 +33,7 @@ from bernstein.core.plans.field_errors import (
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
 from bernstein.core.plans.limits import too_long
+from bernstein.core.plans.size import too_large
 
 FieldRule = Callable[[str, object], object]
 Table = Mapping[str, FieldRule]
@@ -62,6 +63,7 @@ def validate_plan(
     """
     walk = _Walk(roles=tuple(sorted(roles)), project=project, in_cluster=True)
     walk.plan(_file_form(spec))
+    walk.size(spec)
     return tuple(walk.findings.errors)
 
 
@@ -182,12 +184,17 @@ class _Walk:
             if path not in known:
                 self.findings.error_at(path, message)
         try:
-            PlanSpec.model_validate(spec)
+            self.size(PlanSpec.model_validate(spec))
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_input=False):
                 path = _path_of(detail["loc"])
                 if detail["type"] not in _REPORTED and not _covered(path, known):
                     self.findings.error_at(path, _plain_words(detail["type"], detail))
+
+    def size(self, spec: PlanSpec) -> None:
+        """Whether a cluster can hold all of it."""
+        for path, message in too_large(spec):
+            self.findings.error_at(path, message)
 
     def _fields(self, path: str, data: Mapping[Any, Any], table: Table, hint: str = "") -> None:
         for key, value in data.items():

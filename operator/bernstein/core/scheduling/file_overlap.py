@@ -44,6 +44,8 @@ class Overlap:
 class HeldFiles:
     """The files that some Tasks hold, to be asked about the files of others.
 
+    Where several hold the same, the one is told that was added last.
+
     Time is linear in the number of entries and in how deep they nest; STEPS bounds the matching.
     """
 
@@ -72,7 +74,7 @@ class HeldFiles:
             if entry.rest:
                 self._globs.setdefault(index, []).append((entry, holder))
                 self._mark(self._globs_within, index, holder)
-            elif self._path[index] is None:
+            else:
                 self._path[index] = holder
 
     def overlap(self, files: Globs) -> Overlap | None:
@@ -89,8 +91,8 @@ class HeldFiles:
         return None
 
     def _mark(self, marks: list[str | None], index: int, holder: str) -> None:
-        """Marks the folder and all above it; above one with a mark all have one already."""
-        while index >= 0 and marks[index] is None:
+        """Marks the folder and all above it."""
+        while index >= 0:
             marks[index] = holder
             index = self._above[index]
 
@@ -106,13 +108,13 @@ class HeldFiles:
                 break
             holder = self._path[above]
             if holder is None and entry.rest and above in self._globs:
-                holder = self._globs[above][0][1]
+                holder = self._globs[above][-1][1]
         return holder
 
     def _glob_naming(self, path: _Entry) -> Overlap | None:
         """The holder of a glob that may name the path."""
         for above in self._all_above(self._index[path.folder]):
-            for entry, holder in self._globs.get(above, ()):
+            for entry, holder in reversed(self._globs.get(above, ())):
                 if self._may_name(entry.glob, path.folder[len(entry.folder) : -1]):
                     return Overlap(holder, sure=self._steps >= 0)
         return None

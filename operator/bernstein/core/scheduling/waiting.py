@@ -1,8 +1,8 @@
-"""Why an Open Task waits: the answer of the first link of a chain that objects to its start.
+"""What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ─ held ─ no_turn ──▶ a session is claimed
+        ─ budget_spent ─ price_unknown ─ held ──▶ ready: whose turn it is, `turns` decides
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -20,7 +20,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.checks import patterns, signals
 from bernstein.core import holds, projects
 from bernstein.core.money import budget
-from bernstein.core.scheduling import dependencies, peers
+from bernstein.core.scheduling import dependencies
 from bernstein.core.snapshot import TaskSnapshot
 
 
@@ -149,12 +149,6 @@ def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
     return Wait(hold.reason, text[:1024], seconds=seconds)
 
 
-def no_turn(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
-    """Other Tasks come first, have the agents or the files, or probe what is broken outside."""
-    queue = peers.why_not_now(snapshot, now)
-    return Wait(queue.reason, queue.message) if queue is not None else None
-
-
 OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
 """What every Task needs to its end: without Project and Plan nothing says where its work goes."""
 LAUNCH: tuple[Link, ...] = (
@@ -174,11 +168,13 @@ CHAIN: tuple[Link, ...] = (
     budget_spent,
     price_unknown,
     held,
-    no_turn,
 )
 
 
 def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wait | None:
     """The answer of the first of these links that objects; None: none does."""
-    answers = (link(snapshot, now) for link in links)
-    return next((wait for wait in answers if wait is not None), None)
+    for link in links:
+        wait = link(snapshot, now)
+        if wait is not None:
+            return wait
+    return None

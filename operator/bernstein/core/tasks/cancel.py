@@ -9,7 +9,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import runs
 from bernstein.core.actions import StopSession, TaskDecision, give_up
-from bernstein.core.conditions import busy, ended
+from bernstein.core.conditions import busy, cancelled
 from bernstein.core.delivery import landing
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
@@ -57,7 +57,7 @@ def _cancel_now(
 
 
 def _cancelled(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
-    cancelled = move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor="user").model_copy(
+    moved = move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor="user").model_copy(
         update={"ended_at": now, "hold": None, "queue": None}
     )
-    return ended(cancelled, False, Reason.CANCELLED, reason, now)
+    return cancelled(moved, reason, now)

@@ -11,12 +11,11 @@ from datetime import datetime
 
 from bernstein.api.states import TaskState
 from bernstein.core.actions import TaskDecision
-from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
-from bernstein.core.tasks.open import decide_open
+from bernstein.core.tasks.open import decide_new, decide_open
 from bernstein.core.tasks.running import decide_running
 
 
@@ -32,8 +31,7 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     if status.sessions and status.ended_at is None and snapshot.project is not None:
         status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if status.state is None:
-        status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
-        return decide_open(snapshot, status, now, may_claim=False)
+        return decide_new(snapshot, status, now)
     if task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
     match status.state:

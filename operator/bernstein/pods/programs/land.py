@@ -1,7 +1,8 @@
 """Program `land`: pushes the verified commit to its branch, and reads the remote to prove it.
 
 The Job may be run again after any crash, so the remote alone decides: a tip that contains the
-commit is Landed, whoever pushed it; any other tip is Moved, and nothing is pushed.
+commit is Landed, whoever pushed it; any other tip is Moved, and nothing is pushed. Where nobody
+knows whether an earlier Job has pushed, it only looks.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ def run(config: LandConfig) -> LandResult:
     """
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
-    if _tip(repository, config.onto) == config.expect and config.expect != config.sha:
-        _verify(repository, config)
-        _push(repository, config)
+    expect = config.expect
+    if expect is not None and expect != config.sha and _tip(repository, config.onto) == expect:
+        _verify(repository, config, expect)
+        _push(repository, config, expect)
     result = _look(repository, config)
     log.event("land", state=result.state, tip=result.tip, sha=config.sha)
     return result
@@ -43,7 +45,7 @@ def _tip(repository: Git, onto: str) -> str:
     return tip
 
 
-def _verify(repository: Git, config: LandConfig) -> None:
+def _verify(repository: Git, config: LandConfig, expect: str) -> None:
     """Raise PodError unless the ref is at the commit with the verified tree, on the expected
     tip."""
     ref, sha = full_ref(config.ref), config.sha
@@ -53,14 +55,14 @@ def _verify(repository: Git, config: LandConfig) -> None:
     if tree != config.tree:
         message = f"{sha} holds the tree {tree}, verified was {config.tree}"
         raise PodError(Reason.TREE_MISMATCH, message)
-    if not repository.has_commit(config.expect) or not is_ancestor(repository, config.expect, sha):
-        message = f"{sha} does not stand on {config.expect}: prepare it again"
+    if not repository.has_commit(expect) or not is_ancestor(repository, expect, sha):
+        message = f"{sha} does not stand on {expect}: prepare it again"
         raise PodError(Reason.NOT_ON_BASE, message)
 
 
-def _push(repository: Git, config: LandConfig) -> None:
+def _push(repository: Git, config: LandConfig, expect: str) -> None:
     try:
-        repository.push(config.onto, config.sha, config.expect)
+        repository.push(config.onto, config.sha, expect)
     except GitError as error:
         # The server may have taken the push although its answer was lost; and that somebody else
         # pushed first is no failure.

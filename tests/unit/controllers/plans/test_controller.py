@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bernstein.api.states import TaskState
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -38,7 +39,9 @@ async def test_the_delivery_of_a_plan_is_counted(
         await informer.synced()
     events = EventRecorder(client, component="test", instance="test", sanitise=str)
     writer = Writer(client, caches, Unfenced(), events)
-    controller = PlanController(Context(caches, writer, OperatorSettings(image="b:1"), metrics))
+    controller = PlanController(
+        Context(caches, writer, OperatorSettings(image="b:1"), metrics, LogReader(client))
+    )
 
     await controller.reconcile(Key(NAMESPACE, "web"))
 

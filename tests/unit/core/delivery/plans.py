@@ -48,7 +48,8 @@ def look(
     now: float = 0,
     **more: Any,
 ) -> PlanDecision:
-    subject: Plan = objects.plan(status=status, cancel=more.pop("cancel", None))
+    spec = {field: more.pop(field, None) for field in ("cancel", "suspend")}
+    subject: Plan = objects.plan(status=status, **{k: v for k, v in spec.items() if v})
     return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.pod import Changed, PrepareResult
+from bernstein.api.pod import Changed, LandResult, PrepareResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import Hold
@@ -257,6 +257,24 @@ def test_a_merge_that_may_have_happened_refuses_a_cancel_until_the_remote_was_re
 
     assert told(refused.status.conditions)["CancelRefused"] == ("True", "MergeInProgress")
     assert [i.job for i in refused.actions if isinstance(i, RunLand)] == ["web-land-2"]
+
+
+def test_a_plan_that_is_suspended_while_it_lands_is_followed_to_its_end() -> None:
+    begun = look(step("Landing"), suspend=True)
+    assert (begun.status.phase, len(begun.actions)) == ("Suspended", 1)
+    assert told(begun.status.conditions)["Suspended"] == ("True", "BySpec")
+
+    done = result_job("web-land-1", "land", LandResult("Landed", sha(2)))
+    over_ = look(begun.status, done, suspend=True).status
+
+    assert over_.phase == "Succeeded"
+    assert "Suspended" not in told(over_.conditions)
+
+
+def test_a_plan_that_is_suspended_before_it_lands_does_not_land() -> None:
+    queued = look(step("Queued"), suspend=True)
+
+    assert (queued.status.phase, queued.actions) == ("Suspended", ())
 
 
 def test_a_land_job_that_cannot_start_is_given_up_and_waited_for() -> None:

@@ -13,7 +13,8 @@ from bernstein.api.states import TaskState
 from bernstein.api.waiting import Hold
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling.file_overlap import HeldFiles
-from bernstein.core.scheduling.turns import Capacity, Peer, queue_reasons
+from bernstein.core.scheduling.peer import Peer
+from bernstein.core.scheduling.turns import Capacity, queue_reasons
 from tests.unit.core.objects import NOW, at
 from tests.unit.core.scheduling.overlap import overlap
 
@@ -28,11 +29,11 @@ def peer(name: str, state: TaskState | None = TaskState.OPEN, **more: Any) -> Pe
         "created": NOW,
         "files": (),
         "agent": "demo",
-        "depends_on": (),
         "hold": None,
         "ready": state is TaskState.OPEN,
     }
-    return Peer(name=name, state=state, **(fields | more))
+    fields |= more
+    return Peer(name=name, state=state, **({"provider": fields["agent"]} | fields))
 
 
 def hold(reason: str, retry_at: datetime = NOW) -> Hold:
@@ -187,7 +188,7 @@ def test_too_much_to_compare_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("state", [TaskState.OPEN, TaskState.CLAIMED])
-@pytest.mark.parametrize("reason", ["SecretNotFound", "UsageLimited", "ProviderUnavailable"])
+@pytest.mark.parametrize("reason", ["SecretNotFound", "ImagePullFailed", "Unschedulable"])
 def test_others_with_the_same_agent_wait_for_the_one_that_probes(
     state: TaskState, reason: str
 ) -> None:
@@ -201,6 +202,41 @@ def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
     prober = peer("a", hold=hold("RepositoryUnreachable"), ready=False)
 
     assert why(peer("me", agent="codex"), prober) == "RepositoryUnreachable"
+
+
+@pytest.mark.parametrize(
+    "reason", ["UsageLimited", "ProviderUnavailable", "ModelAuthFailed", "AgentNotStarted"]
+)
+def test_what_one_session_says_holds_no_other_task_until_a_second_one_says_it(reason: str) -> None:
+    first, second = (peer(n, hold=hold(reason), ready=n == "b") for n in ("a", "b"))
+
+    assert why(peer("me"), first) is None
+    assert why(peer("me"), first, peer("b", hold=hold("InfrastructureError"))) is None
+    assert why(peer("me"), first, second) == reason
+    assert why(peer("me", agent="codex"), first, second) is None
+
+
+def test_agents_with_the_same_key_wait_for_the_same_provider() -> None:
+    held = [peer(n, hold=hold("UsageLimited"), ready=False, provider="key") for n in ("a", "b")]
+
+    assert why(peer("me", agent="codex", provider="key"), *held) == "UsageLimited"
+    assert why(peer("me", agent="codex", provider="other"), *held) is None
+
+
+@pytest.mark.parametrize("reason", ["RefNotFound", "RepositoryInvalid"])
+def test_a_missing_ref_of_one_plan_holds_that_plan_alone(reason: str) -> None:
+    prober = peer("a", hold=hold(reason), ready=False)
+
+    assert why(peer("me"), prober) == reason
+    assert why(peer("me", plan="other"), prober) is None
+    assert why(peer("me", plan=None), prober) is None
+
+
+def test_who_probes_already_is_not_overtaken() -> None:
+    probes = peer("z", TaskState.CLAIMED, hold=hold("SecretNotFound"))
+    me = peer("me", hold=hold("SecretNotFound"), priority=1)
+
+    assert why(me, probes) == "SecretNotFound"
 
 
 @pytest.mark.parametrize("reason", ["InfrastructureError", "RefMoved", "NameConflict"])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import PlanStatus, PlanTask
-from bernstein.api.session import Report
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Hold, QueueReason
@@ -17,9 +17,7 @@ from bernstein.core import conditions, owners
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.money import budget
 from bernstein.core.sessions import limits
-from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import decide as task_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     NOW,
     at,
@@ -36,8 +34,13 @@ from tests.unit.core.objects import (
 NO_PROJECT = Diagnosis("ProjectNotFound", "there is no Project 'x'")
 
 
-def look(subject: Task, **more: Any) -> TaskStatus:
-    return task_decide.decide(snapshot(subject, **more), NOW).status
+def look(
+    subject: Task,
+    sessions: tuple[AgentSession, ...] = (),
+    plans: dict[str, Plan] | None = None,
+    **more: Any,
+) -> TaskStatus:
+    return scheduled.decide(snapshot(subject, **more), NOW, sessions, plans).status
 
 
 def waits_for(subject: Task, **more: Any) -> str | None:
@@ -152,7 +155,7 @@ def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
     ],
 )
 def test_the_remedy_for_a_dependency_is_for_its_own_case(subject: Task, remedy: str) -> None:
-    of_plan = {} if owners.plan_of(subject) else {"plan": None}
+    of_plan: dict[str, Any] = {} if owners.plan_of(subject) else {"plan": None}
 
     stall = conditions.find(look(subject, **of_plan).conditions, "Stalled")
 
@@ -311,7 +314,7 @@ def held(hold: Hold, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
 
 
 def test_a_hold_is_told_with_the_time_of_the_next_probe() -> None:
-    decision = task_decide.decide(snapshot(objects.task(status=status(hold=BROKEN))), NOW)
+    decision = scheduled.decide(snapshot(objects.task(status=status(hold=BROKEN))), NOW)
 
     assert decision.requeue_after == 100
     assert decision.status.queue is not None
@@ -407,11 +410,7 @@ def test_spend_of_a_plan_counts_each_of_its_tasks_once() -> None:
     known = PlanTask(name="first", stage="build", spend_usd="0.2")
     subject = objects.task(status=status(spend_usd="1"))
     stranger = other("stranger", plan=None, status=status(spend_usd="50"))
-    found: TaskSnapshot = snapshot(
-        subject,
-        others=(peer, stranger),
-        sessions=(reported,),
-        plan=plan(status=PlanStatus(tasks=(known,))),
-    )
+    tasks = {t.metadata.name: t for t in (subject, peer, stranger)}
+    found = plan(status=PlanStatus(tasks=(known,)))
 
-    assert budget.spend_of_plan(found) == Decimal("5.7")
+    assert budget.spend_of_plan(found, project(), tasks, (reported,)) == Decimal("5.7")

@@ -127,12 +127,13 @@ class Remote:
         return tuple(conflicts) if conflicts else merged
 
     def land(self, wanted: RunLand) -> LandResult | Failure:
-        if self.refs[wanted.onto] == wanted.expect and wanted.expect != wanted.sha:
+        expect = wanted.expect
+        if expect is not None and expect != wanted.sha and self.refs[wanted.onto] == expect:
             problem = self.checkout(wanted.ref, wanted.sha)
             if problem is not None:
                 return problem
             assert self.tree(wanted.sha) == wanted.tree
-            assert self.contains(wanted.sha, wanted.expect)
+            assert self.contains(wanted.sha, expect)
             self.refs[wanted.onto] = wanted.sha
         tip = self.refs[wanted.onto]
         return LandResult("Landed" if self.contains(tip, wanted.sha) else "Moved", tip)

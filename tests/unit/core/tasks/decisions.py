@@ -9,15 +9,14 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import decide as task_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, snapshot, with_session
 
 CANCEL = {"reason": "not needed"}
 
 
 def decide(subject: TaskSnapshot) -> TaskDecision:
-    return task_decide.decide(subject, NOW)
+    return scheduled.decide(subject, NOW)
 
 
 def after(ended: AgentSession, before: TaskStatus | None = None, **spec: Any) -> TaskStatus:

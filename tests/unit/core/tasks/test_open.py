@@ -6,13 +6,12 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import Hold
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, at, project, snapshot, status, verification
-from tests.unit.core.tasks.decisions import decide
 
 
 def test_a_new_task_is_opened_and_says_which_project_it_belongs_to() -> None:
-    found = decide(snapshot(objects.task())).status
+    found = scheduled.decide(snapshot(objects.task()), NOW).status
 
     assert (found.state, found.project, found.started_at) == (TaskState.OPEN, "default", NOW)
     assert found.observed_generation == 1
@@ -20,7 +19,7 @@ def test_a_new_task_is_opened_and_says_which_project_it_belongs_to() -> None:
 
 
 def test_a_ready_task_is_claimed_for_its_next_session_before_the_session_is_made() -> None:
-    decision = decide(snapshot(objects.task(status=status(sessions=2, attempt=1))))
+    decision = scheduled.decide(snapshot(objects.task(status=status(sessions=2, attempt=1))), NOW)
 
     assert decision.status.state is TaskState.CLAIMED
     assert (decision.status.sessions, decision.status.session) == (3, "work-s3")
@@ -32,7 +31,7 @@ def test_a_claim_forgets_the_verdicts_of_the_attempt_before_but_not_what_it_is_t
         verification=verification(passed=False), delivery=Delivery(state="Pending"), feedback="no"
     )
 
-    found = decide(snapshot(objects.task(status=before))).status
+    found = scheduled.decide(snapshot(objects.task(status=before)), NOW).status
 
     assert (found.verification, found.delivery, found.feedback) == (None, None, "no")
 
@@ -41,8 +40,8 @@ def test_a_change_of_the_project_ends_a_hold() -> None:
     hold = Hold(reason="SecretNotFound", retry_at=at(200), generation=1)
     held = objects.task(status=status(hold=hold))
 
-    assert decide(snapshot(held)).status.state is TaskState.OPEN
-    changed = decide(snapshot(held, project=project(generation=2)))
+    assert scheduled.decide(snapshot(held), NOW).status.state is TaskState.OPEN
+    changed = scheduled.decide(snapshot(held, project=project(generation=2)), NOW)
     assert changed.status.state is TaskState.CLAIMED
 
 
@@ -53,14 +52,16 @@ def test_another_project_of_the_namespace_does_not_count() -> None:
         "other", plan=None, status=status(TaskState.IN_PROGRESS, project="elsewhere")
     )
 
-    decision = decide(snapshot(objects.task(status=status()), others=(busy,), project=mine))
+    decision = scheduled.decide(
+        snapshot(objects.task(status=status()), others=(busy,), project=mine), NOW
+    )
 
     assert decision.status.state is TaskState.CLAIMED
 
 
 def test_a_task_keeps_the_uid_of_its_project_from_its_first_session_on() -> None:
     waiting = objects.task(status=status())
-    claimed = decide(snapshot(waiting)).status
+    claimed = scheduled.decide(snapshot(waiting), NOW).status
 
     assert waiting.status.project_uid is None
     assert (claimed.state, claimed.project_uid) == (TaskState.CLAIMED, "uid-default")

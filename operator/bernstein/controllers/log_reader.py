@@ -1,0 +1,119 @@
+"""Reads what checks printed from their nodes, beside the reconciles.
+
+A node that does not answer delays whoever asks for it, and nobody else: what is not there soon is
+asked for again with a later reconcile, and given up after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from bernstein.api.pod import CHECK
+from bernstein.core.pods import Object
+from bernstein.core.verification import check_logs
+from bernstein.kube.client import Client
+from bernstein.kube.errors import KubeError, Requeue
+from bernstein.observe import logging
+
+log = logging.logger(__name__)
+
+SECONDS = 5.0
+"""For reading one log, from when it was asked for: then it is given up."""
+PATIENCE = 0.2
+"""Seconds that a reconcile waits for the logs that it asks for: those of nodes at hand are read by
+then."""
+AGAIN_SECONDS = 1.0
+READERS = 16
+"""Logs that are read at the same time, each of them at most LOG_BYTES."""
+
+
+@dataclass
+class _Reading:
+    pod: Object
+    until: float
+    text: bytes | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def _uid(pod: Object) -> str:
+    return str(pod["metadata"]["uid"])
+
+
+class LogReader:
+    """Only while `run` runs anything is read."""
+
+    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._readings: dict[str, _Reading] = {}
+        """By the pod's uid."""
+        self._asked: asyncio.Queue[_Reading] = asyncio.Queue()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(READERS):
+                group.create_task(self._work())
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a log is awaited that is neither there nor given up."""
+        return not all(self._is_over(reading) for reading in self._readings.values())
+
+    async def read(self, pods: Iterable[Object]) -> dict[str, bytes]:
+        """The ends of the logs that could be read, by the pod's uid.
+
+        Raises Requeue while one of them is still being read.
+        """
+        wanted = list(pods)
+        new = [self._ask(pod) for pod in wanted if _uid(pod) not in self._readings]
+        if new:
+            waiting = asyncio.gather(*(reading.done.wait() for reading in new))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(waiting, PATIENCE)
+        readings = {_uid(pod): self._readings[_uid(pod)] for pod in wanted}
+        if not all(self._is_over(reading) for reading in readings.values()):
+            raise Requeue(AGAIN_SECONDS, "logs of checks are being read")
+        for uid in readings:
+            del self._readings[uid]
+        return {uid: r.text for uid, r in readings.items() if r.text is not None}
+
+    def _ask(self, pod: Object) -> _Reading:
+        self._forget()
+        reading = _Reading(pod, self._clock() + SECONDS)
+        self._readings[_uid(pod)] = reading
+        self._asked.put_nowait(reading)
+        return reading
+
+    def _is_over(self, reading: _Reading) -> bool:
+        return reading.done.is_set() or self._clock() >= reading.until
+
+    def _forget(self) -> None:
+        """Drops what nobody has come back for."""
+        oldest = self._clock() - 12 * SECONDS
+        self._readings = {uid: r for uid, r in self._readings.items() if r.until > oldest}
+
+    async def _work(self) -> None:
+        while True:
+            reading = await self._asked.get()
+            meta = reading.pod["metadata"]
+            try:
+                async with asyncio.timeout(reading.until - self._clock()):
+                    reading.text = await self._client.logs(
+                        meta["namespace"],
+                        meta["name"],
+                        container=CHECK,
+                        tail_lines=check_logs.LOG_LINES,
+                        last_bytes=check_logs.LOG_BYTES,
+                    )
+            except Exception as error:  # noqa: BLE001 - whatever it is, others are to be read
+                # Without the error's own words: a node's answer may hold anything.
+                reason = error.reason if isinstance(error, KubeError) else type(error).__name__
+                log.warning(
+                    "check log not read", pod=meta["name"], uid=_uid(reading.pod), reason=reason
+                )
+            finally:
+                reading.done.set()

@@ -1,0 +1,101 @@
+"""Schedules each Project: hands out agents, files and turns to land, and says who waits for what.
+
+One reconcile decides for all Tasks of a Project, so nothing is handed out twice. A write whose
+answer is lost counts as made: before the Project is scheduled again, the guard reads what became of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from bernstein.api.task import Task, TaskStatus
+from bernstein.controllers.scheduler.watches import watches
+from bernstein.controllers.snapshots import project_snapshot
+from bernstein.controllers.tasks.telling import tell
+from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core.scheduling.schedule import schedule
+from bernstein.kube.errors import Conflict, Invalid, NotFound
+from bernstein.kube.informer import Informer
+from bernstein.kube.reconcile import Result
+from bernstein.kube.resource import Key, Object
+from bernstein.observe import logging
+from bernstein.resources import TASKS
+
+log = logging.logger(__name__)
+
+WAITS_AT_ONCE = 200
+"""So many Tasks are told why they wait, before it is looked again who may start by then."""
+
+REFUSED_SECONDS = 30.0
+"""Until a Task is tried again that the API server does not take."""
+
+
+@dataclass(frozen=True)
+class _Write:
+    obj: Object
+    """The Task as it was read."""
+    task: Task
+    status: TaskStatus
+
+
+class SchedulerController(KindController):
+    NAME: ClassVar[str] = "scheduler"
+
+    @property
+    def primary(self) -> Informer:
+        return self._caches.projects.informer
+
+    def watches(self) -> Iterable[Watch]:
+        return watches(self._caches)
+
+    async def reconcile(self, key: Key) -> Result:
+        now = datetime.now(UTC)
+        snapshot = project_snapshot(self._caches, key)
+        if snapshot is None:
+            return Result()
+        decided = schedule(snapshot, now)
+        # The objects that were read: after an await there may be newer ones.
+        now_written = (*decided.moves, *decided.waits[:WAITS_AT_ONCE])
+        writes = [self._write(task, status) for task, status in now_written]
+        overtaken: Conflict | None = None
+        again = decided.again
+        for write in writes:
+            # What keeps one Task from being written holds up no other.
+            try:
+                await self._carry_out(key, write, now)
+            except NotFound:
+                continue
+            except Conflict as error:
+                overtaken = error
+            except Invalid as error:
+                self._tell(write, error)
+                again = min(again or REFUSED_SECONDS, REFUSED_SECONDS)
+        if overtaken is not None:
+            raise overtaken
+        return Result(0.0 if len(decided.waits) > WAITS_AT_ONCE else again)
+
+    def _write(self, task: Task, status: TaskStatus) -> _Write:
+        meta = task.metadata
+        obj = self._caches.tasks.informer.get(Key(meta.namespace, meta.name))
+        assert obj is not None
+        return _Write(obj, task, status)
+
+    async def _carry_out(self, key: Key, write: _Write, now: datetime) -> None:
+        if await self._writer.status(key, TASKS, write.obj, write.status.dump()):
+            tell(self._context, write.obj, write.task, write.status, now)
+
+    def _tell(self, write: _Write, error: Invalid) -> None:
+        """An Event on the Task: whoever owns it does not read the operator's log."""
+        meta = write.task.metadata
+        log.warning("task cannot be written", name=meta.name, uid=meta.uid, message=str(error))
+        self._writer.events.record(
+            write.obj,
+            reason="ReconcileFailed",
+            message=f"the operator cannot schedule it and tries again: {error}",
+            action="Schedule",
+            warning=True,
+        )

@@ -1,0 +1,65 @@
+"""What concerns the schedule of a Project: whatever scheduling reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.wiring import Watch
+from bernstein.core.conditions import is_stalled
+from bernstein.kube.resource import Key, Object, key_of
+
+
+def watches(caches: Caches) -> Iterable[Watch]:
+    tasks, plans, projects = caches.tasks, caches.plans, caches.projects
+
+    def of_task(task: Object) -> Collection[Key]:
+        """Its Project, and those of the Tasks that depend on it."""
+        key = key_of(task)
+        downstream = tasks.informer.by_index(UPSTREAM, key.name)
+        beside = (obj for obj in downstream if key_of(obj).namespace == key.namespace)
+        names = (obj.get("status", {}).get("project") for obj in (task, *beside))
+        return [Key(key.namespace, name) for name in dict.fromkeys(names) if name]
+
+    def of_plan(plan: Object) -> Collection[Key]:
+        return [key_of(obj) for obj in projects.informer.objects(key_of(plan).namespace)]
+
+    yield Watch(tasks.informer, of_task, tasks.changes(task_matters))
+    yield Watch(plans.informer, of_plan, plans.changes(plan_matters))
+
+
+def task_matters(old: Task | None, new: Task | None) -> bool:
+    """Something that scheduling reads has changed, if only that the Task is gone."""
+    return _as_scheduled(old) != _as_scheduled(new)
+
+
+def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
+    if task is None:
+        return None
+    meta, status = task.metadata, task.status
+    delivery = status.delivery
+    return (
+        meta.uid,
+        meta.generation,
+        meta.deletion_timestamp,
+        status.project,
+        status.state,
+        status.hold,
+        status.queue,
+        is_stalled(status),
+        delivery and (delivery.step, delivery.onto),
+    )
+
+
+def plan_matters(old: Plan | None, new: Plan | None) -> bool:
+    """Its spec has changed, or it has begun, or it comes or goes."""
+    return _as_read(old) != _as_read(new)
+
+
+def _as_read(plan: Plan | None) -> tuple[object, ...] | None:
+    if plan is None:
+        return None
+    meta = plan.metadata
+    return meta.uid, meta.generation, meta.deletion_timestamp, plan.status.integration

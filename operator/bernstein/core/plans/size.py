@@ -1,0 +1,64 @@
+"""How much a Plan and its Tasks take in the cluster, before any of it is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from bernstein.api.plan import PlanSpec, Stage
+from bernstein.core.graph import dependencies
+
+PLAN_BYTES = 1_000_000
+"""Of a Plan with its full status; the API server's store takes objects of up to 1.5 MB, with what
+it writes itself."""
+TASKS_BYTES = 16_000_000
+"""Of all Tasks of a Plan together; every replica of the operator holds them in memory."""
+_ROW_BYTES = 290
+"""Of a Task's row in the status, beside the name of its stage."""
+_NAME_BYTES = 50
+"""Of a Task's name in another's `dependsOn`."""
+
+
+def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
+    """(path in the plan file, message) of what takes more than a cluster can hold."""
+    steps = [(stage, len(stage.steps)) for stage in spec.stages]
+    rows = sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
+    plan = _bytes(spec.dump()) + rows
+    if plan > PLAN_BYTES:
+        yield (
+            "stages",
+            f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
+            "shorten descriptions and names of stages, or make several plans of it",
+        )
+    tasks = _of_tasks(spec)
+    if tasks > TASKS_BYTES:
+        yield (
+            "stages",
+            f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
+            "has the plan's constraints and context_files and the names of all Tasks that it "
+            "depends on; shorten these, or make several plans of it",
+        )
+
+
+def _of_tasks(spec: PlanSpec) -> int:
+    every = _bytes([*spec.constraints, *spec.context_files, spec.name])
+    graph = dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
+    sizes = {stage.name: len(stage.steps) for stage in spec.stages}
+    total = 0
+    for stage in spec.stages:
+        upstream = sum(sizes.get(name, 0) for name in graph[stage.name])
+        each = every + _of_stage(stage) + upstream * _NAME_BYTES
+        total += sum(each + _bytes(step.dump()) for step in stage.steps)
+    return total
+
+
+def _of_stage(stage: Stage) -> int:
+    return _bytes([stage.name, stage.description])
+
+
+def _bytes(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode())
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

@@ -1,0 +1,44 @@
+"""A Task of a Project, as far as the turns of others depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bernstein.api.states import TaskState
+from bernstein.api.waiting import Hold
+from bernstein.core.scheduling.occupancy import holds_files
+
+Order = tuple[bool, int, datetime, str]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One that has something, or waits for its turn."""
+
+    name: str
+    plan: str | None
+    """The uid of its Plan."""
+    state: TaskState | None
+    priority: int
+    batch: bool
+    created: datetime
+    files: tuple[str, ...]
+    agent: str
+    provider: Hashable
+    """The same for agents that talk to one provider with one key."""
+    hold: Hold | None
+    """The hold that it waits for, or whose cause its session probes now."""
+    ready: bool
+    """Open, with nothing but capacity, files and the holds of others between it and a session."""
+    stalled: bool = False
+
+    @property
+    def order(self) -> Order:
+        """Who comes first: sorts the Tasks of a Project."""
+        return (self.batch, self.priority, self.created, self.name)
+
+    @property
+    def holds_files(self) -> bool:
+        return holds_files(self.state, stalled=self.stalled)

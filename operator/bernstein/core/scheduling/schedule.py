@@ -1,0 +1,154 @@
+"""The schedule of one Project: who starts, who lands next, why the others wait.
+
+    members ─┬─ Open: CHAIN ─┬─ an own reason to wait
+             │               └─ ready ──▶ turns ─┬─ claimed
+             │                                   └─ waits for its turn
+             └─ Done ──▶ lanes: Next, or behind whom
+
+All of it is decided together, from one look at the caches, by one writer: so nothing is handed out
+twice, and nobody is passed by who comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task, TaskStatus
+from bernstein.core import owners
+from bernstein.core.conditions import is_stalled
+from bernstein.core.money import budget
+from bernstein.core.scheduling import lanes, opening, waiting
+from bernstein.core.scheduling.occupancy import holds_files
+from bernstein.core.scheduling.peer import Peer
+from bernstein.core.scheduling.probes import provider
+from bernstein.core.scheduling.turns import Capacity, queue_reasons
+from bernstein.core.scheduling.waiting import Wait
+from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What is to be written, and when to look again at the latest."""
+
+    moves: tuple[tuple[Task, TaskStatus], ...]
+    """Claims, and turns to land that are given or taken back; each with the Task as it was read."""
+    waits: tuple[tuple[Task, TaskStatus], ...]
+    """Why others wait, where that is not what they say already."""
+    again: float | None = None
+
+
+def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
+    """For all Tasks of the Project."""
+    waiters = list(_waiters(snapshot))
+    own = {w.task.metadata.name: waiting.first(waiting.CHAIN, w, now) for w in waiters}
+    peers = [_peer(task, snapshot, own, now) for task in snapshot.members]
+    turns = queue_reasons([p for p in peers if p is not None], _capacity(snapshot))
+    claims, waits = [], []
+    for waiter in waiters:
+        task = waiter.task
+        wait = own[task.metadata.name]
+        queue = turns.get(task.metadata.name)
+        if wait is None and queue is None:
+            claims.append((task, opening.claimed(waiter, now)))
+            continue
+        wait = wait or Wait(queue.reason, queue.message) if queue is not None else wait
+        assert wait is not None
+        if not _says(task, wait):
+            waits.append((task, opening.waits(waiter, task.status, wait, now)))
+    landing = _changed(lanes.turns(snapshot.members, now))
+    moved = [each for each in landing if _step(each[1]) != _step(each[0].status)]
+    behind = [each for each in landing if _step(each[1]) == _step(each[0].status)]
+    seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
+    return Schedule((*claims, *moved), (*behind, *waits), min(seconds, default=None))
+
+
+def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
+    """The Open Tasks that may start, each with what its own reasons to wait look at."""
+    spend: dict[str, Decimal] = {}
+    for task in snapshot.members:
+        if not _may_start(task):
+            continue
+        plan = snapshot.plan_of.get(task.metadata.name)
+        yield TaskSnapshot(
+            task=task,
+            project=snapshot.project,
+            plan=plan,
+            plan_missing=plan is None and owners.plan_of(task) is not None,
+            tasks=snapshot.tasks,
+            plan_spend=_spend(plan, snapshot, spend),
+        )
+
+
+def _may_start(task: Task) -> bool:
+    going = task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
+    return task.status.state is TaskState.OPEN and not going
+
+
+def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decimal]) -> Decimal:
+    """What the Plan has spent, where it has a budget; counted once."""
+    if plan is None or plan.spec.budget is None:
+        return Decimal(0)
+    uid = plan.metadata.uid
+    if uid not in known:
+        known[uid] = budget.spend_of_plan(
+            plan, snapshot.project, snapshot.tasks, snapshot.sessions.values()
+        )
+    return known[uid]
+
+
+def _peer(
+    task: Task, snapshot: ProjectSnapshot, own: Mapping[str, Wait | None], now: datetime
+) -> Peer | None:
+    """The Task as `turns` sees it; None: it has nothing and is not ready."""
+    meta, status, project = task.metadata, task.status, snapshot.project
+    ready = meta.name in own and own[meta.name] is None
+    is_held = _is_held(own.get(meta.name), status)
+    stalled = is_stalled(status)
+    probes = ready or is_held or status.state is TaskState.CLAIMED
+    if not probes and not holds_files(status.state, stalled=stalled):
+        return None
+    agent = project.spec.agent(task.spec.cli)
+    return Peer(
+        name=meta.name,
+        plan=owners.plan_uid(task),
+        state=status.state,
+        priority=task.spec.priority,
+        batch=task.spec.mode == "batch",
+        created=meta.creation_timestamp or now,
+        files=task.spec.files,
+        agent=agent.name if agent else "",
+        provider=provider(agent) if agent else "",
+        hold=status.hold if probes else None,
+        ready=ready,
+        stalled=stalled,
+    )
+
+
+def _is_held(wait: Wait | None, status: TaskStatus) -> bool:
+    """Whether nothing but its own hold is between the Task and its turn."""
+    return wait is not None and wait.seconds is not None and status.hold is not None
+
+
+def _capacity(snapshot: ProjectSnapshot) -> Capacity:
+    limits = snapshot.project.spec.limits
+    plans = {plan.metadata.uid: plan.spec.max_agents for plan in snapshot.plan_of.values()}
+    of_plans = {uid: most for uid, most in plans.items() if most is not None}
+    return Capacity(limits.max_agents, of_plans, limits.undeclared_files_exclusive)
+
+
+def _says(task: Task, wait: Wait) -> bool:
+    queue = task.status.queue
+    return queue is not None and (queue.reason, queue.message) == (wait.reason, wait.message)
+
+
+def _changed(decided: Iterable[tuple[Task, TaskStatus]]) -> list[tuple[Task, TaskStatus]]:
+    return [(task, status) for task, status in decided if status != task.status]
+
+
+def _step(status: TaskStatus) -> str | None:
+    return status.delivery.step if status.delivery is not None else None

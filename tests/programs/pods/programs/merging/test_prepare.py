@@ -1,0 +1,211 @@
+"""begin and prepare against a real server: nothing lost, nothing made twice."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.pod import (
+    BeginResult,
+    CommitText,
+    PrepareResult,
+)
+from bernstein.pods.git import client as git
+from bernstein.pods.git.client import Git
+from tests.programs.pods.conftest import Origin
+from tests.programs.pods.git_server import plain_env
+from tests.programs.pods.programs.merging.refs import (
+    CANDIDATE,
+    INTEGRATION,
+    SESSION,
+    TARGET,
+    TEXT,
+    reason,
+)
+
+# --- begin --------------------------------------------------------------------------------------
+
+
+def test_begin_starts_at_the_target_and_a_repeat_changes_nothing(
+    origin: Origin, do_begin: Callable[[], BeginResult]
+) -> None:
+    first = origin.commit({"a": "1"}, ref=TARGET)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
+    origin.commit({"a": "2"}, first, ref=TARGET)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
+    assert origin.tip(INTEGRATION) == first
+
+
+def test_begin_without_the_target_says_so(
+    origin: Origin, do_begin: Callable[[], BeginResult]
+) -> None:
+    origin.commit({"a": "1"}, ref="refs/heads/other")
+    assert reason(do_begin) == "RefNotFound"
+
+
+def test_begin_takes_what_a_rival_made(
+    origin: Origin, do_begin: Callable[[], BeginResult], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = origin.commit({"a": "1"})
+    origin.commit({"a": "2"}, first, ref=TARGET)
+    push = Git.push
+
+    def late(self: Git, ref: str, sha: str, expect: str | None) -> None:
+        origin.git("update-ref", INTEGRATION, first)
+        push(self, ref, sha, expect)
+
+    monkeypatch.setattr(Git, "push", late)
+    assert do_begin() == BeginResult(first, first, INTEGRATION)
+
+
+# --- prepare ------------------------------------------------------------------------------------
+
+
+def test_the_candidate_is_one_commit_on_the_tip(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"api.py": "new\n", "tests/test_api.py": ""}, base, ref=SESSION)
+    tip = origin.commit({"b": "neighbour\n"}, base, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert result.base == tip
+    assert origin.tip(CANDIDATE) == result.sha
+    assert origin.git("rev-list", "--parents", "-1", result.sha) == f"{result.sha} {tip}"
+    assert origin.git("ls-tree", "-r", "--name-only", result.tree).split() == [
+        *("a", "api.py", "b", "tests/test_api.py")
+    ]
+    assert origin.git("log", "-1", "--format=%an <%ae>%n%B", result.sha).startswith(
+        f"{TEXT.author} <{TEXT.email}>\n{TEXT.message.strip()}"
+    )
+    assert (result.changed.files, result.changed.python, result.changed.tests) == (2, True, True)
+
+
+def test_a_repeated_prepare_makes_the_very_same_commit(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"b": "2\n"}, base, ref=SESSION)
+    origin.commit({"c": "3\n"}, base, ref=INTEGRATION)
+    assert do_prepare(work) == do_prepare(work)
+
+
+def test_a_new_candidate_replaces_the_old_one(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"b": "2\n"}, base, ref=SESSION)
+    tip = origin.commit({"c": "3\n"}, base, ref=INTEGRATION)
+    first = do_prepare(work)
+    origin.commit({"d": "4\n"}, tip, ref=INTEGRATION)
+    second = do_prepare(work)
+    assert second.sha != first.sha
+    assert origin.tip(CANDIDATE) == second.sha
+
+
+def test_a_conflict_names_its_files_and_pushes_nothing(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n", "é": "1\n"})
+    work = origin.commit({"a": "2\n", "é": "2\n"}, base, ref=SESSION)
+    tip = origin.commit({"a": "3\n", "é": "3\n"}, base, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert result == PrepareResult(tip, "", "", result.changed, ("a", "é"))
+    assert origin.git("for-each-ref", CANDIDATE) == ""
+
+
+@pytest.mark.parametrize(
+    "hidden", ["* merge=union\n", "* merge=ours\n", "[attr]diff merge=union\n* diff\n"]
+)
+def test_attributes_in_the_tree_cannot_hide_a_conflict(
+    origin: Origin, do_prepare: Callable[..., PrepareResult], hidden: str
+) -> None:
+    base = origin.commit({".gitattributes": hidden, "a": "1\n"})
+    work = origin.commit({"a": "2\n"}, base, ref=SESSION)
+    origin.commit({"a": "3\n"}, base, ref=INTEGRATION)
+    assert do_prepare(work).conflicts == ("a",)
+
+
+def test_a_union_driver_in_the_tree_is_overruled(origin: Origin, tmp_path: Path) -> None:
+    """Even with the current directory in a checkout, where git reads its attributes."""
+    hidden = "* merge=union\n"
+    base = origin.commit({".gitattributes": hidden, "a": "1\n"}, ref=TARGET)
+    ours = origin.commit({"a": "2\n"}, base, ref=SESSION)
+    theirs = origin.commit({"a": "3\n"}, base, ref=INTEGRATION)
+    (tmp_path / ".gitattributes").write_text(hidden)
+    repository = Git(git.init_bare(tmp_path / "own.git").git_dir, origin.remote())
+    repository.fetch([f"{ref}:{ref}" for ref in (TARGET, SESSION, INTEGRATION)])
+
+    def merge() -> int:
+        here = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(tmp_path)}
+        command = ["git", "merge-tree", "--write-tree", ours, theirs]
+        env = plain_env() | here
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        return done.returncode
+
+    assert merge() == 1
+    (tmp_path / "own.git" / "info" / "attributes").unlink()
+    assert merge() == 0, "fires with the protection off: both sides, silently"
+
+
+def test_work_that_the_tip_holds_already_makes_no_candidate(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"b": "2\n"}, base, ref=SESSION)
+    tip = origin.commit({"c": "3\n"}, work, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert (result.base, result.sha, result.changed.files) == (tip, tip, 0)
+    assert origin.git("for-each-ref", CANDIDATE) == ""
+    same_change = origin.commit({"b": "2\n"}, base, ref="refs/bernstein/01234567/other/s1")
+    assert do_prepare(same_change, ref="refs/bernstein/01234567/other/s1").sha == tip
+
+
+def test_a_plan_is_merged_with_both_parents(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    first = origin.commit({"b": "2\n"}, base)
+    second = origin.commit({"c": "3\n"}, first, ref=INTEGRATION)
+    tip = origin.commit({"d": "4\n"}, base, ref=TARGET)
+    result = do_prepare(second, ref=INTEGRATION, onto=TARGET, merge=True)
+    parents = origin.git("rev-list", "--parents", "-1", result.sha)
+    assert parents == f"{result.sha} {tip} {second}"
+
+
+def test_a_session_ref_that_moved_is_refused(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"}, ref=INTEGRATION)
+    verified = origin.commit({"b": "2\n"}, base)
+    origin.commit({"b": "swapped\n"}, base, ref=SESSION)
+    assert reason(lambda: do_prepare(verified)) == "RefMoved"
+
+
+def test_histories_without_a_common_commit_are_no_merge(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    origin.commit({"a": "1\n"}, ref=INTEGRATION)
+    work = origin.commit({"b": "2\n"}, ref=SESSION)
+    assert reason(lambda: do_prepare(work)) == "InternalError"
+
+
+def test_the_message_and_author_of_a_candidate_are_required(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"b": "2\n"}, base, ref=SESSION)
+    origin.commit({"c": "3\n"}, base, ref=INTEGRATION)
+    for broken in (
+        CommitText("", "x@y", "m"),
+        CommitText("<>", "x@y", "m"),
+        CommitText("a", "", " "),
+    ):
+        assert reason(lambda b=broken: do_prepare(work, commit=b)) == "InvalidConfig"  # type: ignore[misc]
+
+
+def test_remote_refs_are_named_in_full_or_are_branches() -> None:
+    assert git.full_ref("main") == "refs/heads/main"
+    assert git.full_ref(INTEGRATION) == INTEGRATION

@@ -1,0 +1,293 @@
+"""What the scheduler writes, and what it does where a write goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.scheduler import controller as scheduler
+from bernstein.controllers.scheduler.controller import SchedulerController
+from bernstein.controllers.settings import OperatorSettings
+from bernstein.controllers.wiring import Context
+from bernstein.controllers.writer import Writer
+from bernstein.kube.client import Client
+from bernstein.kube.errors import ApiError, Conflict, TransportError
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.reconcile import Controller
+from bernstein.kube.resource import Key, Object
+from bernstein.observe.metrics import Metrics
+from bernstein.resources import PLANS, PROJECTS, TASKS
+from tests.background import Background, eventually
+from tests.fence import Unfenced
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, at
+from tests.unit.kube.apiserver import ApiServer, Call, Fault
+
+KEY = Key(NAMESPACE, "default")
+Start = Callable[..., Any]
+
+
+class Scheduling:
+    """A cluster of one Project, and the scheduler with its caches."""
+
+    def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
+        self.api, self._client, self._background = api, client, background
+        self.caches = Caches(client)
+        events = EventRecorder(client, component="test", instance="test", sanitise=str)
+        writer = Writer(client, self.caches, Unfenced(), events)
+        settings, logs = OperatorSettings(image="b:1"), LogReader(client)
+        self.metrics = Metrics(process=False)
+        self.controller = SchedulerController(
+            Context(self.caches, writer, settings, self.metrics, logs)
+        )
+        self.guard = writer.guard
+
+    def project(self, name: str = "default", **spec: Any) -> None:
+        self.api.put(PROJECTS, name, NAMESPACE, spec=objects.project(name, **spec).spec.dump())
+
+    def task(self, name: str, status: TaskStatus | None = None, **spec: Any) -> None:
+        task = objects.task(name, plan=None, status=status or objects.status(), **spec)
+        meta: Object = {"creationTimestamp": at(-60).isoformat(), "generation": 1}
+        dumped = task.dump()
+        self.api.put(
+            TASKS, name, NAMESPACE, metadata=meta, spec=dumped["spec"], status=dumped["status"]
+        )
+
+    async def start(self) -> None:
+        """The caches are filled, and stay up to date."""
+        for informer in self.caches.informers:
+            self._background.start(informer.run())
+            await informer.synced()
+
+    def run(self) -> None:
+        """The scheduler at work, woken by events alone."""
+        loop = Controller(
+            "scheduler",
+            self.controller.reconcile,
+            primary=self.controller.primary,
+            guard=self.guard,
+            resync=1e6,
+        )
+        for watch in self.controller.watches():
+            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+        self._background.start(loop.run())
+
+    async def settled(self) -> None:
+        while wait := await self.guard.settle(KEY):
+            await eventually(lambda: self.guard.caught_up(KEY), seconds=wait + 10)
+
+    def state(self, name: str) -> str:
+        return str(self.api.get(TASKS, name, NAMESPACE)["status"]["state"])
+
+    def reason(self, name: str) -> str | None:
+        queue = self.api.get(TASKS, name, NAMESPACE)["status"].get("queue") or {}
+        return queue.get("reason")
+
+    def change(self, name: str, **status: Any) -> None:
+        """Somebody else writes the Task's status."""
+        live = self.api.get(TASKS, name, NAMESPACE)
+        self.api.put(
+            TASKS,
+            name,
+            NAMESPACE,
+            metadata=live["metadata"],
+            spec=live["spec"],
+            status=live["status"] | status,
+        )
+
+
+@pytest.fixture
+def world(api: ApiServer, client: Client, background: Background) -> Scheduling:
+    return Scheduling(api, client, background)
+
+
+def writes(api: ApiServer) -> list[str]:
+    """Tasks whose status was written, in order."""
+    return [call.name for call in api.calls if call.verb == "PATCH"]
+
+
+async def test_one_look_claims_what_fits_and_tells_the_others_why_they_wait(
+    world: Scheduling,
+) -> None:
+    world.project(limits={"maxAgents": 2})
+    for name, priority in (("low", 5), ("high", 1), ("middle", 3)):
+        world.task(name, priority=priority)
+    await world.start()
+
+    await world.controller.reconcile(KEY)
+
+    assert [world.state(n) for n in ("high", "middle", "low")] == ["Claimed", "Claimed", "Open"]
+    assert world.reason("low") == "MaxAgents"
+    moved = {"namespace": NAMESPACE, "state": "Claimed"}
+    counted = world.metrics.registry.get_sample_value("bernstein_task_moves_total", moved)
+    assert counted == 2
+
+
+async def test_where_nothing_changes_nothing_is_written(world: Scheduling) -> None:
+    world.project(limits={"maxAgents": 1})
+    for name in ("a", "b", "c"):
+        world.task(name, files=["x"])
+    await world.start()
+    await world.controller.reconcile(KEY)
+    await world.settled()
+    before = len(writes(world.api))
+
+    await world.controller.reconcile(KEY)
+
+    assert len(writes(world.api)) == before == 3
+
+
+@pytest.mark.parametrize("fault", ["drop-after", "fail-after"])
+async def test_a_claim_whose_answer_is_lost_counts_as_made(world: Scheduling, fault: Fault) -> None:
+    world.project(limits={"maxAgents": 1})
+    world.task("first", priority=1)
+    world.task("second")
+    await world.start()
+    world.api.stall()
+    world.api.fault = lambda call: fault if call.verb == "PATCH" else None
+    with pytest.raises((TransportError, ApiError)):
+        await world.controller.reconcile(KEY)
+    world.api.fault = lambda _: None
+
+    assert await world.guard.settle(KEY) == 0, "it is read live before the next look"
+    await world.controller.reconcile(KEY)
+
+    assert (world.state("first"), world.state("second")) == ("Claimed", "Open")
+    assert world.reason("second") == "MaxAgents"
+
+
+async def test_who_was_overtaken_by_another_write_holds_up_no_other_task(
+    world: Scheduling,
+) -> None:
+    world.project()
+    world.task("cancelled", priority=1)
+    world.task("other")
+    await world.start()
+    world.api.stall()
+    world.change("cancelled", feedback="somebody else was here")
+
+    with pytest.raises(Conflict):
+        await world.controller.reconcile(KEY)
+
+    assert (world.state("cancelled"), world.state("other")) == ("Open", "Claimed")
+
+
+async def test_a_task_that_cannot_be_written_holds_up_no_other_task(world: Scheduling) -> None:
+    world.project()
+    world.task("poisoned", priority=1)
+    world.task("other")
+    await world.start()
+
+    def refuse(call: Call) -> Fault | None:
+        return 422 if call.verb == "PATCH" and call.name == "poisoned" else None
+
+    world.api.fault = refuse
+    result = await world.controller.reconcile(KEY)
+
+    assert (world.state("poisoned"), world.state("other")) == ("Open", "Claimed")
+    assert result.requeue_after == scheduler.REFUSED_SECONDS
+
+
+async def test_reasons_are_written_in_portions_so_that_a_freed_place_need_not_wait(
+    world: Scheduling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "WAITS_AT_ONCE", 2)
+    world.project(limits={"maxAgents": 1})
+    for number in range(6):
+        world.task(f"t{number}")
+    await world.start()
+
+    result = await world.controller.reconcile(KEY)
+
+    assert result.requeue_after == 0
+    assert writes(world.api) == ["t0", "t1", "t2"]
+
+
+# --- what wakes it --------------------------------------------------------------------------------
+
+
+async def test_a_task_that_is_being_deleted_keeps_its_place_and_wakes_the_next_when_it_is_gone(
+    world: Scheduling,
+) -> None:
+    world.project(limits={"maxAgents": 1})
+    world.task("first", objects.status(TaskState.IN_PROGRESS))
+    world.task("second")
+    await world.start()
+    world.run()
+    await eventually(lambda: world.reason("second") == "MaxAgents")
+    live = world.api.get(TASKS, "first", NAMESPACE)
+    going = live["metadata"] | {"deletionTimestamp": at(0).isoformat(), "finalizers": ["x"]}
+    world.api.put(
+        TASKS, "first", NAMESPACE, metadata=going, spec=live["spec"], status=live["status"]
+    )
+    world.task("third")
+    await eventually(lambda: world.reason("third") == "MaxAgents")
+    assert world.state("second") == "Open"
+
+    world.api.remove(TASKS, "first", NAMESPACE)
+
+    await eventually(lambda: world.state("second") == "Claimed")
+
+
+async def test_what_depends_on_a_task_of_another_project_is_woken_by_its_end(
+    world: Scheduling,
+) -> None:
+    world.project()
+    world.project("other")
+    world.task("upstream", objects.status(TaskState.DONE, project="other"), projectRef="other")
+    world.task("downstream", dependsOn=["upstream"])
+    await world.start()
+    world.run()
+    await eventually(lambda: world.reason("downstream") == "DependencyPending")
+
+    world.change("upstream", state="Closed")
+
+    await eventually(lambda: world.state("downstream") == "Claimed")
+
+
+async def test_who_has_landed_gives_the_turn_to_the_next_in_line(world: Scheduling) -> None:
+    queued = Delivery(state="Pending", step="Queued", onto="refs/heads/main")
+    world.project()
+    for name in ("a", "b"):
+        world.task(name, objects.done(delivery=queued))
+    await world.start()
+    world.run()
+
+    def step(name: str) -> object:
+        return world.api.get(TASKS, name, NAMESPACE)["status"]["delivery"]["step"]
+
+    await eventually(lambda: step("a") == "Next" and world.reason("b") == "MergeQueue")
+    assert step("b") == "Queued"
+    world.change("a", state="Closed")
+    await eventually(lambda: step("b") == "Next")
+
+
+async def test_a_plan_that_goes_on_wakes_its_tasks(world: Scheduling) -> None:
+    world.project()
+    plan = objects.plan(suspend=True).dump()
+    owned = {"uid": objects.PLAN_UID, "generation": 1}
+    world.api.put(PLANS, "web", NAMESPACE, metadata=owned, spec=plan["spec"], status=plan["status"])
+    task = objects.task("work", status=objects.status()).dump()
+    owner = {"kind": "Plan", "name": "web", "uid": objects.PLAN_UID, "controller": True}
+    meta = {
+        "labels": task["metadata"]["labels"],
+        "ownerReferences": [owner | {"apiVersion": PLANS.api_version}],
+        "creationTimestamp": at(-60).isoformat(),
+    }
+    world.api.put(TASKS, "work", NAMESPACE, metadata=meta, spec=task["spec"], status=task["status"])
+    await world.start()
+    world.run()
+    await eventually(lambda: world.reason("work") == "PlanSuspended")
+
+    spec = plan["spec"] | {"suspend": False}
+    going_on = {"uid": objects.PLAN_UID, "generation": 2}
+    world.api.put(PLANS, "web", NAMESPACE, metadata=going_on, spec=spec, status=plan["status"])
+
+    await eventually(lambda: world.state("work") == "Claimed")

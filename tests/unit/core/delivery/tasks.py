@@ -1,0 +1,67 @@
+"""Tasks whose work is verified, as decisions about their delivery see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.project import Project
+from bernstein.api.task import Task, TaskStatus
+from bernstein.core.actions import TaskDecision
+from bernstein.core.jobs import JobView
+from tests.unit.core import objects, scheduled
+from tests.unit.core.objects import (
+    HEAD,
+    TIP,
+    Object,
+    at,
+    done,
+    project,
+    result_job,
+    sha,
+    snapshot,
+    verification,
+)
+
+LINT = objects.gate("lint")
+INTEGRATION = "refs/bernstein/1111222233334444/integration"
+CANDIDATE = "refs/bernstein/1111222233334444/work/candidate"
+OWN = {"name": "own", "command": "true", "image": "own:1"}
+
+
+def verified(delivery: Delivery | None = None, **more: Any) -> TaskStatus:
+    judged: Object = {"passed": True, "checks": [LINT]}
+    given = more.pop("verification", {})
+    return done(verification=verification(**(judged | given)), delivery=delivery, **more)
+
+
+def step(name: str, **more: Any) -> Delivery:
+    fields: Object = {"state": "Pending", "step": name, "onto": INTEGRATION, "round": 1}
+    return Delivery.model_validate(fields | more)
+
+
+def look(
+    status: TaskStatus,
+    *jobs: JobView,
+    others: tuple[Task, ...] = (),
+    now: float = 0,
+    of: Project | None = None,
+    **spec: Any,
+) -> TaskDecision:
+    subject = objects.task(status=status, **spec)
+    found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
+    return scheduled.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
+
+
+LANDING = step("Landing")
+PREPARING = step("Preparing")
+
+
+def landed(state: str = "Landed", tip: str = HEAD) -> JobView:
+    return result_job("work-s1-land-1", "land", LandResult(state, tip))
+
+
+def prepared(**more: Any) -> JobView:
+    fields: Object = {"base": TIP, "sha": sha(8), "tree": sha(9), "changed": Changed(2, True)}
+    return result_job("work-s1-prepare-1", "prepare", PrepareResult(**(fields | more)))

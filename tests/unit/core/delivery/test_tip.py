@@ -1,0 +1,58 @@
+"""Where work lands, and on what tip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core.delivery import tip
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, at, closed, done, plan, sha, snapshot
+
+
+def queued(step: str | None = "Queued", **more: Any) -> Delivery:
+    return Delivery.model_validate({"state": "Pending", "step": step} | more)
+
+
+def task(name: str, delivery: Delivery | None = None, **spec: Any) -> Task:
+    return objects.task(name, status=done(delivery=delivery), **spec)
+
+
+def test_a_plans_tasks_land_in_its_integration_ref_others_in_the_branch() -> None:
+    assert snapshot(task("a")).target_ref == "refs/bernstein/1111222233334444/integration"
+    assert snapshot(task("a", plan=None)).target_ref == "refs/heads/main"
+
+
+def test_the_refs_of_a_plans_tasks_are_beside_its_integration_ref() -> None:
+    assert snapshot(task("a")).refs == "refs/bernstein/1111222233334444"
+    assert snapshot(task("a", plan=None)).refs == "refs/bernstein/uida"
+
+
+def test_a_plan_that_an_older_release_began_keeps_its_refs() -> None:
+    ref = "refs/bernstein/11112222/integration"
+    begun = Integration(ref=ref, target="refs/heads/main", target_sha=BASE)
+    found = snapshot(task("a"), plan=plan(status=PlanStatus(integration=begun, expanded=True)))
+
+    assert found.target_ref == ref
+    assert found.refs == "refs/bernstein/11112222"
+
+
+def test_the_tip_is_where_the_last_one_landed() -> None:
+    one = objects.task("b", status=closed(1, landed_at=at(-20)))
+    other = objects.task("c", status=closed(2, landed_at=at(-10)))
+
+    assert tip.known_tip(snapshot(task("a"), others=(one, other))) == sha(2)
+    assert tip.known_tip(snapshot(task("a"))) == BASE
+    assert tip.known_tip(snapshot(task("a"), plan=plan(begun=False))) is None
+    assert tip.known_tip(snapshot(task("a", plan=None))) is None
+
+
+def test_what_a_job_saw_is_newer_than_what_statuses_tell() -> None:
+    landed = objects.task("b", status=closed(1))
+    seen = task("a", queued(tip=sha(5)))
+
+    assert tip.known_tip(snapshot(seen, others=(landed,))) == sha(5)
+    assert landed.status.state is TaskState.CLOSED

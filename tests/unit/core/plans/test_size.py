@@ -1,0 +1,86 @@
+"""Plans that no cluster can hold are refused before anything is made of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bernstein.api.plan import Plan, PlanSpec
+from bernstein.core.plans import size
+from bernstein.core.plans.expansion import expand
+from bernstein.core.plans.validation import validate_file
+from tests.unit.core import objects
+from tests.unit.core.plans.plan_files import spec_of
+
+EMOJI = "\N{VIOLIN}"
+
+
+def plan(stages: int, steps: int, **more: Any) -> dict[str, Any]:
+    """A plan file; fields that begin with `stage_` or `step_` go there."""
+
+    def fields(prefix: str) -> dict[str, Any]:
+        return {k.removeprefix(prefix): v for k, v in more.items() if k.startswith(prefix)}
+
+    made: list[dict[str, Any]] = [
+        {
+            "name": f"{fields('stage_').get('name', 'stage')} {n}",
+            "depends_on": [] if not more.get("edges") else None,
+            "steps": [{"title": f"{n}.{m}", **fields("step_")} for m in range(steps)],
+        }
+        for n in range(stages)
+    ]
+    for number, stage in enumerate(made):
+        if stage["depends_on"] is None:
+            stage["depends_on"] = [other["name"] for other in made[:number]]
+    top = {k: v for k, v in more.items() if not k.startswith(("stage_", "step_")) and k != "edges"}
+    return {"name": "large", "stages": made, **top}
+
+
+def refusals(data: dict[str, Any]) -> list[str]:
+    return [error.message for error in validate_file(data).errors]
+
+
+def test_the_largest_plan_of_short_steps_is_taken() -> None:
+    assert refusals(plan(40, 50)) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (plan(40, 50, constraints=["x" * 1024] * 50), "Tasks take"),
+        (plan(40, 50, edges=True), "Tasks take"),
+        (plan(40, 27, stage_name=EMOJI * 290), "with its status the plan takes"),
+        (plan(40, 50, step_description="x" * 400), "with its status the plan takes"),
+    ],
+)
+def test_what_a_cluster_cannot_hold_is_refused_with_what_helps(
+    data: dict[str, Any], says: str
+) -> None:
+    (message,) = refusals(data)
+
+    assert message.startswith("stages: ")
+    assert says in message
+    assert message.endswith("make several plans of it")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        plan(10, 20, constraints=["x" * 300] * 3, step_files=["a.py", "b/*.py"]),
+        plan(10, 20, edges=True, step_description=EMOJI * 100),
+    ],
+)
+def test_the_size_of_tasks_is_known_before_they_are_made(data: dict[str, Any]) -> None:
+    spec = spec_of(data)
+    subject: Plan = objects.plan().model_copy(update={"spec": spec})
+
+    texts = (json.dumps(task["spec"], ensure_ascii=False) for task in expand(subject, "p"))
+    made = sum(len(text.encode()) for text in texts)
+
+    assert 0.8 < size._of_tasks(spec) / made < 3, "names of Tasks may be shorter than it counts"
+
+
+def test_a_plan_without_steps_of_its_own_size_is_no_problem() -> None:
+    assert list(size.too_large(PlanSpec.model_validate(spec_of(plan(1, 1))))) == []

@@ -1,0 +1,121 @@
+"""Whose turn it is to land: one in each ref, by order, and nobody is overtaken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task, TaskStatus
+from bernstein.api.waiting import Hold
+from bernstein.core import conditions
+from bernstein.core.scheduling import lanes
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, done
+
+INTEGRATION = "refs/bernstein/11112222/integration"
+HOLD = Hold(reason="InfrastructureError", retry_at=at(30), generation=1)
+
+
+def delivery(step: str = "Queued", **more: Any) -> Delivery:
+    fields = {"state": "Pending", "step": step, "onto": INTEGRATION}
+    return Delivery.model_validate(fields | more)
+
+
+def task(name: str, step: str = "Queued", *, of: TaskStatus | None = None, **spec: Any) -> Task:
+    return objects.task(name, status=of or done(delivery=delivery(step)), **spec)
+
+
+def stalled(name: str, step: str) -> Task:
+    status = conditions.stalled(done(delivery=delivery(step)), "GateErrored", "", NOW)
+    return task(name, of=status)
+
+
+def deleting(found: Task) -> Task:
+    meta = found.metadata.model_copy(update={"deletion_timestamp": NOW})
+    return found.model_copy(update={"metadata": meta})
+
+
+def turns(*tasks: Task) -> dict[str, str]:
+    """`Next` for those that get the turn, `Queued` for those that lose it, else whom they wait
+    for."""
+    told = {}
+    for each, status in lanes.turns(tasks, NOW):
+        assert status.delivery is not None
+        waits = status.queue.message.split("'")[1] if status.queue is not None else None
+        told[each.metadata.name] = waits or str(status.delivery.step)
+    return told
+
+
+@pytest.mark.parametrize("step", ["Next", "Preparing", "Landing"])
+def test_nobody_overtakes_a_task_whose_turn_it_is(step: str) -> None:
+    assert turns(task("z", step, priority=5), task("a", priority=1)) == {"a": "z"}
+
+
+def test_the_turn_goes_by_priority_then_age_then_name() -> None:
+    low, high = task("a", priority=2), task("z", priority=1)
+    old, young = task("y", created=at(-9)), task("x", created=at(-8))
+
+    assert turns(low, high) == {"z": "Next", "a": "z"}
+    assert turns(young, old) == {"y": "Next", "x": "y"}
+    assert turns(task("d"), task("c")) == {"c": "Next", "d": "c"}
+
+
+def test_each_waits_for_the_one_right_before_it_so_that_its_words_stay() -> None:
+    first, *rest = (task(name) for name in "abcd")
+    with_first = turns(first, *rest)
+
+    assert with_first == {"a": "Next", "b": "a", "c": "b", "d": "c"}
+    assert turns(*rest) == {"b": "Next", "c": "b", "d": "c"}
+
+
+def test_a_waiting_task_forgets_the_tip_that_others_move() -> None:
+    seen = done(delivery=delivery(tip=objects.TIP, round=4))
+    (_, status), *_ = (e for e in lanes.turns([task("a", "Landing"), task("b", of=seen)], NOW))
+
+    assert status.delivery == delivery(round=4)
+    assert status.queue is not None
+    assert status.queue.reason == "MergeQueue"
+
+
+@pytest.mark.parametrize("step", ["Preparing", "Queued"])
+def test_a_task_that_needs_a_person_blocks_nobody(step: str) -> None:
+    assert turns(stalled("a", step), task("b")) == {"b": "Next"}
+
+
+def test_a_turn_that_cannot_be_used_is_taken_back_before_another_one_gets_it() -> None:
+    kept_back = task("c", of=done(delivery=delivery("Next"), hold=HOLD))
+
+    assert turns(stalled("a", "Next"), task("b")) == {"a": "Queued"}
+    assert turns(kept_back, task("b")) == {"c": "Queued"}
+    assert turns(stalled("a", "Queued"), task("b")) == {"b": "Next"}
+
+
+def test_a_task_that_is_held_asks_for_its_turn_when_that_is_over() -> None:
+    held = task("a", of=done(delivery=delivery(), hold=HOLD))
+
+    assert turns(held, task("b")) == {"b": "Next"}
+
+
+def test_each_ref_has_its_own_lane() -> None:
+    other = task("a", of=done(delivery=delivery("Landing", onto="refs/heads/main")), plan=None)
+
+    assert turns(other, task("b")) == {"b": "Next"}
+
+
+def test_a_task_that_is_being_deleted_keeps_its_turn_until_it_is_gone() -> None:
+    assert turns(deleting(task("a", "Landing")), task("b")) == {"b": "a"}
+    assert turns(deleting(task("a", "Next")), task("b")) == {"b": "a"}
+
+
+def test_who_is_going_gets_no_turn() -> None:
+    assert turns(deleting(task("a")), task("b")) == {"b": "Next"}
+    assert turns(task("a", cancel={"reason": "no"}), task("b")) == {"b": "Next"}
+
+
+def test_only_work_that_is_done_is_in_a_lane() -> None:
+    failed = done(delivery=delivery("Landing")).model_copy(update={"state": TaskState.FAILED})
+
+    assert turns(task("a", of=failed), task("b")) == {"b": "Next"}

@@ -1,0 +1,72 @@
+"""What the schedule of a Project decides otherwise than Tasks did that scheduled themselves."""
+
+from __future__ import annotations
+
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.differences import Pair
+
+_HEARSAY = ("ModelAuthFailed", "ProviderUnavailable", "RateLimited", "UsageLimited")
+QUEUE = ("conditions.Reconciling", "queue")
+
+
+def _asks_before_it_lands(pair: Pair) -> bool:
+    """Whether it had no delivery before, and today's has taken no number of a Job yet."""
+    was, now = (status.get("delivery", {}) for status in (pair.recorded, pair.today))
+    return "delivery" not in pair.before and now == {**was, "round": 0}
+
+
+def _says_no_sum(pair: Pair) -> bool:
+    was, now = (status.get("queue", {}) for status in (pair.recorded, pair.today))
+    return str(was.get("message")).endswith(str(now.get("message"))) and was["reason"] == (
+        now["reason"]
+    ) == ("BudgetExceeded")
+
+
+def _is_in_no_schedule(pair: Pair) -> bool:
+    return pair.recorded.get("queue", {}).get("reason") == "PlanCancelled" and "queue" not in (
+        pair.today
+    )
+
+
+def _waits_for_the_prober(pair: Pair) -> bool:
+    told = pair.today.get("queue", {})
+    return pair.recorded["state"] == "Claimed" and told.get("reason") in _HEARSAY
+
+
+def _is_held_by_no_single_word(pair: Pair) -> bool:
+    was, now = (status.get("queue", {}).get("reason") for status in (pair.recorded, pair.today))
+    return was in _HEARSAY and now not in _HEARSAY
+
+
+SCHEDULING = (
+    Change(
+        "a Task asks for its turn before it takes a number for its next Job",
+        "Task",
+        ("delivery.round",),
+        _asks_before_it_lands,
+    ),
+    Change(
+        "why a Task waits for money does not change while agents at work spend it",
+        "Task",
+        ("conditions.Stalled.message", "queue.message"),
+        _says_no_sum,
+    ),
+    Change(
+        "a new Task that is cancelled already is in no schedule",
+        "Task",
+        QUEUE,
+        _is_in_no_schedule,
+    ),
+    Change(
+        "who tries already whether it is mended is not overtaken",
+        "Task",
+        (*QUEUE, "history", "model", "session", "sessions", "state"),
+        _waits_for_the_prober,
+    ),
+    Change(
+        "what one session says of its provider holds no other Task",
+        "Task",
+        QUEUE,
+        _is_held_by_no_single_word,
+    ),
+)
