@@ -320,6 +320,10 @@ def _values(rule: Rule, field: str) -> tuple[Any, Any]:
             [{"type": "path_exists", "path": "a"}],
             [{"type": "path_exists", "path": "b"}],
         ),
+        "price": (
+            {"model": "a", "input": "1", "output": "2"},
+            {"model": "a", "input": "1", "output": "3"},
+        ),
         "stages": (
             [{"name": "a", "steps": [{"title": "t"}]}],
             [{"name": "a", "steps": [{"title": "u"}]}],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from bernstein.core.owners import owner_reference
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
 from tests.cluster.control_plane.audit import Write
 from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
+from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS, valid
 
 
 def foreign_job(namespace: str, name: str) -> Object:
@@ -59,19 +60,30 @@ async def test_a_plan_whose_tasks_name_is_taken_makes_none_until_it_is_free(worl
     assert condition(plan, "Stalled") == {}
 
 
-async def test_a_task_of_another_plan_is_left_to_it(world: World) -> None:
-    """`a-b` + `c` and `a` + `b-c` give the same name."""
+async def test_two_plans_never_need_the_same_task(world: World) -> None:
+    """`a-b` + `c` and `a` + `b-c` gave the same name."""
     await world.start()
     await world.plan("a-b", [stage("c", "d")])
-    await world.until(PLANS, "a-b", lambda p: p["status"].get("phase") == "Succeeded")
-    task = await world.get(TASKS, "a-b-c-d")
     await world.plan("a", [stage("b c", "d")])
+    for plan in ("a-b", "a"):
+        await world.until(PLANS, plan, lambda p: p["status"].get("phase") == "Succeeded")
+    assert set(await world.all(TASKS)) == {"a-b--c-d", "a-b-c-d"}
+
+
+async def test_a_task_of_another_plan_is_left_to_it(world: World) -> None:
+    await world.start()
+    other = await world.plan("other", [stage("c", "d")])
+    reference = owner_reference("Plan", "other", other["metadata"]["uid"])
+    hung_on = valid("Task", world.namespace, "a-b-c", dependsOn=["never"])
+    hung_on["metadata"]["ownerReferences"] = [reference]
+    await world.apply(TASKS, hung_on)
+    await world.task_in("a-b-c", "Open")
+    await world.plan("a", [stage("b", "c")])
     plan = await world.stalled(PLANS, "a", "NameConflict")
     assert (
-        "Task 'a-b-c-d' exists already and belongs to Plan 'a-b'"
+        "Task 'a-b-c' exists already and belongs to Plan 'other'"
         in (condition(plan, "Stalled")["message"])
     )
-    assert await world.get(TASKS, "a-b-c-d") == task
     assert not plan["status"]["expanded"]
 
 

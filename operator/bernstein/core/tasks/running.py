@@ -17,7 +17,8 @@ from bernstein.core.scheduling import waiting
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import count_failure, infrastructure, not_counted, settle
-from bernstein.core.verification.task import change_problem
+from bernstein.core.verification import summary
+from bernstein.core.verification.task import change_problem, specs_of
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -66,7 +67,7 @@ def _session_ended(
         problem = change_problem(snapshot.task, outcome, work)
         if problem is None:
             settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
-            return _reported_done(settled, session, now)
+            return _reported_done(snapshot, settled, session, now)
         reason, message = problem
     counts = policy(reason).counts
     status = settle(snapshot, session, status, reason, message, counted=counts)
@@ -86,7 +87,9 @@ def _checkpoint(session: AgentSession, status: TaskStatus, reason: str) -> str |
     return session.spec.work_ref if pushed or reported else status.checkpoint
 
 
-def _reported_done(status: TaskStatus, session: AgentSession, now: datetime) -> TaskStatus:
+def _reported_done(
+    snapshot: TaskSnapshot, status: TaskStatus, session: AgentSession, now: datetime
+) -> TaskStatus:
     """Done is only what the agent reports: its work has yet to be judged."""
     work = session.status.work
     assert work is not None
@@ -100,6 +103,10 @@ def _reported_done(status: TaskStatus, session: AgentSession, now: datetime) -> 
         tests_changed=work.tests_changed,
         deps_changed=work.deps_changed,
     )
+    if snapshot.project is not None:
+        # Known already, so that the first look at it has nothing to write.
+        policy_of_now = summary.policy(specs_of(snapshot, judged))
+        judged = judged.model_copy(update={"policy": policy_of_now})
     done = move(status, TaskState.DONE, "Reported", now).model_copy(
         update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}
     )

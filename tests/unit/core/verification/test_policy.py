@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.project import Project
+from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.core.actions import DeleteJobs, RunCheck, TaskDecision
@@ -58,6 +59,17 @@ def test_a_round_says_what_judges() -> None:
     assert judged(found).passed is True
     assert judged(found).policy == summary.policy(required_checks((), both.spec, CHANGED))
     assert judged(look(done(), of=both)).policy == judged(found).policy
+
+
+def test_work_that_is_reported_names_its_judges_so_that_the_first_look_writes_nothing() -> None:
+    reports = objects.task(status=objects.with_session(TaskState.IN_PROGRESS))
+    ended = snapshot(reports, sessions=(objects.dead(work=objects.work()),), project=asking(OWN))
+    reported = task_decide.decide(ended, NOW).status
+    first = look(reported, of=asking(OWN))
+
+    assert reported.state is TaskState.DONE
+    assert [action.job for action in first.actions if isinstance(action, RunCheck)]
+    assert first.status == reported
 
 
 @pytest.mark.parametrize(
