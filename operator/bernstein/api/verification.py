@@ -42,6 +42,9 @@ class Verification(Model):
     """What is judged, and how it was judged."""
 
     round: int = Field(default=0, description="Numbers the Jobs' names.")
+    first_round: int | None = Field(
+        default=None, description="From here on rounds count for this tree; absent: from 0."
+    )
     base: Sha
     sha: Sha
     tree: Annotated[str, Field(max_length=64)]

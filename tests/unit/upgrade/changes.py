@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
+from tests.unit.upgrade.changes_of_rounds import ROUNDS
 from tests.unit.upgrade.changes_of_scheduling import SCHEDULING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
@@ -426,5 +427,6 @@ CHANGES = (
         ("delivery",),
         _is_judged_first,
     ),
+    *ROUNDS,
     *SCHEDULING,
 )

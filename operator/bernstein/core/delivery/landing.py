@@ -239,8 +239,10 @@ def _candidate(
     before: Verification | None, result: PrepareResult, landing: Landing
 ) -> Verification:
     """The candidate as what the checks judge next."""
+    number = before.round + 1 if before is not None else 0
     return Verification(
-        round=before.round + 1 if before is not None else 0,
+        round=number,
+        first_round=number,
         base=result.base,
         sha=result.sha,
         tree=result.tree,

@@ -123,15 +123,14 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.hold is not None:
-        over = _is_over(status) and not holds.is_mended(status.hold, project)
+        over = _is_over(status) or _is_endless(judged)
+        over = over and not holds.is_mended(status.hold, project)
         seconds = None if over else holds.seconds_left(status.hold, project, now)
         if over or seconds is not None:
             return Waiting(status, (), seconds)
-        status = _resumed(status, now)
-    if judged.round >= MAX_ROUNDS:
-        return Waiting(
-            stalled(status, Reason.GATE_ERRORED, with_remedy(ENDLESS, Reason.GATE_ERRORED), now)
-        )
+        status, judged = _resumed(status, judged, now)
+    if _is_endless(judged):
+        return Waiting(_endless(status, project, now))
     jobs_to_run = _runs(question, judged)
     existing = _existing(jobs_to_run, judged, jobs, now)
     policy = summary.policy(question.checks)
@@ -180,10 +179,27 @@ def _is_over(status: Judged) -> bool:
     return status.gate_errors > MAX_GATE_ERRORS
 
 
-def _resumed(status: S, now: datetime) -> S:
+def _is_endless(judged: Verification) -> bool:
+    """Something never settles: the checks of this tree were begun too often."""
+    return judged.round - (judged.first_round or 0) >= MAX_ROUNDS
+
+
+def _endless(status: S, project: Project, now: datetime) -> S:
+    """Held until the Project changes."""
+    held = holds.hold(Reason.GATE_ERRORED, ENDLESS, project, now)
+    status = status.model_copy(update={"hold": held})
+    return stalled(status, Reason.GATE_ERRORED, with_remedy(ENDLESS, Reason.GATE_ERRORED), now)
+
+
+def _resumed(status: S, judged: Verification, now: datetime) -> tuple[S, Verification]:
+    """Without its hold; what was counted too often is counted anew."""
+    if _is_endless(judged):
+        judged = judged.model_copy(update={"first_round": judged.round})
     errors = 0 if _is_over(status) else status.gate_errors
-    status = status.model_copy(update={"gate_errors": errors, "hold": None})
-    return busy(status, "Verifying", "the checks are run again", now)
+    update: dict[str, object] = {"gate_errors": errors, "hold": None, "verification": judged}
+    return busy(
+        status.model_copy(update=update), "Verifying", "the checks are run again", now
+    ), judged
 
 
 def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunInspect]:

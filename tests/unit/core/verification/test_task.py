@@ -370,6 +370,26 @@ def test_checks_that_never_settle_are_not_run_for_ever() -> None:
     assert names(last.actions) == [f"work-s1-lint-{MAX_ROUNDS - 1}"]
 
 
+def test_checks_that_never_settled_are_run_again_when_the_project_changes() -> None:
+    endless = look(done(verification=objects.verification(round=MAX_ROUNDS))).status
+
+    later = look(endless, now=PROBE_SECONDS)
+    assert (later.status, later.actions) == (endless, ())
+    subject = snapshot(objects.task(status=endless), project=objects.project(generation=2))
+    mended = task_decide.decide(subject, at(0))
+
+    assert names(mended.actions) == [f"work-s1-lint-{MAX_ROUNDS}"]
+    assert stalled_for(mended.status.conditions) is None
+
+
+def test_rounds_of_an_earlier_tree_do_not_count_for_a_candidate() -> None:
+    judged = objects.verification(round=MAX_ROUNDS, first_round=MAX_ROUNDS, candidate=True)
+
+    decision = look(done(verification=judged))
+
+    assert names(decision.actions) == [f"work-s1-lint-{MAX_ROUNDS}"]
+
+
 OOM = objects.check_pod(137, reason="OOMKilled")
 
 

@@ -1,0 +1,34 @@
+"""What today's code decides otherwise about rounds of checks, on purpose."""
+
+from __future__ import annotations
+
+from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.differences import Pair
+
+
+def _counts_from_its_first_round(pair: Pair) -> bool:
+    judged = pair.today["verification"]
+    return bool(judged["candidate"] and judged["firstRound"] == judged["round"])
+
+
+def _never_settles(pair: Pair) -> bool:
+    return "without an end" in pair.today.get("hold", {}).get("message", "")
+
+
+ROUNDS = (
+    *(
+        Change(
+            f"the rounds of a candidate of a {kind} count from its first one",
+            kind,
+            ("verification.firstRound",),
+            _counts_from_its_first_round,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Task whose checks never settle is held until the Project changes",
+        "Task",
+        ("hold",),
+        _never_settles,
+    ),
+)
