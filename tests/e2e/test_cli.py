@@ -157,7 +157,7 @@ def test_status_and_logs_tell_of_every_attempt_and_verdict(
     assert record["counts"]["closed"] == 2
     assert record["cost_usd"] > 0
     assert record["delivery"]["sha"] == bernstein.here.tip()
-    task = "small-plan-code-add-the-parser"
+    task = "small-plan--code-add-the-parser"
     told = bernstein("logs", task)
     assert told.code == 0, told.err
     for words in (
@@ -203,7 +203,7 @@ def test_what_a_failed_test_run_printed_outlives_its_job(bernstein: CommandLine)
 def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:
     started = bernstein("run", bernstein.file("endless.yaml", HANGING), "--no-wait", "--json")
     assert started.code == 0, started.err
-    here, task = bernstein.here, "endless-plan-only-hang"
+    here, task = bernstein.here, "endless-plan--only-hang"
     here.await_("task", task, lambda t: state(t) == "InProgress", SECONDS)
     here.await_("agentsession", f"{task}-s1", lambda s: "report" in s["status"], SECONDS)
     shown = bernstein("status", "endless-plan")
