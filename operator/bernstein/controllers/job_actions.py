@@ -98,11 +98,18 @@ async def execute(
 
 
 async def create(key: Key, job: Object, context: Context) -> None:
-    """Makes the Job. Raises JobRefused where the API server will not have it."""
+    """Makes the Job. Raises JobRefused where the API server will not have it.
+
+    While an earlier request for it may still be on its way, a refusal settles nothing: it is raised
+    as it is, and the same Job is asked for again.
+    """
     try:
         await context.writer.create(key, JOBS, job)
     except (Forbidden, Invalid) as error:
-        raise JobRefused(job["metadata"]["name"], str(error)) from error
+        name = job["metadata"]["name"]
+        if context.writer.guard.may_come_late(JOBS, Key(key.namespace, name)):
+            raise
+        raise JobRefused(name, str(error)) from error
 
 
 async def carry_out(

@@ -38,6 +38,10 @@ class _Write:
         return not self.revision and not self.uid
 
 
+LATE_SECONDS = 120.0
+"""So long a request whose answer is lost may be on its way; API servers end their own in 60 s."""
+
+
 class Guard:
     """Remembers the writes of each reconciled key until the informers have seen them.
 
@@ -58,6 +62,7 @@ class Guard:
         self._bound = bound
         self._recheck = recheck
         self._clock = clock
+        self._unanswered: dict[tuple[Resource, Key], float] = {}
         self._writes: dict[Key, dict[tuple[Resource, Key], _Write]] = {}
 
     def wrote(self, owner: Key, resource: Resource, obj: Object) -> None:
@@ -78,7 +83,15 @@ class Guard:
     def uncertain(self, owner: Key, resource: Resource, key: Key) -> None:
         """Remember that ``owner``'s reconcile wrote this object and was not told whether that was
         applied: only a live read can tell."""
-        self._remember(owner, resource, key, _Write(self._clock.monotonic()))
+        now = self._clock.monotonic()
+        recent = {k: at for k, at in self._unanswered.items() if now - at < LATE_SECONDS}
+        self._unanswered = {**recent, (resource, key): now}
+        self._remember(owner, resource, key, _Write(now))
+
+    def may_come_late(self, resource: Resource, key: Key) -> bool:
+        """Whether a write of this object, to which nobody got an answer, may still be applied."""
+        at = self._unanswered.get((resource, key))
+        return at is not None and self._clock.monotonic() - at < LATE_SECONDS
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all writes of ``owner``'s reconciles."""

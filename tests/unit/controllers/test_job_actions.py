@@ -16,6 +16,7 @@ from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
 from bernstein.core.jobs import JobView
 from bernstein.kube.client import Client
+from bernstein.kube.errors import ApiError, Forbidden
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import JOBS, Key
 from bernstein.observe.metrics import Metrics
@@ -70,3 +71,16 @@ async def test_the_others_are_made_and_the_refusal_is_part_of_what_is_decided_on
     assert api.names(JOBS) == ["a", "c"]
     assert list(decided.jobs) == ["b"]
     assert decided.jobs["b"].refused
+
+
+async def test_a_refusal_settles_nothing_while_an_earlier_request_may_be_on_its_way(
+    api: ApiServer, context: Context
+) -> None:
+    job = {"metadata": {"name": "late", "namespace": "default"}, "spec": {}}
+    api.fault = lambda _: 500
+    with pytest.raises(ApiError):
+        await job_actions.create(KEY, job, context)
+
+    api.fault = lambda _: 403
+    with pytest.raises(Forbidden):
+        await job_actions.create(KEY, job, context)

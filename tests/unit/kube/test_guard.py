@@ -3,7 +3,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.errors import ApiError
-from bernstein.kube.guard import Guard
+from bernstein.kube.guard import LATE_SECONDS, Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, Key
 from tests.background import Background, eventually
@@ -155,3 +155,16 @@ async def test_what_is_written_while_another_is_read_is_not_forgotten(
     api.fault = write_once
     await guard.settle(OWNER)
     assert not guard.caught_up(OWNER)
+
+
+async def test_a_request_without_an_answer_may_be_on_its_way_for_a_while(
+    informer: Informer,
+) -> None:
+    now = 0.0
+    guard = Guard([informer], clock=Clock(monotonic=lambda: now))
+    guard.uncertain(OWNER, WIDGETS, Key("default", "w"))
+
+    assert guard.may_come_late(WIDGETS, Key("default", "w"))
+    assert not guard.may_come_late(WIDGETS, Key("default", "other"))
+    now = LATE_SECONDS
+    assert not guard.may_come_late(WIDGETS, Key("default", "w"))
