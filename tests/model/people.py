@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of
@@ -16,6 +16,8 @@ from tests.unit.core.simulation.remote import Remote
 
 KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS)}
 TARGET = "refs/heads/main"
+
+T = TypeVar("T")
 
 
 class People:
@@ -42,7 +44,7 @@ class People:
         found = sorted(self._store.all(resource), key=lambda obj: key_of(obj).name)
         if "name" in event:
             found = [obj for obj in found if event["name"] in key_of(obj).name]
-        return found[int(event.get("pick", 0.0) * len(found))] if found else None
+        return _one_of(found, event.get("pick", 0.0)) if found else None
 
     def _apply_plan(self, event: dict[str, Any]) -> None:
         self._apply(PLANS, valid("Plan", NAMESPACE, event["name"], **event["spec"]))
@@ -61,7 +63,7 @@ class People:
             if self._store.find(resource, key_of(obj)) is None
         ]
         if gone:
-            resource, obj = gone[int(event["pick"] * len(gone))]
+            resource, obj = _one_of(gone, event["pick"])
             self._store.create(resource, obj)
 
     def _cancel(self, event: dict[str, Any]) -> None:
@@ -121,3 +123,8 @@ class People:
         for plan in self._store.all(PLANS):
             if plan["spec"].get("suspend") and not is_deleting(plan):
                 self._resume(plan)
+
+
+def _one_of(choice: list[T], pick: float) -> T:
+    """`pick`: from 0 to 1; rounded as it is in a scenario, it may be 1."""
+    return choice[min(int(pick * len(choice)), len(choice) - 1)]
