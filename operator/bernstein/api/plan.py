@@ -29,6 +29,9 @@ from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, Hold
 
+MAX_STAGES = 40
+MAX_STEPS = 50
+"""Of a stage."""
 MAX_SETTLED = 100
 """Sessions that a Plan settles itself at a time; more wait until these are gone."""
 
@@ -56,10 +59,10 @@ class Step(Assignment):
 class Stage(Model):
     name: Line
     description: Text | None = None
-    depends_on: Annotated[tuple[Line, ...], Field(max_length=40)] | None = Field(
+    depends_on: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] | None = Field(
         default=None, description="Stages that come first; absent: the stage before; []: none."
     )
-    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MAX_STEPS)]
 
 
 class PlanSpec(Model):
@@ -86,7 +89,8 @@ class PlanSpec(Model):
     constraints: Constraints = ()
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
     stages: Annotated[
-        tuple[Stage, ...], Field(min_length=1, max_length=40, json_schema_extra=list_map("name"))
+        tuple[Stage, ...],
+        Field(min_length=1, max_length=MAX_STAGES, json_schema_extra=list_map("name")),
     ]
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
@@ -108,11 +112,23 @@ class Estimate(Model):
     basis: Annotated[str, Field(max_length=200)]
 
 
+class LedgerEntry(Model):
+    """One landing in the integration ref: the Task is that of the row, and the session its last.
+
+    It stands on the landing of the number before; the first one on `integration.targetSha`.
+    """
+
+    number: int = Field(ge=1, description="Its place in the order of landings.")
+    sha: Sha
+    tree: Annotated[str, Field(max_length=64)]
+
+
 class PlanTask(Model):
-    """Last known facts of one Task; kept when the Task is deleted, so that no spend is lost."""
+    """Last known facts of a step's Task; kept when the Task is deleted, so that nothing is lost."""
 
     name: Annotated[str, Field(max_length=63)]
     stage: Line
+    step: int | None = Field(default=None, description="Index of the step in its stage, from 0.")
     uid: Annotated[str, Field(max_length=64)] | None = None
     state: Annotated[str, Field(max_length=32)] = "Open"
     attempts: int = 0
@@ -121,6 +137,9 @@ class PlanTask(Model):
     )
     spend_usd: Money = "0"
     usage: UsageCounts = Field(default_factory=UsageCounts)
+    landed: LedgerEntry | None = Field(
+        default=None, description="Written once; from then on the row is of this Task for good."
+    )
 
 
 class Settled(Model):
@@ -145,7 +164,7 @@ class Integration(Model):
     target_sha: Sha = Field(
         description="Tip of the target when the Plan began; judges come from it."
     )
-    sha: Sha | None = Field(default=None, description="Last commit that a Task landed.")
+    sha: Sha | None = Field(default=None, description="The last landing of the ledger.")
     tree: Annotated[str, Field(max_length=64)] | None = None
 
     @property
@@ -166,9 +185,14 @@ class PlanStatus(Model):
         description="Of that Project, from the start on: another one of its name is not meant.",
     )
     counts: Counts = Field(default_factory=Counts)
+    # As a map it would cost the API server an entry of managedFields for each field of each row.
     tasks: Annotated[
-        tuple[PlanTask, ...], Field(max_length=2000, json_schema_extra=list_map("name"))
-    ] = ()
+        tuple[PlanTask, ...],
+        Field(
+            max_length=MAX_STAGES * MAX_STEPS,
+            json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        ),
+    ] = Field(default=(), description="One for each step, in the Plan's order.")
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
@@ -184,6 +208,12 @@ class PlanStatus(Model):
     delivery: Delivery | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether rows say which step they are of: there is one for each. Older releases had them
+        in any order."""
+        return bool(self.tasks) and self.tasks[0].step is not None
 
 
 class Plan(Model):

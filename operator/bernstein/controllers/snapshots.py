@@ -9,6 +9,7 @@ from bernstein.api.task import Task
 from bernstein.controllers.caches import PLAN, Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
+from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key
 
@@ -41,7 +42,9 @@ def _plan_of(caches: Caches, task: Task) -> Plan | None:
     plan = caches.plans.get(Key(task.metadata.namespace, owner.name))
     if plan is None or plan.metadata.uid != owner.uid:
         return None
-    return plan if plan.metadata.deletion_timestamp is None else None
+    if plan.metadata.deletion_timestamp is not None:
+        return None
+    return plan if ledger.is_member(plan.status, task) else None
 
 
 def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
@@ -71,10 +74,10 @@ def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
     """The Plan of each Task that has one, by the Task's name."""
     plans = caches.plans.by_name(namespace).values()
     return {
-        obj["metadata"]["name"]: plan
+        name: plan
         for plan in plans
         if plan.metadata.deletion_timestamp is None
-        for obj in caches.tasks.informer.by_index(OWNER, plan.metadata.uid)
+        for name in ledger.members(plan.status, caches.tasks.by_index(OWNER, plan.metadata.uid))
     }
 
 
@@ -82,11 +85,14 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
+    owned = caches.tasks.by_index(OWNER, plan.metadata.uid)
+    tasks = ledger.members(plan.status, owned)
     return PlanSnapshot(
         plan=plan,
         project=project,
         project_problem=problem,
-        tasks=caches.tasks.by_index(OWNER, plan.metadata.uid),
+        tasks=tasks,
+        strangers={name: task for name, task in owned.items() if name not in tasks},
         sessions=caches.sessions.by_index(PLAN, plan.metadata.uid).values(),
         jobs=await caches.job_views.of(plan.metadata, now),
     )

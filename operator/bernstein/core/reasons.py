@@ -129,6 +129,19 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         capped=True,
         not_landed=True,
     ),
+    Reason.INTEGRATION_MOVED: Policy(
+        Retry.PROBE,
+        False,
+        "Put the ref back to the commit that landed last, and let nobody else push to "
+        "refs/bernstein/.",
+        holds=Holds.PLAN,
+    ),
+    Reason.UNKNOWN_LANDING: Policy(
+        Retry.NEVER,
+        False,
+        "Cancel the Plan and apply what is left of it under a new name; find out who pushes to "
+        "refs/bernstein/ or rewrites statuses.",
+    ),
     Reason.UNSCHEDULABLE: Policy(
         Retry.PROBE, False, "Add nodes, or lower the resources in the Project.", holds=Holds.AGENT
     ),

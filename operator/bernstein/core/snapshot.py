@@ -100,11 +100,18 @@ class PlanSnapshot:
     project: Project | None
     project_problem: Diagnosis | None = None
     tasks: Mapping[str, Task] = field(default_factory=dict)
-    """The Plan's Tasks, by name."""
+    """The Tasks of the Plan's steps, by name."""
+    strangers: Mapping[str, Task] = field(default_factory=dict)
+    """Tasks that name the Plan as their owner, but are of none of its steps."""
     sessions: Collection[AgentSession] = ()
     """Of its Tasks, deleted ones included."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
+
+    @property
+    def owned(self) -> Mapping[str, Task]:
+        """All Tasks that name the Plan as their owner."""
+        return {**self.tasks, **self.strangers} if self.strangers else self.tasks
 
     @property
     def status(self) -> PlanStatus:

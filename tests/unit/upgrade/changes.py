@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import ROUNDS
-from tests.unit.upgrade.changes_of_scheduling import SCHEDULING
+from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -89,11 +89,6 @@ def _makes_its_candidate_next(pair: Pair) -> bool:
 def _conflicts(pair: Pair) -> bool:
     now = pair.today.get("delivery", {})
     return now.get("state") == "Conflict" and _delivery(pair, step="Queued", tip=now["tip"])
-
-
-def _met_it_on_a_tip(pair: Pair) -> bool:
-    now = pair.today.get("delivery", {})
-    return now.get("state") == "Conflict" and "tip" not in pair.recorded["delivery"]
 
 
 def _has_its_candidate(pair: Pair) -> bool:
@@ -410,12 +405,6 @@ CHANGES = (
         _conflicts,
     ),
     Change(
-        "a conflict tells on which tip it was met",
-        "Task",
-        ("delivery.tip",),
-        _met_it_on_a_tip,
-    ),
-    Change(
         "a Plan whose candidate is judged stays in that step, as a Task does",
         "Plan",
         ("delivery.step",),
@@ -427,6 +416,7 @@ CHANGES = (
         ("delivery",),
         _is_judged_first,
     ),
+    *LEDGER,
     *ROUNDS,
     *SCHEDULING,
 )

@@ -1,8 +1,10 @@
-"""What the schedule of a Project decides otherwise than Tasks did that scheduled themselves."""
+"""What is decided otherwise since one reconcile schedules a Project, and a Plan has a ledger."""
 
 from __future__ import annotations
 
-from tests.unit.upgrade.change import Change
+from typing import Any
+
+from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
 _HEARSAY = ("ModelAuthFailed", "ProviderUnavailable", "RateLimited", "UsageLimited")
@@ -68,5 +70,51 @@ SCHEDULING = (
         "Task",
         QUEUE,
         _is_held_by_no_single_word,
+    ),
+)
+
+
+def _knows_its_steps(pair: Pair) -> bool:
+    """Whether rows are in the Plan's order, and tell their step and what landed, and no more."""
+    rows = pair.today["tasks"]
+    numbers = sorted(row["landed"]["number"] for row in rows if "landed" in row)
+    return _without(rows) == _without(pair.recorded["tasks"]) and numbers == [
+        *range(1, len(numbers) + 1)
+    ]
+
+
+def _without(rows: list[Any]) -> dict[str, Any]:
+    new = ("step", "landed")
+    return {row["name"]: {k: v for k, v in row.items() if k not in new} for row in rows}
+
+
+def _meets_a_ref_that_was_moved(pair: Pair) -> bool:
+    return bool(pair.today["conditions"].get("Stalled", {}).get("reason") == "IntegrationMoved")
+
+
+def _lands_on_what_landed_last(pair: Pair) -> bool:
+    """Whether the older code took another tip for the last: by time, or by what a Job had seen."""
+    was, now = (status.get("delivery", {}).get("step") for status in (pair.recorded, pair.today))
+    return (was, now) == ("Preparing", "Landing")
+
+
+LEDGER = (
+    Change(
+        "a Task that was judged on the end of the ledger lands at once",
+        "Task",
+        EVERYTHING,
+        _lands_on_what_landed_last,
+    ),
+    Change(
+        "rows are in the Plan's order, each with its step and with what its Task landed",
+        "Plan",
+        ("tasks",),
+        _knows_its_steps,
+    ),
+    Change(
+        "an integration ref that somebody else moved is not gone on from",
+        "Task",
+        EVERYTHING,
+        _meets_a_ref_that_was_moved,
     ),
 )

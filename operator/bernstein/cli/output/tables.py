@@ -15,7 +15,7 @@ from rich.text import Text
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.output.notes import note
-from bernstein.core.plans.expansion import names_by_stage
+from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status
 

@@ -98,6 +98,8 @@ class Landing:
     """The ref that it lands in."""
     tip: str | None
     """Where `onto` is, as far as statuses tell. None: nothing is known."""
+    ours: bool
+    """Nobody else moves `onto`: elsewhere than at `tip` it is not gone on from."""
     conflict: str
     """How the message about a conflict begins; the files follow."""
     project: Project | None
@@ -229,6 +231,9 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
     delivery = delivery.model_copy(update={"tip": result.base})
+    surprise = _surprise(landing, result.base)
+    if surprise is not None:
+        return OnItsWay(_failed(status, delivery, landing, surprise, now))
     if result.conflicts:
         return OnItsWay(_conflict(status, delivery, landing, result.conflicts, now))
     status = status.model_copy(update={"delivery": delivery})
@@ -286,7 +291,18 @@ def _land(
     status = status.model_copy(update={"delivery": moved})
     if result.tip == landing.commit.base:
         return OnItsWay(busy(status, "Landing", "nothing has landed; it is begun anew", now))
+    surprise = _surprise(landing, result.tip)
+    if surprise is not None:
+        return OnItsWay(_failed(status, moved, landing, surprise, now))
     return OnItsWay(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
+
+
+def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
+    """What is wrong where a ref of ours was found at this tip."""
+    if not landing.ours or tip == landing.tip:
+        return None
+    text = f"{landing.onto} is at {tip}, but what landed last is {landing.tip}"
+    return Diagnosis(Reason.INTEGRATION_MOVED, text)
 
 
 def _job(landing: Landing, name: str, delivery: Delivery, now: datetime) -> JobView | None:

@@ -85,6 +85,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         ),
         onto=integration.target,
         tip=status.delivery.tip if status.delivery is not None else None,
+        ours=False,
         conflict="the target moved, and the Plan's work conflicts with it in",
         project=snapshot.project,
         jobs=snapshot.jobs,

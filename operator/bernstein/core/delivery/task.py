@@ -85,6 +85,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         ),
         onto=snapshot.target_ref,
         tip=tip.known_tip(snapshot),
+        ours=snapshot.plan is not None,
         conflict="it conflicts with what landed before, in",
         project=snapshot.project,
         jobs=snapshot.jobs,

@@ -105,16 +105,20 @@ def tally(
     sessions: Collection[AgentSession],
     project: Project | None,
 ) -> tuple[tuple[PlanTask, ...], Settled | None]:
-    """The Plan's row for each Task, deleted ones included, and what is settled outside of them."""
+    """The Plan's row for each Task, deleted ones included, and what is settled outside of them.
+
+    `tasks`: those of its steps. A row that has landed is never another Task's.
+    """
     rows = {row.name: row for row in status.tasks}
     settled = _without_gone(_settled(status), sessions)
     for name, task in tasks.items():
-        if name in rows and not _is_row_of(rows[name], tasks):
-            with_row = _with_row(settled, rows[name], sessions)
+        row = rows.get(name)
+        if row is not None and not _is_row_of(row, tasks):
+            with_row = _with_row(settled, row, sessions)
             if with_row is None:
                 continue
             settled = with_row
-        rows[name] = _row(task)
+        rows[name] = _row(task, row)
     ledger = _Ledger(rows.values(), settled.sessions)
     left_over = [s for s in sessions if _is_left_over(s, tasks) and not ledger.holds(s)]
     room = MAX_SETTLED - len(settled.sessions)
@@ -140,7 +144,7 @@ def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
     return row.name in tasks and row.uid in (None, tasks[row.name].metadata.uid)
 
 
-def _row(task: Task) -> PlanTask:
+def _row(task: Task, before: PlanTask | None) -> PlanTask:
     return PlanTask(
         name=task.metadata.name,
         stage=task.spec.stage or "-",
@@ -150,6 +154,8 @@ def _row(task: Task) -> PlanTask:
         sessions=settled_sessions(task),
         spend_usd=task.status.spend_usd,
         usage=task.status.usage,
+        step=before.step if before is not None else None,
+        landed=before.landed if before is not None else None,
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.plan import Integration, PlanStatus, PlanTask
+from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
@@ -21,6 +20,7 @@ from bernstein.core.actions import (
     give_up,
 )
 from bernstein.core.conditions import busy, note, stalled
+from bernstein.core.delivery import ledger
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel, tried_again
@@ -30,6 +30,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
@@ -114,7 +115,9 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = tuple(o for o in objects if o["metadata"]["name"] not in snapshot.tasks)
         actions.append(CreateTasks(missing))
-        status = status.model_copy(update={"expanded": True, "tasks": _rows(status, objects)})
+        names_made = (o["metadata"]["name"] for o in objects)
+        rows = in_place(snapshot.plan.spec, status.tasks, names_made)
+        status = status.model_copy(update={"expanded": True, "tasks": rows})
     if status.integration is None:
         begun = _begin(snapshot, status, now)
         return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
@@ -124,9 +127,20 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
             return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
+    strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
+    if strange:
+        return PlanDecision(_strange(status, strange, now), tuple(actions))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> PlanStatus:
+    """Work has landed that the Plan knows nothing of: nothing of it is delivered."""
+    which = ", ".join(f"'{name}'" for name in strange[:5])
+    text = f"{len(strange)} Tasks are Merged, but not in the Plan's ledger of landings: {which}"
+    message = with_remedy(text, Reason.UNKNOWN_LANDING)
+    return stalled(_phase(status, "Stalled"), Reason.UNKNOWN_LANDING, message, now)
 
 
 def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -136,13 +150,6 @@ def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -
         left = conditions.drop(step.status.conditions, ConditionType.SUSPENDED)
         return replace(step, status=_with(step.status, left))
     return replace(step, status=_phase(step.status, "Suspended"))
-
-
-def _rows(status: PlanStatus, objects: list[dict[str, Any]]) -> tuple[PlanTask, ...]:
-    """A row for every Task from the start: one that is deleted unseen must be missed, too."""
-    known = {row.name for row in status.tasks}
-    tasks = ((o["metadata"]["name"], o["spec"]["stage"]) for o in objects)
-    return (*status.tasks, *(PlanTask(name=n, stage=s) for n, s in tasks if n not in known))
 
 
 def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:

@@ -10,8 +10,9 @@ from bernstein.api.plan import Plan, PlanSpec, Stage, Step
 from bernstein.api.task import Task, TaskSpec
 from bernstein.core import labels
 from bernstein.core.graph import dependencies
-from bernstein.core.names import label_value, slug, task_names
+from bernstein.core.names import label_value, slug
 from bernstein.core.owners import owner_reference
+from bernstein.core.plans.rows import names_by_stage
 
 
 def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[dict[str, Any]]:
@@ -35,18 +36,6 @@ def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[di
                 }
             )
     return made
-
-
-def names_by_stage(plan: Plan, tasks: Iterable[Task] = ()) -> dict[str, tuple[str, ...]]:
-    """The names of the Tasks of every stage, in the order of its steps.
-
-    A step whose Task is among `tasks` has that one's name: older releases named them otherwise.
-    """
-    known = {(task.spec.stage, task.spec.title): task.metadata.name for task in tasks}
-    steps = [(stage.name, step.heading) for stage in plan.spec.stages for step in stage.steps]
-    made = task_names(plan.metadata.name, plan.metadata.uid, steps)
-    names = iter(known.get(step, name) for step, name in zip(steps, made, strict=True))
-    return {stage.name: tuple(next(names) for _ in stage.steps) for stage in plan.spec.stages}
 
 
 def stage_graph(spec: PlanSpec) -> dict[str, tuple[str, ...]]:

@@ -1,17 +1,20 @@
-"""A Plan's tally of its Tasks: counts, stage, spend and the last commit."""
+"""A Plan's tally of its Tasks: counts, stage, spend and what they landed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from functools import reduce
 
-from bernstein.api.plan import Counts, Integration, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import Counts, PlanStatus, PlanTask, Settled
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.core.delivery import ledger
+from bernstein.core.delivery.ledger import Ledger
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
+from bernstein.core.plans.rows import placed
 from bernstein.core.snapshot import PlanSnapshot
 
 
@@ -19,6 +22,13 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
     """The status brought up to date, from the Tasks and from the rows of deleted ones."""
     status = snapshot.plan.status
     rows, settled = spend.tally(status, snapshot.tasks, snapshot.sessions, snapshot.project)
+    rows = placed(snapshot.plan, rows, snapshot.tasks.values())
+    integration = status.integration
+    if integration is not None:
+        book = ledger.read(status, snapshot.owned)
+        rows = _booked(rows, book)
+        if book.tip != integration.tip:
+            integration = integration.model_copy(update={"sha": book.tip, "tree": book.tree})
     without_row = settled or Settled()
     spent = sum((Decimal(r.spend_usd) for r in rows), Decimal(without_row.spend_usd))
     open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
@@ -29,34 +39,21 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
             "counts": _counts(snapshot, rows),
             "current_stage": next((s for s in stages if s in open_stages), None),
             "usage": reduce(add, (r.usage for r in rows), without_row.usage),
-            "integration": _follow(snapshot, status.integration),
+            "integration": integration,
             "spend_usd": money(spent),
             "settled": settled,
         }
     )
 
 
-def _follow(snapshot: PlanSnapshot, integration: Integration | None) -> Integration | None:
-    """The integration at the last commit that a Task landed.
-
-    Each commit is found by the one it was made on, so that clocks play no part. What landed
-    anywhere else is none of it. The status keeps the last one: deleting a Task takes nothing from
-    what is delivered.
-    """
-    if integration is None:
-        return None
-    landed = {
-        task.status.verification.base: task.status.delivery
-        for task in snapshot.tasks.values()
-        if task.status.verification is not None
-        and task.status.delivery is not None
-        and task.status.delivery.state == "Merged"
-        and task.status.delivery.onto == integration.ref
-    }
-    while (last := landed.pop(integration.tip, None)) is not None:
-        update = {"sha": last.sha, "tree": last.tree}
-        integration = integration.model_copy(update=update)
-    return integration
+def _booked(rows: Iterable[PlanTask], book: Ledger) -> tuple[PlanTask, ...]:
+    """The rows with what their Tasks have landed."""
+    return tuple(
+        row.model_copy(update={"landed": book.landed[row.name]})
+        if row.landed is None and row.name in book.landed
+        else row
+        for row in rows
+    )
 
 
 def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.plan import Integration, Plan, PlanStatus
 from bernstein.api.pod import Changed, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.task import Task, TaskStatus
@@ -12,6 +13,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
+    BASE,
     HEAD,
     TIP,
     Object,
@@ -47,11 +49,21 @@ def look(
     others: tuple[Task, ...] = (),
     now: float = 0,
     of: Project | None = None,
+    tip: str | None = None,
     **spec: Any,
 ) -> TaskDecision:
+    """`tip`: that of the integration ref, by the Plan's ledger; else the Plan has just begun."""
     subject = objects.task(status=status, **spec)
     found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
-    return scheduled.decide(snapshot(subject, jobs=jobs, others=others, project=found), at(now))
+    more: Object = {} if tip is None else {"plan": plan_at(tip)}
+    given = snapshot(subject, jobs=jobs, others=others, project=found, **more)
+    return scheduled.decide(given, at(now))
+
+
+def plan_at(tip: str) -> Plan:
+    """A Plan of which something has landed: its integration ref is there."""
+    begun = Integration(ref=INTEGRATION, target="refs/heads/main", target_sha=BASE, sha=tip)
+    return objects.plan(status=PlanStatus(integration=begun, expanded=True))
 
 
 LANDING = step("Landing")

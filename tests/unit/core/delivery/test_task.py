@@ -6,8 +6,10 @@ import pytest
 
 from bernstein.api.pod import FENCE
 from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
 from bernstein.core import conditions, labels
 from bernstein.core.actions import RunCheck, RunFence, RunLand, RunPrepare
+from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.delivery.tasks import (
@@ -118,17 +120,17 @@ def test_on_a_tip_that_moved_a_candidate_is_made() -> None:
 
 
 def test_the_candidate_is_verified_again_and_then_lands_on_its_base() -> None:
-    found = look(verified(PREPARING, verification={"base": sha(1)}), prepared()).status
+    found = look(verified(PREPARING, verification={"base": sha(1)}), prepared(), tip=TIP).status
     assert found.verification is not None
     assert (found.verification.passed, found.verification.ref) == (None, CANDIDATE)
     assert (found.verification.base, found.verification.sha) == (TIP, sha(8))
 
-    (lint,) = look(found).actions
+    (lint,) = look(found, tip=TIP).actions
     assert isinstance(lint, RunCheck)
     assert (lint.job, lint.sha) == ("work-s1-lint-1", sha(8))
 
-    begun = look(found, objects.checked("work-s1-lint-1")).status
-    (land,) = look(begun).actions
+    begun = look(found, objects.checked("work-s1-lint-1"), tip=TIP).status
+    (land,) = look(begun, tip=TIP).actions
     assert isinstance(land, RunLand)
     assert (land.job, land.sha, land.expect) == ("work-s1-land-2", sha(8), TIP)
 
@@ -144,7 +146,7 @@ def test_a_candidate_that_is_rejected_fails_the_attempt() -> None:
 
 def test_a_tip_that_holds_the_change_already_is_no_merge_and_no_loop() -> None:
     held = prepared(sha=TIP, tree=TREE)
-    found = look(verified(PREPARING, verification={"base": sha(1)}), held).status
+    found = look(verified(PREPARING, verification={"base": sha(1)}), held, tip=TIP).status
     assert found.verification is not None
     assert (found.verification.ref, found.verification.sha) == (INTEGRATION, TIP)
 
@@ -155,19 +157,57 @@ def test_a_tip_that_holds_the_change_already_is_no_merge_and_no_loop() -> None:
 
 
 def test_a_lost_race_makes_a_candidate_on_the_tip_that_was_seen() -> None:
-    found = look(verified(LANDING), landed("Moved", TIP)).status
+    found = look(verified(LANDING), landed("Moved", TIP), tip=TIP).status
     assert found.delivery is not None
     assert (found.delivery.step, found.delivery.tip) == ("Queued", TIP)
 
-    again = look(found).status
+    again = look(found, tip=TIP).status
     assert again.delivery is not None
     assert (again.delivery.step, again.delivery.round) == ("Preparing", 2)
+
+
+@pytest.mark.parametrize(
+    ("found_by", "said"),
+    [
+        (verified(LANDING), landed("Moved", sha(66))),
+        (verified(PREPARING, verification={"base": sha(1)}), prepared(base=sha(66))),
+    ],
+)
+def test_a_plans_ref_that_somebody_else_moved_is_not_gone_on_from(
+    found_by: TaskStatus, said: JobView
+) -> None:
+    found = look(found_by, said).status
+
+    assert found.verification == found_by.verification, "nothing stands on the foreign commit"
+    stall = conditions.find(found.conditions, "Stalled")
+    assert stall is not None
+    assert stall.reason == "IntegrationMoved"
+    assert f"is at {sha(66)}, but what landed last is {BASE}" in stall.message
+    assert look(found, now=PROBE_SECONDS - 1).actions == ()
+
+
+def test_a_plans_ref_that_was_put_back_is_landed_in() -> None:
+    moved = look(verified(LANDING), landed("Moved", sha(66))).status
+
+    begun = look(moved, now=PROBE_SECONDS).status
+    (land,) = look(begun, now=PROBE_SECONDS).actions
+
+    assert isinstance(land, RunLand)
+    assert (land.job, land.expect) == ("work-s1-land-2", BASE)
+
+
+def test_a_branch_is_anybodys_to_move() -> None:
+    moved = verified(step("Landing", onto="refs/heads/main"))
+
+    found = look(moved, landed("Moved", sha(66)), plan=None).status
+
+    assert (found.delivery and found.delivery.tip, found.hold) == (sha(66), None)
 
 
 def test_a_conflict_keeps_done_names_the_files_and_waits_for_a_person() -> None:
     paths = ("a.py", "\x1b[1mb.py")
     conflicting = prepared(sha="", tree="", conflicts=paths)
-    found = look(verified(PREPARING, verification={"base": sha(1)}), conflicting).status
+    found = look(verified(PREPARING, verification={"base": sha(1)}), conflicting, tip=TIP).status
 
     assert found.state is TaskState.DONE
     assert (found.delivery and found.delivery.state) == "Conflict"
@@ -175,16 +215,16 @@ def test_a_conflict_keeps_done_names_the_files_and_waits_for_a_person() -> None:
     assert stall is not None
     assert stall.reason == "MergeConflict"
     assert "a.py, b.py" in stall.message
-    quiet = look(found)
+    quiet = look(found, tip=TIP)
     assert (quiet.status, quiet.actions) == (found, ())
 
 
 def test_a_conflict_is_tried_again_by_the_merge_alone() -> None:
     conflicting = prepared(sha="", tree="", conflicts=("a.py",))
-    found = look(verified(PREPARING, verification={"base": sha(1)}), conflicting).status
-    assert look(found, now=PROBE_SECONDS - 1).actions == ()
+    found = look(verified(PREPARING, verification={"base": sha(1)}), conflicting, tip=TIP).status
+    assert look(found, now=PROBE_SECONDS - 1, tip=TIP).actions == ()
 
-    (again,) = look(found, now=PROBE_SECONDS).actions
+    (again,) = look(found, now=PROBE_SECONDS, tip=TIP).actions
 
     assert isinstance(again, RunPrepare)
     assert again.job == "work-s1-prepare-2"

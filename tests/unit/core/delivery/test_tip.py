@@ -6,8 +6,7 @@ from typing import Any
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration, PlanStatus
-from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.core.delivery import tip
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, at, closed, done, plan, sha, snapshot
@@ -15,6 +14,13 @@ from tests.unit.core.objects import BASE, at, closed, done, plan, sha, snapshot
 
 def queued(step: str | None = "Queued", **more: Any) -> Delivery:
     return Delivery.model_validate({"state": "Pending", "step": step} | more)
+
+
+def on(base: str, status: TaskStatus) -> TaskStatus:
+    """The status of one whose commit stands on this one."""
+    assert status.verification is not None
+    judged = status.verification.model_copy(update={"base": base})
+    return status.model_copy(update={"verification": judged})
 
 
 def task(name: str, delivery: Delivery | None = None, **spec: Any) -> Task:
@@ -40,19 +46,19 @@ def test_a_plan_that_an_older_release_began_keeps_its_refs() -> None:
     assert found.refs == "refs/bernstein/11112222"
 
 
-def test_the_tip_is_where_the_last_one_landed() -> None:
-    one = objects.task("b", status=closed(1, landed_at=at(-20)))
-    other = objects.task("c", status=closed(2, landed_at=at(-10)))
+def test_the_tip_is_where_the_last_one_landed_on_the_one_before() -> None:
+    one = objects.task("b", status=closed(1, landed_at=at(-10)))
+    other = objects.task("c", status=on(sha(1), closed(2, landed_at=at(-20))))
 
     assert tip.known_tip(snapshot(task("a"), others=(one, other))) == sha(2)
+    assert tip.known_tip(snapshot(task("a"), others=(other,))) == BASE, "on what nobody landed"
     assert tip.known_tip(snapshot(task("a"))) == BASE
     assert tip.known_tip(snapshot(task("a"), plan=plan(begun=False))) is None
+
+
+def test_of_a_plans_ref_the_ledger_says_it_and_of_a_branch_a_job() -> None:
+    seen = queued(tip=sha(5))
+
+    assert tip.known_tip(snapshot(task("a", seen))) == BASE
+    assert tip.known_tip(snapshot(task("a", seen, plan=None))) == sha(5)
     assert tip.known_tip(snapshot(task("a", plan=None))) is None
-
-
-def test_what_a_job_saw_is_newer_than_what_statuses_tell() -> None:
-    landed = objects.task("b", status=closed(1))
-    seen = task("a", queued(tip=sha(5)))
-
-    assert tip.known_tip(snapshot(seen, others=(landed,))) == sha(5)
-    assert landed.status.state is TaskState.CLOSED

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.plan import Plan, parse
+from bernstein.api.plan import Plan, PlanStatus, parse
 from bernstein.api.task import parse as parse_task
 from bernstein.core.plans import expansion
 from bernstein.core.plans import file as plan_file
+from bernstein.core.plans.rows import names_by_stage
 from tests.unit.core.plans.plan_files import RATE_LIMIT
 
 
@@ -32,7 +33,7 @@ def test_every_step_becomes_a_task_that_waits_for_the_stages_before() -> None:
 
     tasks = expansion.expand(plan, "default")
 
-    by_stage = expansion.names_by_stage(plan)
+    by_stage = names_by_stage(plan)
     assert [task["metadata"]["name"] for task in tasks] == [
         name for stage in ("design", "implement", "verify") for name in by_stage[stage]
     ]
@@ -166,3 +167,15 @@ def test_a_step_whose_task_is_there_keeps_its_name() -> None:
     assert [task["metadata"]["name"] for task in of_today] == ["web-app--a-x", "web-app--b-y"]
     assert [task["metadata"]["name"] for task in tasks] == ["web-app-a-x", "web-app--b-y"]
     assert tasks[1]["spec"]["dependsOn"] == ["web-app-a-x"]
+
+
+def test_once_rows_say_which_steps_they_are_of_no_title_is_asked() -> None:
+    plan = plan_of({"name": "p", "stages": [stage("a", "x"), stage("b", "y")]})
+    rows = [
+        {"name": name, "stage": where, "step": 0} for name, where in (("mine", "a"), ("own", "b"))
+    ]
+    mapped = plan.model_copy(update={"status": PlanStatus.model_validate({"tasks": rows})})
+    other = parse_task(expansion.expand(plan, "web")[0])
+
+    assert names_by_stage(mapped, [other]) == {"a": ("mine",), "b": ("own",)}
+    assert expansion.expand(mapped, "web")[1]["spec"]["dependsOn"] == ["mine"]

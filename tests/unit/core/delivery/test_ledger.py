@@ -1,0 +1,106 @@
+"""The ledger of a Plan: what landed, in order, and whose it is."""
+
+from __future__ import annotations
+
+from bernstein.api.plan import Integration, LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.task import Task
+from bernstein.core.delivery import ledger
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, at, closed, sha
+
+REF = "refs/bernstein/1111222233334444/integration"
+
+
+def merged(name: str, number: int, base: str, onto: str = REF) -> Task:
+    """A Task whose commit `sha(number)` landed on this base."""
+    status = closed(number, landed_at=at(number))
+    assert status.verification is not None
+    assert status.delivery is not None
+    update = {
+        "verification": status.verification.model_copy(update={"base": base}),
+        "delivery": status.delivery.model_copy(update={"onto": onto}),
+    }
+    return objects.task(name, status=status.model_copy(update=update))
+
+
+def status(*rows: PlanTask, end: str | None = None) -> PlanStatus:
+    begun = Integration(ref=REF, target="refs/heads/main", target_sha=BASE, sha=end)
+    return PlanStatus(integration=begun, tasks=rows, expanded=True)
+
+
+def row(name: str, number: int | None = None, **more: object) -> PlanTask:
+    landed = None if number is None else {"number": number, "sha": sha(number), "tree": ""}
+    fields = {"name": name, "stage": "build", "step": 0, "uid": f"uid-{name}", "landed": landed}
+    return PlanTask.model_validate(fields | more)
+
+
+def read(found: PlanStatus, *tasks: Task) -> ledger.Ledger:
+    return ledger.read(found, {task.metadata.name: task for task in tasks})
+
+
+def numbers(found: ledger.Ledger) -> dict[str, int]:
+    return {name: entry.number for name, entry in found.landed.items()}
+
+
+ROWS = (row("a"), row("b"), row("c"))
+
+
+def test_each_landing_stands_on_the_one_before_whatever_the_clocks_say() -> None:
+    found = read(status(*ROWS), merged("a", 7, sha(1)), merged("b", 1, BASE))
+
+    assert numbers(found) == {"b": 1, "a": 2}
+    assert found.landed["a"] == LedgerEntry(number=2, sha=sha(7), tree=sha(1007))
+    assert (found.tip, found.tree, found.outside) == (sha(7), sha(1007), ())
+
+
+def test_what_landed_is_kept_when_its_task_is_deleted() -> None:
+    found = read(status(row("a", 1), row("b"), end=sha(1)), merged("b", 2, sha(1)))
+
+    assert numbers(found) == {"a": 1, "b": 2}
+    assert found.tip == sha(2)
+
+
+def test_a_merged_task_that_stands_on_nothing_known_is_outside() -> None:
+    found = read(status(*ROWS), merged("a", 1, BASE), merged("b", 2, sha(66)))
+
+    assert (found.tip, found.outside) == (sha(1), ("b",))
+
+
+def test_of_two_that_say_they_landed_on_the_same_one_is_outside() -> None:
+    found = read(status(*ROWS), merged("a", 1, BASE), merged("b", 2, BASE))
+
+    assert (found.tip, found.outside) == (sha(1), ("b",))
+
+
+def test_what_landed_in_another_ref_is_no_matter_of_the_ledger() -> None:
+    found = read(status(*ROWS), merged("a", 1, BASE, onto="refs/heads/main"))
+
+    assert (found.landed, found.tip, found.outside) == ({}, BASE, ())
+
+
+def test_another_task_of_the_name_of_one_that_landed_is_none_of_the_plans() -> None:
+    found = status(row("a", 1, uid="uid-first"), row("b"), end=sha(1))
+    second, b, strange = merged("a", 2, sha(1)), objects.task("b"), objects.task("strange")
+
+    assert [ledger.is_member(found, t) for t in (second, b, strange)] == [False, True, False]
+    assert list(ledger.members(found, {"a": second, "b": b, "strange": strange})) == ["b"]
+    assert read(found, second).outside == ("a",)
+    assert read(found, second).tip == sha(1)
+
+
+def test_before_its_rows_say_of_which_steps_they_are_all_tasks_are_the_plans() -> None:
+    older = status(row("a", step=None))
+
+    assert ledger.is_member(older, objects.task("strange"))
+
+
+def test_what_an_older_release_followed_is_taken_over_by_time() -> None:
+    one, two, three = merged("a", 1, BASE), merged("b", 2, sha(1)), merged("c", 3, sha(2))
+
+    whole = read(status(*ROWS, end=sha(2)), one, two, three)
+    gap = read(status(*ROWS, end=sha(2)), one, three)
+    foreign = read(status(*ROWS, end=sha(1)), one, merged("b", 2, sha(66)))
+
+    assert numbers(whole) == {"a": 1, "b": 2, "c": 3}
+    assert (numbers(gap), gap.tip, gap.outside) == ({"a": 1, "c": 2}, sha(3), ())
+    assert (foreign.tip, foreign.outside) == (sha(1), ("b",))
