@@ -127,7 +127,7 @@ class ModelClient(Client):
             if resource == EVENTS:
                 return {}
             if isinstance(sent, List):
-                return self._store.edit(resource, key, sent)
+                return self._store.edit(resource, key, sent, subresource)
             return self._store.merge(resource, key, copy(dict(sent)), subresource)
 
         return await self._request("PATCH", resource, write, body)

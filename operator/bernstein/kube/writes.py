@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -21,6 +22,7 @@ from bernstein.kube.errors import (
     TransportError,
 )
 from bernstein.kube.guard import Guard
+from bernstein.kube.json_patch import Operation, json_patch
 from bernstein.kube.lease import Fence
 from bernstein.kube.resource import (
     Key,
@@ -33,6 +35,8 @@ from bernstein.kube.resource import (
 )
 
 DELETING_RETRY = 1.0
+LONG = 50
+"""Items of a list of which only the changed ones are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ class StatusPatch:
     """Makes the status of ``obj`` equal to ``status``, if it is not.
 
     Fields that are None count as absent. Top-level keys in ``preserve`` have another writer and are
-    left alone. Raises Conflict when ``obj`` is not the current state.
+    left alone. Raises Conflict when ``obj`` is not the current state. Where a long list changes,
+    only changed items are sent; else a merge patch, which has lists as a whole.
     """
 
     resource: Resource
@@ -252,14 +257,29 @@ class Executor:
         changes = status_diff(obj.get("status") or {}, write.status, write.preserve)
         if not changes:
             return obj
-        key = key_of(obj)
-        body = {
-            "metadata": {"resourceVersion": obj["metadata"]["resourceVersion"]},
-            "status": changes,
-        }
-        return await self._writer().patch(
-            write.resource, key.name, key.namespace, body, subresource="status"
+        key, revision = key_of(obj), obj["metadata"]["resourceVersion"]
+        patch = partial(
+            self._writer().patch,
+            write.resource,
+            key.name,
+            key.namespace,
+            subresource="status",
         )
+        if not any(isinstance(value, list) and len(value) > LONG for value in changes.values()):
+            return await patch({"metadata": {"resourceVersion": revision}, "status": changes})
+        try:
+            return await patch(_of_items(obj, write, revision))
+        except Invalid:
+            # It is applied before revisions are compared: what it names may be another by now.
+            if await self._is_current(write.resource, key, revision):
+                raise
+            raise Conflict(409, "Conflict", "the object has been modified") from None
+
+    async def _is_current(self, resource: Resource, key: Key, revision: str) -> bool:
+        """Whether the object has this revision; read as a list, which needs no further right."""
+        selector = f"metadata.name={key.name}"
+        found = await self._client.list(resource, key.namespace, field_selector=selector)
+        return any(obj["metadata"]["resourceVersion"] == revision for obj in found.items)
 
     def _stamped(self, resource: Resource, obj: Object) -> Object:
         """The object with kind, our label and its own hash."""
@@ -309,6 +329,19 @@ def _was_last_hold(obj: Object) -> bool:
     metadata = obj["metadata"]
     held = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
     return is_deleting(obj) and not held
+
+
+def _of_items(obj: Object, write: StatusPatch, revision: str) -> list[Operation]:
+    """The JSON Patch of the status, which has of a list the changed items."""
+    old, kept = obj.get("status") or {}, set(write.preserve)
+    new = {name: value for name, value in write.status.items() if name not in kept}
+    known = {name: value for name, value in old.items() if name not in kept}
+    whole = [] if "status" in obj else [{"op": "add", "path": "/status", "value": {}}]
+    return [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
+        *whole,
+        *json_patch(known, _without_none(new), "/status"),
+    ]
 
 
 def status_diff(

@@ -182,7 +182,13 @@ class Store:
             new["status"] = live["status"]
         return self._replace(resource, live, new)
 
-    def edit(self, resource: Resource, key: Key, body: Iterable[Mapping[str, Any]]) -> Object:
+    def edit(
+        self,
+        resource: Resource,
+        key: Key,
+        body: Iterable[Mapping[str, Any]],
+        subresource: str | None = None,
+    ) -> Object:
         """A JSON patch with the operations test, add, replace and remove."""
         live = self._live(resource, key)
         new = copy(live)
@@ -191,6 +197,11 @@ class Store:
                 _edit(new, step)
             except (LookupError, ValueError) as error:
                 raise refused(422, "Invalid", f"the patch does not apply: {error}") from error
+        revision = live["metadata"]["resourceVersion"]
+        if new["metadata"]["resourceVersion"] != revision:
+            raise refused(409, "Conflict", "the object has been modified")
+        if subresource == "status":
+            new = live | {"status": new.get("status", {})}
         return self._replace(resource, live, new)
 
     def set_status(self, resource: Resource, key: Key, status: Object) -> None:

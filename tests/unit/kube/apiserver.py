@@ -211,7 +211,7 @@ class ApiServer:
         if call.verb == "DELETE":
             return self._delete_requested(call, old)
         if content_type == "application/json-patch+json":
-            new = _json_patched(old, call.body)
+            new = json_patched(old, call.body)
         else:
             new = _merged(old, call.body)
         if match["subresource"] == "status":
@@ -385,13 +385,16 @@ def _merged(old: Object, patch: Object) -> Object:
     return new
 
 
-def _json_patched(old: Object, operations: list[Object]) -> Object:
+def json_patched(old: Object, operations: list[Object]) -> Object:
     new = copy.deepcopy(old)
     for operation in operations:
-        *parents, last = operation["path"].strip("/").split("/")
+        *parents, last = _names(operation["path"])
         target: Any = new
-        for part in parents:
-            target = target[part]
+        try:
+            for part in parents:
+                target = target[int(part) if isinstance(target, list) else part]
+        except (IndexError, KeyError):
+            raise RefusalError(422, "Invalid", "the path does not exist") from None
         place: Any = int(last) if isinstance(target, list) else last
         if operation["op"] == "add":
             target[place] = operation["value"]
@@ -407,3 +410,7 @@ def _json_patched(old: Object, operations: list[Object]) -> Object:
         if operation["op"] == "replace":
             target[place] = operation["value"]
     return new
+
+
+def _names(path: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]

@@ -264,6 +264,48 @@ async def test_a_status_computed_from_an_outdated_object_is_a_conflict(
         await executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"state": "Done"}))
 
 
+def rows(state: str = "Open", number: int = 80) -> list[Object]:
+    return [{"name": f"t{n}", "state": state if n == 7 else "Open"} for n in range(number)]
+
+
+async def test_of_a_long_list_one_changed_item_is_sent(api: ApiServer, executor: Executor) -> None:
+    obj = api.put(WIDGETS, "w", status={"tasks": rows(), "report": {}, "old": 1})
+    desired = {"tasks": rows("Closed"), "phase": "Running", "none": None}
+
+    new = await executor.execute(OWNER, StatusPatch(WIDGETS, obj, desired, preserve=("report",)))
+
+    assert new is not None
+    assert new["status"] == {"tasks": rows("Closed"), "phase": "Running", "report": {}}
+    (write,) = api.writes()
+    assert write.body[1:] == [
+        {"op": "remove", "path": "/status/old"},
+        {"op": "replace", "path": "/status/tasks/7/state", "value": "Closed"},
+        {"op": "add", "path": "/status/phase", "value": "Running"},
+    ]
+
+
+async def test_a_long_list_is_written_where_there_was_no_status(
+    api: ApiServer, executor: Executor
+) -> None:
+    obj = api.put(WIDGETS, "w")
+
+    new = await executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"tasks": rows()}))
+
+    assert new is not None
+    assert new["status"] == {"tasks": rows()}
+
+
+@pytest.mark.parametrize("left", [80, 5], ids=["where it still applies", "where it does not"])
+async def test_a_long_list_computed_from_an_outdated_object_is_a_conflict(
+    api: ApiServer, executor: Executor, left: int
+) -> None:
+    obj = api.put(WIDGETS, "w", status={"tasks": rows()})
+    api.put(WIDGETS, "w", status={"tasks": rows("Claimed", left)})
+
+    with pytest.raises(Conflict):
+        await executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"tasks": rows("Closed")}))
+
+
 async def test_without_leadership_nothing_is_sent(api: ApiServer, client: Client) -> None:
     executor = Executor(client, fence=Closed(), guard=Guard(()), ownership=OWNERSHIP)
     obj = api.put(WIDGETS, "w", metadata={"finalizers": ["b/ours"]}, status={"state": "Open"})
