@@ -69,6 +69,8 @@ class Oracles:
         """Uids of sessions, Tasks and Plans that have ended."""
         self._cancelled: set[str] = set()
         self._pushed: Counter[str] = Counter()
+        self._landed: dict[str, list[str]] = defaultdict(list)
+        """Commits that our Jobs have landed, in order, by ref."""
         self._passed: set[tuple[str, str]] = set()
         """(what was asked, commit) of checks that passed, whoever heard of it."""
         self._begun: Counter[tuple[str, str]] = Counter()
@@ -143,6 +145,7 @@ class Oracles:
     def pushed(self, run: Run, onto: str, sha: str) -> None:
         owner = run.owner
         self._pushed[owner] += 1
+        self._landed[onto].append(sha)
         self.must(self._pushed[owner] == 1, "it lands once", f"{run.job} pushes {sha[:8]} again")
         self.must(owner not in self._cancelled, "cancelled is cancelled", f"{run.job} pushes")
         self.must(sha in self._approved, "only what was judged lands", f"{run.job}: {sha[:8]}")
@@ -284,6 +287,7 @@ class Oracles:
             self.must(grows, "counts only grow", name)
             same = old.status.ended_at is None or old.status.phase == status.phase
             self.must(same, "an end is an end", f"{name}: {old.status.phase} -> {status.phase}")
+        self._ledger(old, new)
         if status.verification is not None:
             self._verified(name, status.verification)
         if status.phase == "Cancelled":
@@ -291,6 +295,20 @@ class Oracles:
             self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} was delivered")
         if status.ended_at is not None:
             self._ended(name, {uid})
+
+    def _ledger(self, old: plan.Plan | None, new: plan.Plan) -> None:
+        """The ledger is what our Jobs have landed, and only grows; the Plan delivers its end."""
+        begun, what = new.status.integration, "what is delivered is the chain of the ledger"
+        if begun is None:
+            return
+        name, chain = new.metadata.name, _chain(new)
+        before = _chain(old) if old is not None else []
+        self.must(chain[: len(before)] == before, what, f"{name}: {before} -> {chain}")
+        shas, landed = [sha for _, sha in chain], self._landed[begun.ref]
+        self.must(shas == landed[: len(shas)], what, f"{name}: {shas}, landed: {landed}")
+        self.must(begun.tip == [begun.target_sha, *shas][-1], what, f"{name}: {begun.tip}")
+        if new.status.phase == "Succeeded":
+            self.must(shas == landed, what, f"{name}: {shas}, landed: {landed}")
 
     def _ended(self, name: str, owners: set[str]) -> None:
         """Nothing of what has ended does anything any more."""
@@ -305,3 +323,9 @@ class Oracles:
             consistent(conditions)
         except AssertionError as error:
             self.fail("conditions agree", f"{name}: {error}")
+
+
+def _chain(of: plan.Plan) -> list[tuple[str | None, str]]:
+    """Who landed what, in order."""
+    rows = [(row.landed.number, row.uid, row.landed.sha) for row in of.status.tasks if row.landed]
+    return [(uid, sha) for _, uid, sha in sorted(rows)]

@@ -118,6 +118,22 @@ class People:
         path = "a.py" if event["pick"] < 0.2 else "human.txt"
         self._remote.human_pushes(TARGET, path, f"push {self._pushes}")
 
+    def _meddle(self, event: dict[str, Any]) -> None:
+        """Somebody pushes to the integration ref of a Plan, and may put it back after a while."""
+        plan = self._pick(PLANS, event)
+        ref = (plan or {}).get("status", {}).get("integration", {}).get("ref")
+        if ref not in self._remote.refs:
+            return
+        before = self._remote.refs[ref]
+        self._remote.human_pushes(ref, "human.txt", "not of this Plan")
+        if event["seconds"] is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(event["seconds"], self._put_back, ref, before, self._remote.refs[ref])
+
+    def _put_back(self, ref: str, before: str, pushed: str) -> None:
+        if self._remote.refs[ref] == pushed:
+            self._remote.refs[ref] = before
+
     def go_home(self) -> None:
         """They leave nothing suspended."""
         for plan in self._store.all(PLANS):

@@ -190,6 +190,7 @@ class _Maker:
             "push": 2,
             "apply again": 1,
             "budget": 1,
+            "meddle": 1,
         }
         act = dice.weighed(acts, "act", number)
         event: Event = {"at": at, "do": act, "pick": round(dice.draw("which", number), 3)}
@@ -204,6 +205,9 @@ class _Maker:
             event["change"] = dice.pick(
                 ("agents", "gates off", "gates on", "gate"), "change", number
             )
+        if act == "meddle":
+            back = round(dice.between(1, 600, "meddled", number), 1)
+            event["seconds"] = back if dice.chance(0.7, "put back", number) else None
         if act == "suspend":
             event["seconds"] = round(dice.between(10, 600, "suspended", number), 1)
         return event

@@ -115,12 +115,12 @@ class Estimate(Model):
 class LedgerEntry(Model):
     """One landing in the integration ref: the Task is that of the row, and the session its last.
 
-    It stands on the landing of the number before; the first one on `integration.targetSha`.
+    It stands on the landing of the number before; the first one on `integration.targetSha`. Its
+    tree is what the commit says.
     """
 
     number: int = Field(ge=1, description="Its place in the order of landings.")
     sha: Sha
-    tree: Annotated[str, Field(max_length=64)]
 
 
 class PlanTask(Model):

@@ -77,7 +77,7 @@ def read(status: PlanStatus, owned: Mapping[str, Task]) -> Ledger:
     first = 1 + max((entry.number for entry in landed.values()), default=0)
     for number, name in enumerate(since, first):
         landed[name] = entry = _entry(number, merged[name])
-        tip, tree = entry.sha, entry.tree
+        tip, tree = entry.sha, merged[name].tree
     strange = tuple(name for name in merged if name not in landed or name not in ours)
     return Ledger(landed, tip, tree, strange)
 
@@ -106,7 +106,7 @@ def _merged(task: Task, ref: str) -> Delivery | None:
 
 def _entry(number: int, delivery: Delivery) -> LedgerEntry:
     assert delivery.sha is not None
-    return LedgerEntry(number=number, sha=delivery.sha, tree=delivery.tree or "")
+    return LedgerEntry(number=number, sha=delivery.sha)
 
 
 def _adopted(merged: Mapping[str, Delivery], end: str) -> dict[str, LedgerEntry]:

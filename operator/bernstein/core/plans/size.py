@@ -13,7 +13,7 @@ PLAN_BYTES = 1_000_000
 it writes itself."""
 TASKS_BYTES = 16_000_000
 """Of all Tasks of a Plan together; every replica of the operator holds them in memory."""
-_ROW_BYTES = 290
+_ROW_BYTES = 340
 """Of a Task's row in the status, beside the name of its stage."""
 _NAME_BYTES = 50
 """Of a Task's name in another's `dependsOn`."""
@@ -57,7 +57,7 @@ def _of_stage(stage: Stage) -> int:
 
 
 def _bytes(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode())
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _mb(size: int) -> str:

@@ -29,7 +29,7 @@ def status(*rows: PlanTask, end: str | None = None) -> PlanStatus:
 
 
 def row(name: str, number: int | None = None, **more: object) -> PlanTask:
-    landed = None if number is None else {"number": number, "sha": sha(number), "tree": ""}
+    landed = None if number is None else {"number": number, "sha": sha(number)}
     fields = {"name": name, "stage": "build", "step": 0, "uid": f"uid-{name}", "landed": landed}
     return PlanTask.model_validate(fields | more)
 
@@ -49,7 +49,7 @@ def test_each_landing_stands_on_the_one_before_whatever_the_clocks_say() -> None
     found = read(status(*ROWS), merged("a", 7, sha(1)), merged("b", 1, BASE))
 
     assert numbers(found) == {"b": 1, "a": 2}
-    assert found.landed["a"] == LedgerEntry(number=2, sha=sha(7), tree=sha(1007))
+    assert found.landed["a"] == LedgerEntry(number=2, sha=sha(7))
     assert (found.tip, found.tree, found.outside) == (sha(7), sha(1007), ())
 
 
