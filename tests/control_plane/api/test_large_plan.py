@@ -10,7 +10,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Conflict
 from bernstein.kube.json_patch import json_patch
-from tests.control_plane.objects import PLANS
+from tests.control_plane.objects import PLANS, valid
 from tests.perf.test_plan_status import plan
 
 
@@ -23,9 +23,7 @@ async def test_the_largest_plan_is_stored_and_a_move_of_one_task_names_what_it_r
 ) -> None:
     full = plan()
     spec, status = full.spec.dump(), full.status.dump()
-    made = await admin.create(
-        PLANS, {"metadata": {"name": "large", "namespace": namespace}, "spec": spec}
-    )
+    made = await admin.create(PLANS, valid("Plan", namespace, "large", **spec))
     stored = await operator.patch(
         PLANS, "large", namespace, {"status": status}, subresource="status"
     )
