@@ -38,6 +38,13 @@ class AbandonedCheck(Abandoned):
     check: Annotated[str, Field(max_length=63)]
 
 
+class Origin(Model):
+    """The commit that a candidate is made of; its ref is a session's own."""
+
+    ref: Annotated[str, Field(max_length=300)]
+    sha: Sha
+
+
 class Verification(Model):
     """What is judged, and how it was judged."""
 
@@ -51,6 +58,12 @@ class Verification(Model):
     ref: Annotated[str, Field(max_length=300)]
     candidate: bool = Field(
         default=False, description="Made on a newer tip than the agent worked on."
+    )
+    origin: Origin | None = Field(
+        default=None, description="What the candidate was made of; another one is made of it, too."
+    )
+    lost: bool | None = Field(
+        default=None, description="The candidate is not at its ref any more: it is made anew."
     )
     python_changed: bool = False
     tests_changed: bool = False

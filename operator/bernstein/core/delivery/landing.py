@@ -24,7 +24,7 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import Verification
+from bernstein.api.verification import Origin, Verification
 from bernstein.api.waiting import Abandoned, Hold
 from bernstein.core import holds, runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
@@ -34,6 +34,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
     MAX_INFRASTRUCTURE_FAILURES,
+    MAX_RETRY_AFTER_SECONDS,
     PROBE_SECONDS,
     Retry,
     policy,
@@ -41,6 +42,7 @@ from bernstein.core.reasons import (
     with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 
 
 class Delivering(Progress, Protocol):
@@ -75,8 +77,7 @@ class JudgedCommit:
 class Source:
     """What a candidate is made of."""
 
-    ref: str
-    sha: str
+    origin: Origin
     candidate: str
     """The ref of the candidate."""
     message: str
@@ -158,6 +159,27 @@ def at_rest(
     return None
 
 
+def is_lost(status: Delivering) -> bool:
+    """What was judged is not at its ref any more: a candidate is to be made anew."""
+    return status.verification is not None and status.verification.lost is True
+
+
+def lose(status: S, why: Diagnosis, project: Project | None, now: datetime) -> S:
+    """The status in which another candidate is made, after a while: this one is lost.
+
+    Each costs a Job and the checks: after too many of them it rests for a day.
+    """
+    text = f"the candidate is not at its ref any more, and is made anew: {why.message}"
+    problem, status = Diagnosis(Reason.REF_MOVED, text), queued(_without_candidate(status))
+    return tried_again(status, problem, project, now, rest=MAX_RETRY_AFTER_SECONDS)
+
+
+def _without_candidate(status: S) -> S:
+    assert status.verification is not None
+    lost = status.verification.model_copy(update={"lost": True})
+    return status.model_copy(update={"verification": lost})
+
+
 def queued(status: S) -> S:
     """The status with its delivery, if it has one, back in the queue."""
     if status.delivery is None:
@@ -183,6 +205,8 @@ def forward(
 def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     if has_started(status):
         return False
+    if is_lost(status):
+        return True
     if landing.tip is None:
         return status.delivery is not None and status.delivery.step == "Preparing"
     return landing.tip != landing.commit.base
@@ -215,8 +239,8 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if job is None:
         prepare = RunPrepare(
             job=name,
-            ref=source.ref,
-            sha=source.sha,
+            ref=source.origin.ref,
+            sha=source.origin.sha,
             onto=landing.onto,
             candidate=source.candidate,
             message=source.message,
@@ -232,28 +256,9 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if result.conflicts:
         return OnItsWay(_conflict(status, delivery, landing, result.conflicts, now))
     status = status.model_copy(update={"delivery": delivery})
-    return Prepared(status, _candidate(status.verification, result, landing))
-
-
-def _candidate(
-    before: Verification | None, result: PrepareResult, landing: Landing
-) -> Verification:
-    """The candidate as what the checks judge next."""
-    number = before.round + 1 if before is not None else 0
-    return Verification(
-        round=number,
-        first_round=number,
-        base=result.base,
-        sha=result.sha,
-        tree=result.tree,
-        # Where the tip holds the change already, no candidate was made.
-        ref=landing.source.candidate if result.sha != result.base else landing.onto,
-        candidate=True,
-        files_changed=result.changed.files,
-        python_changed=result.changed.python,
-        tests_changed=result.changed.tests,
-        deps_changed=result.changed.deps,
-    )
+    # Where the tip holds the change already, no candidate was pushed.
+    ref = source.candidate if result.sha != result.base else landing.onto
+    return Prepared(status, candidate(status.verification, result, source.origin, ref))
 
 
 def _land(
@@ -279,6 +284,11 @@ def _land(
         return _still_at_work(status, delivery, job, result)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
+        judged, origin = status.verification, landing.source.origin
+        if result.reason in LOST and not in_doubt and can_be_made_anew(judged, origin):
+            if not unsure:
+                return OnItsWay(lose(status, result, landing.project, now))
+            status = _without_candidate(status)
         return OnItsWay(_failed(status, delivery, landing, result, now, unsure=unsure))
     if result.state == "Landed":
         return Landed(status, _merged(delivery, landing.commit, result.tip, now))
@@ -394,10 +404,12 @@ def tried_again(
     now: datetime,
     *,
     reason: str = "MergeRetry",
+    rest: int | None = None,
 ) -> S:
     """A Job that moves refs failed: it is tried again at once, up to the cap, or after a hold.
 
-    The table of failures says which. `reason` is that of the condition when it is tried at once.
+    The table of failures says which. `reason` is that of the condition when it is tried at once,
+    `rest` the seconds of a hold above the cap where the table's are too few.
     """
     row, text = policy(problem.reason), sanitise(problem.message, holds.MESSAGE)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
@@ -407,6 +419,8 @@ def tried_again(
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return busy(status, reason, text, now)
     wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
+    if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
+        wait = rest
     held = holds.hold(problem.reason, text, project, now, wait)
     status = status.model_copy(update={"hold": held})
     message = with_remedy(text, problem.reason, project)

@@ -3,9 +3,10 @@
     passed is None ──take()──┬─▶ Waiting    Jobs are at work, or a hold runs
                              ├─▶ Passed     `passed` is True, `digest` names the verdicts
                              ├─▶ Rejected   `passed` is False: a required check said no
-                             └─▶ CannotRun  one could not judge: a new round, at once or later
+                             ├─▶ CannotRun  one could not judge: a new round, at once or later
+                             └─▶ Lost       the candidate is not at its ref any more
 
-What follows from Passed, Rejected and CannotRun is the caller's decision.
+What follows from all but Waiting is the caller's decision.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from bernstein.core.reasons import (
     with_remedy,
 )
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
+from bernstein.core.verification.candidate import LOST
 
 CHANGED = "the Project's checks have changed"
 ENDLESS = (
@@ -71,6 +73,8 @@ class Question:
     """The commit that the configuration of linters and the like is read from."""
     onto: str
     """The ref that the work is to land in."""
+    can_be_made_anew: bool = False
+    """It is a candidate, and the work that it was made of is there."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,14 @@ class CannotRun(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
+@dataclass(frozen=True)
+class Lost(Generic[S]):
+    status: S
+    why: Diagnosis
+    actions: tuple[JobAction, ...] = ()
+
+
+RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
 
 
 def take(
@@ -271,7 +282,10 @@ def _judge(
         return Waiting(again(status, once, "a check ran out of memory; once more", now))
     judged = judged.model_copy(update={"checks": results, "abandoned": None})
     if errored and not rejected:
-        why = Diagnosis(errored[0].reason, errored[0].excerpt)
+        lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
+        why = Diagnosis((lost or errored)[0].reason, (lost or errored)[0].excerpt)
+        if lost:
+            return Lost(status.model_copy(update={"verification": judged}), why)
         return _cannot_run(status, judged, question, errored[0].name, why, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
