@@ -13,6 +13,9 @@ from bernstein.api.meta import (
 )
 from bernstein.api.waiting import Abandoned
 
+MOST_CHECKS = 256
+"""That judge one tree: for a Plan's as a whole these are all gates and the signals of all Tasks."""
+
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
 
 
@@ -78,7 +81,8 @@ class Verification(Model):
     )
     abandoned: (
         Annotated[
-            tuple[AbandonedCheck, ...], Field(max_length=64, json_schema_extra=list_map("check"))
+            tuple[AbandonedCheck, ...],
+            Field(max_length=MOST_CHECKS, json_schema_extra=list_map("check")),
         ]
         | None
     ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
@@ -87,5 +91,5 @@ class Verification(Model):
         default=None, description="SHA-256 of what was judged and every verdict."
     )
     checks: Annotated[
-        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
+        tuple[CheckResult, ...], Field(max_length=MOST_CHECKS, json_schema_extra=list_map("name"))
     ] = ()

@@ -22,7 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Hold
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import holds, labels
+from bernstein.core import holds, labels, names
 from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
 from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
@@ -37,6 +37,7 @@ from bernstein.core.reasons import (
 )
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
 from bernstein.core.verification.candidate import LOST
+from bernstein.core.verification.inspections import inspections
 
 CHANGED = "the Project's checks have changed"
 ENDLESS = (
@@ -142,7 +143,7 @@ def take(
         status, judged = _resumed(status, judged, now)
     if _is_endless(judged):
         return Waiting(_endless(status, project, now))
-    jobs_to_run = _runs(question, judged)
+    jobs_to_run = _runs(question, judged, jobs)
     existing = _existing(jobs_to_run, judged, jobs, now)
     policy = summary.policy(question.checks)
     if judged.policy not in (None, policy) or _is_outdated(jobs_to_run, existing):
@@ -213,11 +214,13 @@ def _resumed(status: S, judged: Verification, now: datetime) -> tuple[S, Verific
     ), judged
 
 
-def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunInspect]:
+def _runs(
+    question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> dict[str, RunCheck | RunInspect]:
     """The Jobs that judge this tree, by check."""
     runs: dict[str, RunCheck | RunInspect] = {
         spec.name: RunCheck(
-            job=question.job(spec.name, judged.round),
+            job=_job_of(spec.name, question, judged, jobs),
             check=spec,
             ref=judged.ref,
             sha=judged.sha,
@@ -225,17 +228,27 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
         )
         for spec in required.executing(question.checks)
     }
-    reading = tuple(required.reading(question.checks))
-    if reading:
-        runs[INSPECT] = RunInspect(
-            job=question.job(INSPECT, judged.round),
-            checks=reading,
+    for called, together in inspections(question.checks).items():
+        runs[called] = RunInspect(
+            job=question.job(called, judged.round),
+            checks=together,
             ref=judged.ref,
             sha=judged.sha,
             base=judged.base,
             onto=question.onto,
         )
     return runs
+
+
+def _job_of(
+    check: str, question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> str:
+    """The name of its Job; one that an older release has made keeps the name that it has."""
+    old = question.job(names.slug_of_check(check), judged.round)
+    adopted = jobs.get(old)
+    if adopted is not None and adopted.labels.get(labels.CHECK) == check:
+        return old
+    return question.job(check, judged.round)
 
 
 def _existing(
