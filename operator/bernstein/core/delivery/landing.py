@@ -138,6 +138,18 @@ def has_started(status: Delivering) -> bool:
     return status.delivery is not None and status.delivery.step == "Landing"
 
 
+def unseen(
+    status: Delivering, job: Callable[[str, int], str], jobs: Mapping[str, JobView]
+) -> tuple[RunFence, ...]:
+    """A fence for the Job that makes a candidate, where it may have been asked for and nobody sees
+    it yet. `job`: as in Landing."""
+    delivery = status.delivery
+    if delivery is None or delivery.step != "Preparing":
+        return ()
+    name = job(PREPARE, delivery.round)
+    return () if name in jobs else (RunFence(name),)
+
+
 def refuse_cancel(status: S, now: datetime) -> S:
     """The status with the condition that tells why a cancel has no effect."""
     text = "the merge has started; a cancel comes too late"

@@ -23,7 +23,7 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Hold
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import holds, labels, names
-from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
+from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
 from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
@@ -167,6 +167,19 @@ def take(
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
     actions = (*logs, *give_up((*ending, *unasked)), *start)
     return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
+
+
+def unseen(
+    status: Judged, question: Question, jobs: Mapping[str, JobView], now: datetime
+) -> tuple[RunFence, ...]:
+    """Fences for the Jobs of this round that may have been asked for, and that nobody sees yet."""
+    judged = status.verification
+    if judged is None or judged.passed is not None or judged.lost or status.hold is not None:
+        return ()
+    jobs_to_run = _runs(question, judged, jobs)
+    existing = _existing(jobs_to_run, judged, jobs, now)
+    asked = verdicts.to_start(jobs_to_run, existing, now, question.project.spec.gates)
+    return tuple(RunFence(run.job) for run in asked)
 
 
 def again(status: S, judged: Verification, text: str, now: datetime) -> S:

@@ -42,7 +42,7 @@ def to_start(
 ) -> tuple[Asked, ...]:
     """Those of `wanted`, by check and in order, whose Jobs may be made now."""
     missing = [check for check in wanted if check not in jobs]
-    running = sum(not runs.is_over(job, now) for job in jobs.values())
+    running = sum(not runs.is_over(job, now) or runs.is_fence(job) for job in jobs.values())
     if gates.execution == "Sequential":
         janitors = [check for check in missing if _is_janitors(check)]
         missing = janitors or missing[: 0 if running else 1]
