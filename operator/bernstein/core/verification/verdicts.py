@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
-from bernstein.api.pod import CHECK, CHECKOUT, INSPECT, InspectResult, load
+from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS, INSPECT, InspectResult, load
 from bernstein.api.project import Gates
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import AbandonedCheck, CheckResult
@@ -21,9 +21,7 @@ from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.core.verification.summary import passed
 
-EXCERPT = 1500
-"""Characters of a verdict's excerpt."""
-_EXCERPTS = 64 * EXCERPT
+_EXCERPTS = 64 * EXCERPT_CHARACTERS
 """Of all excerpts of a status together: where there are more than 64 checks, each gets less."""
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
@@ -158,7 +156,7 @@ def verdicts(
 
 def excerpt_room(checks: int) -> int:
     """Characters that each of so many checks may have in a status for what it says."""
-    return min(EXCERPT, _EXCERPTS // max(1, checks))
+    return min(EXCERPT_CHARACTERS, _EXCERPTS // max(1, checks))
 
 
 def _in(room: int, result: CheckResult) -> CheckResult:
@@ -177,7 +175,7 @@ def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "")
             "asked": check.digest,
             "verdict": verdict,
             "reason": reason,
-            "excerpt": sanitise(excerpt, EXCERPT),
+            "excerpt": sanitise(excerpt, EXCERPT_CHARACTERS),
         }
     )
 

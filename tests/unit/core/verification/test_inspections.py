@@ -6,6 +6,7 @@ import pytest
 
 from bernstein.api.pod import (
     CONFIG_VARIABLE,
+    EXCERPT_CHARACTERS,
     INSPECT,
     TERMINATION_LIMIT,
     CheckVerdict,
@@ -26,7 +27,7 @@ from bernstein.core.plans.size import MOST_SIGNALS
 from bernstein.core.verification import required, verdicts
 from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.pods.programs import inspect
-from tests.unit.controllers import built
+from tests.unit.controllers.jobs import built
 from tests.unit.core import objects
 from tests.unit.core.delivery import plans
 from tests.unit.core.objects import NOW, failed, job, over, result_job, sha
@@ -145,8 +146,8 @@ def test_all_checks_that_a_plan_can_ask_for_have_room_in_its_status() -> None:
     most_listed = max(m.max_length for m in listed[1] if hasattr(m, "max_length"))
 
     assert MOST_SIGNALS + most_listed + len(gates.names()) <= MOST_CHECKS
-    assert verdicts.excerpt_room(64) == verdicts.EXCERPT
-    assert verdicts.excerpt_room(MOST_CHECKS) * MOST_CHECKS <= 64 * verdicts.EXCERPT
+    assert verdicts.excerpt_room(64) == EXCERPT_CHARACTERS
+    assert verdicts.excerpt_room(MOST_CHECKS) * MOST_CHECKS <= 64 * EXCERPT_CHARACTERS
 
 
 def test_a_plan_of_many_signals_is_judged_and_its_status_is_small() -> None:
