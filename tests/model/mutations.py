@@ -23,6 +23,7 @@ from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.tasks import cancel
 from bernstein.core.verification import verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
@@ -123,6 +124,17 @@ def fences() -> Iterator[None]:
 
 
 @contextmanager
+def check_fences() -> Iterator[None]:
+    """A cancel leaves the names of checks free that a late request may still make."""
+
+    def none(*_: Any) -> tuple[RunFence, ...]:
+        return ()
+
+    with patch.object(cancel, "_fences", none), patch.object(plans, "_fences", none):
+        yield
+
+
+@contextmanager
 def uncertain_writes() -> Iterator[None]:
     """A write without an answer was not applied."""
 
@@ -153,11 +165,11 @@ def ordered_refresh() -> Iterator[None]:
 @contextmanager
 def plan_jobs() -> Iterator[None]:
     """A cancelled Plan does not wait for its own Jobs."""
-    cancel = plans._cancel
+    cancel_plan = plans._cancel
 
     def at_once(snapshot: PlanSnapshot, status: Any, now: datetime) -> PlanDecision:
         jobs: Mapping[str, JobView] = snapshot.jobs if landing.has_started(status) else {}
-        return cancel(replace(snapshot, jobs=jobs), status, now)
+        return cancel_plan(replace(snapshot, jobs=jobs), status, now)
 
     with patch.object(plans, "_cancel", at_once):
         yield
@@ -172,6 +184,7 @@ REPAIRS: Mapping[str, Mutation] = {
         kubelet_times,
         refusals,
         fences,
+        check_fences,
         uncertain_writes,
         ordered_refresh,
         plan_jobs,

@@ -112,10 +112,11 @@ class Oracles:
     def _too_late(self, run: Run) -> None:
         """Its Job was made by a request that nobody waited for any more.
 
-        What cannot change anything for good must end soon; an agent and a push must not begin.
+        What cannot change anything for good must end soon; an agent and a push must not begin, and
+        of what was cancelled nothing.
         """
         text = f"{run.job} starts, but its owner has ended"
-        if run.role in (AGENT, LAND):
+        if run.role in (AGENT, LAND) or run.owner in self._cancelled:
             self.fail("an end is an end", text)
 
         def look() -> None:

@@ -240,10 +240,15 @@ class _Maker:
         event: Event = {"at": at, "do": "fault", "what": what}
         match what:
             case "late" | "forbidden":
-                event["verb"] = "POST"
-                event["resource"] = dice.pick(("jobs", "agentsessions", "tasks"), "kind", number)
-                if what == "forbidden":
+                kinds = ("jobs", "agentsessions", "tasks")
+                event["verb"] = dice.pick(("POST", "POST", "PATCH", "DELETE"), "late verb", number)
+                if event["verb"] == "PATCH":
+                    kinds = ("tasks", "plans", "agentsessions")
+                event["resource"] = dice.pick(kinds, "kind", number)
+                if what == "forbidden" or event["verb"] == "DELETE":
                     event["resource"] = "jobs"
+                if what == "forbidden":
+                    event["verb"] = "POST"
                 event["seconds"] = round(dice.between(0, 60, "late", number), 1)
             case "slow":
                 event["verb"] = "LIST"
@@ -279,13 +284,21 @@ class _Maker:
 
     def _node(self, number: int, at: float) -> Event:
         dice = self._dice
-        ways = {"dead": 2.0, "cut": 2, "drain": 3, "quota": 2, "image": 2, "slow starts": 1}
+        ways = {
+            "dead": 2.0,
+            "cut": 2,
+            "removed": 2,
+            "drain": 3,
+            "quota": 2,
+            "image": 2,
+            "slow starts": 1,
+        }
         what = dice.weighed(ways, "node", number)
         seconds = round(dice.between(10, 900, "node seconds", number), 1)
         event: Event = {"at": at, "do": what, "seconds": seconds}
-        if what in ("dead", "cut", "drain"):
+        if what in ("dead", "cut", "removed", "drain"):
             event["node"] = dice.pick(NODES[:2], "which node", number)
-        if what == "dead" and dice.chance(0.5, "for ever", number):
+        if what in ("dead", "removed") and dice.chance(0.5, "for ever", number):
             event["seconds"] = None
         if what == "image":
             event["role"] = dice.pick((AGENT, CHECK), "image of", number)

@@ -21,7 +21,6 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 """Whoever mends one moves its story to MENDED."""
 MENDED = (
-    "a-check-is-made-after-the-cancel",
     "a-policy-refuses-an-agent",
     "the-time-of-day-jumps-while-a-check-runs",
 )

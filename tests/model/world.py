@@ -134,7 +134,7 @@ class World:
         if event["seconds"] is not None:
             self._later(event["seconds"], self.kubelets.mend, node)
 
-    _cut = _dead
+    _cut = _removed = _dead
 
     def _drain(self, event: Event) -> None:
         self.kubelets.drain(event["node"])

@@ -13,6 +13,9 @@ from bernstein.api.meta import (
 )
 from bernstein.api.waiting import Abandoned
 
+MOST_CHECKS = 256
+"""That judge one tree: for a Plan's as a whole these are all gates and the signals of all Tasks."""
+
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
 
 
@@ -38,6 +41,13 @@ class AbandonedCheck(Abandoned):
     check: Annotated[str, Field(max_length=63)]
 
 
+class Origin(Model):
+    """The commit that a candidate is made of; its ref is a session's own."""
+
+    ref: Annotated[str, Field(max_length=300)]
+    sha: Sha
+
+
 class Verification(Model):
     """What is judged, and how it was judged."""
 
@@ -52,6 +62,12 @@ class Verification(Model):
     candidate: bool = Field(
         default=False, description="Made on a newer tip than the agent worked on."
     )
+    origin: Origin | None = Field(
+        default=None, description="What the candidate was made of; another one is made of it, too."
+    )
+    lost: bool | None = Field(
+        default=None, description="The candidate is not at its ref any more: it is made anew."
+    )
     python_changed: bool = False
     tests_changed: bool = False
     deps_changed: bool = False
@@ -65,7 +81,8 @@ class Verification(Model):
     )
     abandoned: (
         Annotated[
-            tuple[AbandonedCheck, ...], Field(max_length=64, json_schema_extra=list_map("check"))
+            tuple[AbandonedCheck, ...],
+            Field(max_length=MOST_CHECKS, json_schema_extra=list_map("check")),
         ]
         | None
     ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
@@ -74,5 +91,5 @@ class Verification(Model):
         default=None, description="SHA-256 of what was judged and every verdict."
     )
     checks: Annotated[
-        tuple[CheckResult, ...], Field(max_length=64, json_schema_extra=list_map("name"))
+        tuple[CheckResult, ...], Field(max_length=MOST_CHECKS, json_schema_extra=list_map("name"))
     ] = ()

@@ -58,11 +58,6 @@ class LogReader:
             for _ in range(READERS):
                 group.create_task(self._work())
 
-    @property
-    def is_reading(self) -> bool:
-        """Whether a log is awaited that is neither there nor given up."""
-        return not all(self._is_over(reading) for reading in self._readings.values())
-
     async def read(self, pods: Iterable[Object]) -> dict[str, bytes]:
         """The ends of the logs that could be read, by the pod's uid.
 

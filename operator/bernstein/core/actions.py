@@ -51,7 +51,7 @@ class RunCheck:
 
 @dataclass(frozen=True)
 class RunInspect:
-    """The Job of all checks that only read."""
+    """A Job of checks that only read."""
 
     job: str
     checks: tuple[CheckSpec, ...]

@@ -93,6 +93,12 @@ def busy(status: S, reason: str, message: str, now: datetime) -> S:
     )
 
 
+def is_cancelling(status: Progress) -> bool:
+    """Its end has begun: whatever may still run is being ended."""
+    found = find(status.conditions, ConditionType.RECONCILING)
+    return found is not None and found.status == "True" and found.reason == "Cancelling"
+
+
 def stalled(status: S, reason: str, message: str, now: datetime) -> S:
     """A person must look at it; the message says at what."""
     return _put(

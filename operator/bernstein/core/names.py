@@ -40,7 +40,7 @@ def session(task: str, number: int) -> str:
 
 def session_job(session: str, check: str, number: int) -> str:
     """Name of a Job that follows a session: `<task>-s<k>-<check>-<number>`."""
-    return bounded(f"{session}-{check.replace('_', '-')}-{number}")
+    return bounded(f"{session}-{slug_of_check(check)}-{number}{_length_of_check(check)}")
 
 
 def plan_job(plan: str, check: str, number: int) -> str:
@@ -48,8 +48,25 @@ def plan_job(plan: str, check: str, number: int) -> str:
 
     Where that could be the name of a Job that follows a session, its number has a `p`.
     """
-    name = f"{plan}-{check.replace('_', '-')}-"
-    return bounded(f"{name}{'p' if _LIKE_A_SESSION.search(name) else ''}{number}")
+    name = f"{plan}-{slug_of_check(check)}-"
+    mark = "p" if _LIKE_A_SESSION.search(name) else ""
+    return bounded(f"{name}{mark}{number}{_length_of_check(check)}")
+
+
+def slug_of_check(check: str) -> str:
+    """The check as names of Jobs have it: with a hyphen for each underscore.
+
+    The name of its Job, too, where an older release has made that.
+    """
+    return check.replace("_", "-")
+
+
+def _length_of_check(check: str) -> str:
+    """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
+
+    Else `b_lint` of `a` would need the Job of `lint` of `a-b`.
+    """
+    return f"u{len(check)}" if "_" in check else ""
 
 
 def network_policy(project: str, pods: str) -> str:

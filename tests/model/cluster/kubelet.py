@@ -22,12 +22,17 @@ UNREACHABLE_SECONDS = 340.0
 """After so long without a word of its node a pod is deleted by the controller of nodes."""
 
 
+COLLECTED_SECONDS = 60.0
+"""After so long pods of a node that there is no object of are removed by the collector of pods."""
+
+
 class Observer(Witness, Protocol):
     def started(self, run: Run) -> None: ...
 
 
 class Node:
-    """`dead`: nothing on it works any more. `cut`: all works on, and nobody hears of it."""
+    """`dead`: nothing on it works any more. `removed`: the same, and its object is gone, with which
+    its pods go. `cut`: all works on, and nobody hears of it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -210,16 +215,29 @@ class Kubelets:
         for run in self.runs.values():
             if run.node == name and run.live:
                 run.shared |= {"cut": True, "unheard": True}
-                if how == "dead":
+                if how in ("dead", "removed"):
                     run.live = False
                     self._lives[run.uid].cancel()
-        asyncio.get_running_loop().call_later(
-            UNREACHABLE_SECONDS, self._give_up, node, node.failed_at
-        )
+        after, act = UNREACHABLE_SECONDS, self._give_up
+        if how == "removed":
+            after, act = COLLECTED_SECONDS, self._collect
+        asyncio.get_running_loop().call_later(after, act, node, node.failed_at)
 
     def _give_up(self, node: Node, failed_at: float) -> None:
         if node.state != "up" and node.failed_at == failed_at:
             self.drain(node.name)
+
+    def _collect(self, node: Node, failed_at: float) -> None:
+        """Its pods are told to have failed, and are gone at once: no kubelet has to confirm it."""
+        if node.failed_at != failed_at:
+            return
+        for pod in self.on(node.name):
+            told = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}
+            if pod["status"].get("phase") not in ENDED:
+                conditions = [*pod["status"].get("conditions", ()), told]
+                status = pod["status"] | {"phase": "Failed", "conditions": conditions}
+                self._store.set_status(PODS, key_of(pod), status)
+            self._store.delete(PODS, key_of(pod), uid=uid_of(pod), grace_seconds=0)
 
     def mend(self, name: str) -> None:
         """The node is back; what it had died with it."""
@@ -230,7 +248,7 @@ class Kubelets:
             run = self.runs.get(uid_of(pod))
             if run is not None:
                 run.shared.pop("cut", None)
-            if how == "dead" and pod["status"].get("phase") not in ENDED:
+            if how in ("dead", "removed") and pod["status"].get("phase") not in ENDED:
                 self._lives[uid_of(pod)].cancel()
                 self._report(pod, phase="Failed", reason="NodeLost")
 

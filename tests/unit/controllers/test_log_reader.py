@@ -31,6 +31,7 @@ class Nodes:
     """Answers for nodes; those of pods called `dead` never do."""
 
     asked: list[str] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
     back: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def logs(self, namespace: str, name: str, **_: Any) -> bytes:
@@ -39,6 +40,7 @@ class Nodes:
             await self.back.wait()
         if name.startswith("gone"):
             raise NotFound(404, "NotFound", "no such pod")
+        self.answered.append(name)
         return f"log of {namespace}/{name}".encode()
 
 
@@ -79,7 +81,7 @@ async def test_a_log_that_is_late_is_there_with_a_later_look_and_is_asked_for_on
     with pytest.raises(Requeue):
         await reader.read([pod("dead")])
     nodes.back.set()
-    await eventually(lambda: not reader.is_reading)
+    await eventually(lambda: "dead" in nodes.answered)
 
     assert await reader.read([pod("dead")]) == {"uid-dead": b"log of team/dead"}
     assert nodes.asked == ["dead"]
@@ -105,13 +107,18 @@ async def test_nobody_waits_longer_for_logs_that_are_not_even_begun(
     assert await reader.read(many) == {}
 
 
-async def test_what_nobody_comes_back_for_is_forgotten(reader: LogReader, clock: Clock) -> None:
+async def test_what_nobody_comes_back_for_is_forgotten_and_asked_for_anew(
+    reader: LogReader, clock: Clock, nodes: Nodes
+) -> None:
     with pytest.raises(Requeue):
         await reader.read([pod("dead")])
     clock.now += 100 * SECONDS
     await reader.read([pod("a")])
 
-    assert not reader.is_reading
+    nodes.back.set()
+
+    assert await reader.read([pod("dead")]) == {"uid-dead": b"log of team/dead"}
+    assert nodes.asked == ["dead", "a", "dead"]
 
 
 async def test_twelve_tasks_of_a_dead_node_do_not_delay_another_namespace(
@@ -119,6 +126,7 @@ async def test_twelve_tasks_of_a_dead_node_do_not_delay_another_namespace(
     client: Client,
     background: Background,
     reader: LogReader,
+    nodes: Nodes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With four workers, each of which would have waited for the dead node time and again."""
@@ -140,7 +148,7 @@ async def test_twelve_tasks_of_a_dead_node_do_not_delay_another_namespace(
     await tasks.synced()
     controller = Controller("task", reconcile, primary=tasks, workers=4)
     background.start(controller.run())
-    await eventually(lambda: reader.is_reading)
+    await eventually(lambda: nodes.asked)
     began = time.monotonic()
 
     api.put(TASKS, "quick", "elsewhere")

@@ -46,7 +46,8 @@ def decide(
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:
     """Whether it has nothing to do but to wait for its turn to land."""
-    judged = after.verification is not None and after.verification.passed
+    seen = after.verification
+    judged = seen is not None and (seen.passed or seen.lost)
     stays = _step(before) in (None, "Queued") and _step(after) == "Queued"
     return bool(judged) and stays and after.state is TaskState.DONE
 

@@ -106,14 +106,48 @@ gates = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 words = st.lists(st.sampled_from(["payroll", "s1", "s2", "lint", "p1"]), min_size=1, max_size=4)
 
 
-@given(words, gates | st.just("s1_lint"), words, gates, st.integers(0, 2), st.integers(0, 2))
-def test_a_plan_and_a_task_never_need_the_same_job(
-    plan: list[str], check: str, task: list[str], gate: str, k: int, number: int
-) -> None:
-    session = names.session("-".join(task), k)
-    of_plan = names.plan_job("-".join(plan), check, number)
+checks = (
+    gates
+    | st.sampled_from(["s1_lint", "payroll_lint", "s2_s1_lint", "lint_", "p1", "inspect_2"])
+    | st.sampled_from(["signal-0", "signal-12", "inspect", "inspect-2", "prepare", "land", "begin"])
+)
+"""Gates as a Project may call them, and what is the operator's own."""
 
-    assert of_plan not in (session, names.session_job(session, gate, number))
+
+@settings(max_examples=400, deadline=None)
+@given(st.booleans(), words, checks, words, checks, st.integers(0, 2), st.integers(0, 12))
+def test_two_runs_never_need_the_same_job(
+    is_plan: bool, one: list[str], check: str, other: list[str], gate: str, k: int, number: int
+) -> None:
+    """Plans and Tasks may be called alike, for each other and for what is judged."""
+    session = names.session("-".join(other), k)
+    first = names.plan_job("-".join(one), check, number)
+    second = names.session_job(session, gate, number)
+    if is_plan:
+        second = names.plan_job("-".join(other), gate, number)
+
+    assert first != session
+    assert (first == second) == (is_plan and (one, check) == (other, gate))
+    assert all(len(name) <= names.LABEL_LIMIT for name in (first, second))
+
+
+@settings(max_examples=400, deadline=None)
+@given(words, checks, words, checks, st.integers(0, 2), st.integers(0, 2), st.integers(0, 12))
+def test_two_sessions_never_need_the_same_job(
+    one: list[str], check: str, other: list[str], gate: str, k: int, j: int, number: int
+) -> None:
+    first = names.session_job(names.session("-".join(one), k), check, number)
+    second = names.session_job(names.session("-".join(other), j), gate, number)
+
+    assert (first == second) == ((one, k, check) == (other, j, gate))
+
+
+@pytest.mark.parametrize(("one", "check", "other", "gate"), [("a", "b_lint", "a-b", "lint")])
+def test_a_gate_does_not_take_the_jobs_of_a_plan_that_is_called_like_it(
+    one: str, check: str, other: str, gate: str
+) -> None:
+    assert names.plan_job(one, check, 0) == "a-b-lint-0u6"
+    assert names.plan_job(other, gate, 0) == "a-b-lint-0"
 
 
 def test_a_plan_called_like_a_session_does_not_take_the_jobs_of_its_task() -> None:

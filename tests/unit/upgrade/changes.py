@@ -149,10 +149,6 @@ def _follows_its_landing(pair: Pair) -> bool:
     return step == "Landing" and "Suspended" in pair.recorded["conditions"]
 
 
-def _obeys_after_all(pair: Pair) -> bool:
-    return pair.today["phase"] == "Cancelled" and "CancelRefused" not in pair.today["conditions"]
-
-
 def follows_its_landing(moment: dict[str, Any]) -> bool:
     """Whether a suspended Plan was left where its landing had begun."""
     plan = moment["plan"] or {"spec": {}}
@@ -265,12 +261,6 @@ CHANGES = (
         "Plan",
         EVERYTHING,
         _follows_its_landing,
-    ),
-    Change(
-        "a Plan that is cancelled after all does not tell of a refused cancel",
-        "Plan",
-        ("conditions.CancelRefused",),
-        _obeys_after_all,
     ),
     Change(
         "a Plan is cancelled when its own Jobs have ended",

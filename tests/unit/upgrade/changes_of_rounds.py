@@ -11,11 +11,25 @@ def _counts_from_its_first_round(pair: Pair) -> bool:
     return bool(judged["candidate"] and judged["firstRound"] == judged["round"])
 
 
+def _says_what_it_was_made_of(pair: Pair) -> bool:
+    judged = pair.today["verification"]
+    return bool(judged["candidate"] and judged["origin"]["ref"] != judged["ref"])
+
+
 def _never_settles(pair: Pair) -> bool:
     return "without an end" in pair.today.get("hold", {}).get("message", "")
 
 
 ROUNDS = (
+    *(
+        Change(
+            f"a candidate of a {kind} says what it was made of",
+            kind,
+            ("verification.origin",),
+            _says_what_it_was_made_of,
+        )
+        for kind in ("Task", "Plan")
+    ),
     *(
         Change(
             f"the rounds of a candidate of a {kind} count from its first one",

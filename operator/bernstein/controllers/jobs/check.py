@@ -85,7 +85,7 @@ def _command(check: CheckSpec, toolchain: Toolchain, settings: OperatorSettings)
 def inspect_job(
     action: RunInspect, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    """The Job of all checks that only read; they get objects of git, no tree and no credential."""
+    """A Job of checks that only read; they get objects of git, no tree and no credential."""
     repository = project.spec.repository
     reads = tuple(check.reads for check in action.checks if check.reads is not None)
     merges = any(reads_of(check.type).merges for check in reads)

@@ -24,23 +24,21 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import Verification
+from bernstein.api.verification import Origin, Verification
 from bernstein.api.waiting import Abandoned, Hold
 from bernstein.core import holds, runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
 from bernstein.core.conditions import Progress, busy, note, stalled
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
+from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
-    MAX_INFRASTRUCTURE_FAILURES,
-    PROBE_SECONDS,
-    Retry,
-    policy,
-    seconds_to_wait,
+    MAX_RETRY_AFTER_SECONDS,
     with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 
 
 class Delivering(Progress, Protocol):
@@ -75,8 +73,7 @@ class JudgedCommit:
 class Source:
     """What a candidate is made of."""
 
-    ref: str
-    sha: str
+    origin: Origin
     candidate: str
     """The ref of the candidate."""
     message: str
@@ -139,6 +136,18 @@ def has_started(status: Delivering) -> bool:
     return status.delivery is not None and status.delivery.step == "Landing"
 
 
+def unseen(
+    status: Delivering, job: Callable[[str, int], str], jobs: Mapping[str, JobView]
+) -> tuple[RunFence, ...]:
+    """A fence for the Job that makes a candidate, where it may have been asked for and nobody sees
+    it yet. `job`: as in Landing."""
+    delivery = status.delivery
+    if delivery is None or delivery.step != "Preparing":
+        return ()
+    name = job(PREPARE, delivery.round)
+    return () if name in jobs else (RunFence(name),)
+
+
 def refuse_cancel(status: S, now: datetime) -> S:
     """The status with the condition that tells why a cancel has no effect."""
     text = "the merge has started; a cancel comes too late"
@@ -158,6 +167,27 @@ def at_rest(
     if not changed:
         return Landed(status, Delivery(state="NoChange", onto=onto))
     return None
+
+
+def is_lost(status: Delivering) -> bool:
+    """What was judged is not at its ref any more: a candidate is to be made anew."""
+    return status.verification is not None and status.verification.lost is True
+
+
+def lose(status: S, why: Diagnosis, project: Project | None, now: datetime) -> S:
+    """The status in which another candidate is made, after a while: this one is lost.
+
+    Each costs a Job and the checks: after too many of them it rests for a day.
+    """
+    text = f"the candidate is not at its ref any more, and is made anew: {why.message}"
+    problem, status = Diagnosis(Reason.REF_MOVED, text), queued(_without_candidate(status))
+    return tried_again(status, problem, project, now, rest=MAX_RETRY_AFTER_SECONDS)
+
+
+def _without_candidate(status: S) -> S:
+    assert status.verification is not None
+    lost = status.verification.model_copy(update={"lost": True})
+    return status.model_copy(update={"verification": lost})
 
 
 def queued(status: S) -> S:
@@ -185,6 +215,8 @@ def forward(
 def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     if has_started(status):
         return False
+    if is_lost(status):
+        return True
     if landing.tip is None:
         return status.delivery is not None and status.delivery.step == "Preparing"
     return landing.tip != landing.commit.base
@@ -217,8 +249,8 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if job is None:
         prepare = RunPrepare(
             job=name,
-            ref=source.ref,
-            sha=source.sha,
+            ref=source.origin.ref,
+            sha=source.origin.sha,
             onto=landing.onto,
             candidate=source.candidate,
             message=source.message,
@@ -237,28 +269,9 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if result.conflicts:
         return OnItsWay(_conflict(status, delivery, landing, result.conflicts, now))
     status = status.model_copy(update={"delivery": delivery})
-    return Prepared(status, _candidate(status.verification, result, landing))
-
-
-def _candidate(
-    before: Verification | None, result: PrepareResult, landing: Landing
-) -> Verification:
-    """The candidate as what the checks judge next."""
-    number = before.round + 1 if before is not None else 0
-    return Verification(
-        round=number,
-        first_round=number,
-        base=result.base,
-        sha=result.sha,
-        tree=result.tree,
-        # Where the tip holds the change already, no candidate was made.
-        ref=landing.source.candidate if result.sha != result.base else landing.onto,
-        candidate=True,
-        files_changed=result.changed.files,
-        python_changed=result.changed.python,
-        tests_changed=result.changed.tests,
-        deps_changed=result.changed.deps,
-    )
+    # Where the tip holds the change already, no candidate was pushed.
+    ref = source.candidate if result.sha != result.base else landing.onto
+    return Prepared(status, candidate(status.verification, result, source.origin, ref))
 
 
 def _land(
@@ -284,17 +297,40 @@ def _land(
         return _still_at_work(status, delivery, job, result)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
-        return OnItsWay(_failed(status, delivery, landing, result, now, unsure=unsure))
+        loses = result.reason in LOST and not in_doubt
+        return OnItsWay(_not_landed(status, delivery, landing, result, now, unsure, loses))
     if result.state == "Landed":
         return Landed(status, _merged(delivery, landing.commit, result.tip, now))
-    moved = delivery.model_copy(update={"tip": result.tip, "step": "Queued"})
+    return OnItsWay(_elsewhere(status, delivery, landing, result.tip, now))
+
+
+def _not_landed(
+    status: S,
+    delivery: Delivery,
+    landing: Landing,
+    problem: Diagnosis,
+    now: datetime,
+    unsure: bool,
+    loses: bool,
+) -> S:
+    """`unsure`: it may have landed. `loses`: a candidate is not what it was, or not where."""
+    if loses and can_be_made_anew(status.verification, landing.source.origin):
+        if not unsure:
+            return lose(status, problem, landing.project, now)
+        status = _without_candidate(status)
+    return _failed(status, delivery, landing, problem, now, unsure=unsure)
+
+
+def _elsewhere(status: S, delivery: Delivery, landing: Landing, tip: str, now: datetime) -> S:
+    """Nothing was pushed, because the ref was found at another tip."""
+    moved = delivery.model_copy(update={"tip": tip, "step": "Queued"})
     status = status.model_copy(update={"delivery": moved})
-    if result.tip == landing.commit.base:
-        return OnItsWay(busy(status, "Landing", "nothing has landed; it is begun anew", now))
-    surprise = _surprise(landing, result.tip)
+    if tip == landing.commit.base:
+        return busy(status, "Landing", "nothing has landed; it is begun anew", now)
+    surprise = _surprise(landing, tip)
     if surprise is not None:
-        return OnItsWay(_failed(status, moved, landing, surprise, now))
-    return OnItsWay(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
+        return _failed(status, moved, landing, surprise, now)
+    return busy(status, "BaseMoved", "the tip moved; a candidate will be made", now)
 
 
 def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
@@ -401,29 +437,3 @@ def _failed(
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
     return tried_again(status, problem, landing.project, now)
-
-
-def tried_again(
-    status: S,
-    problem: Diagnosis,
-    project: Project | None,
-    now: datetime,
-    *,
-    reason: str = "MergeRetry",
-) -> S:
-    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a hold.
-
-    The table of failures says which. `reason` is that of the condition when it is tried at once.
-    """
-    row, text = policy(problem.reason), sanitise(problem.message, holds.MESSAGE)
-    failures = status.infrastructure_failures + (1 if row.capped else 0)
-    # Not above the cap: else a failing merge would take the retries that the work itself has left.
-    capped = min(failures, MAX_INFRASTRUCTURE_FAILURES)
-    status = status.model_copy(update={"infrastructure_failures": capped})
-    if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
-        return busy(status, reason, text, now)
-    wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
-    held = holds.hold(problem.reason, text, project, now, wait)
-    status = status.model_copy(update={"hold": held})
-    message = with_remedy(text, problem.reason, project)
-    return stalled(status, problem.reason, message, now)

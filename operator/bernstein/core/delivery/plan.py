@@ -9,6 +9,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
+from bernstein.api.verification import Origin
 from bernstein.core import holds, names
 from bernstein.core.actions import PlanDecision
 from bernstein.core.conditions import busy, ended, is_true, stalled
@@ -44,7 +45,7 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
     onto, changed = integration.target, integration.sha is not None
     rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
     unjudged = status.verification is not None and status.verification.passed is not True
-    if rests is None and unjudged:
+    if rests is None and unjudged and not landing.is_lost(status):
         return _verify(snapshot, status, integration, now)
 
     def forbids(before: PlanStatus) -> PlanStatus | None:
@@ -77,8 +78,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         number=status.jobs + 1,
         commit=_delivered(status, integration),
         source=Source(
-            ref=integration.ref,
-            sha=integration.tip,
+            origin=Origin(ref=integration.ref, sha=integration.tip),
             candidate=names.candidate_ref(integration.ref),
             message=f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
             merge=True,
@@ -124,7 +124,7 @@ def _verify(
             return PlanDecision(status)
         status = status.model_copy(update={"hold": None})
         return PlanDecision(again(status, afresh(judged), "the Project has changed", now))
-    question = verification.question(snapshot, integration)
+    question = verification.question(snapshot, integration, judged)
     match rounds.take(status, question, snapshot.jobs, now):
         case Passed(status, actions):
             text = "what is delivered passed its checks"
@@ -134,6 +134,8 @@ def _verify(
             return PlanDecision(rejected, outcome.actions)
         case rounds.CannotRun(status, _, actions):
             return PlanDecision(status, actions)
+        case rounds.Lost(status, why, actions):
+            return PlanDecision(landing.lose(status, why, snapshot.project, now), actions)
         case waiting:
             return PlanDecision(waiting.status, waiting.actions, waiting.requeue_after)
 

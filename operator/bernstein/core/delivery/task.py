@@ -26,6 +26,7 @@ from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.round import CHANGED, afresh, again
 from bernstein.core.verification.task import specs_of
 
@@ -46,7 +47,7 @@ def _next(
 ) -> landing.LandingState[TaskStatus]:
     judged, current = status.verification, status.delivery
     assert judged is not None
-    onto, changed = snapshot.target_ref, judged.sha != judged.base
+    onto, changed = snapshot.target_ref, landing.is_lost(status) or judged.sha != judged.base
     rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
     if rests is not None:
         return rests
@@ -68,19 +69,20 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
     queued = status.delivery or Delivery(state="Pending", onto=snapshot.target_ref)
     update = {"delivery": queued.model_copy(update={"step": "Queued"}), "hold": None}
     text = "it is verified and waits for its turn"
+    if landing.is_lost(status):
+        text = "a candidate is to be made anew, and it waits for its turn"
     return busy(status.model_copy(update=update), WaitReason.MERGE_QUEUE, text, now)
 
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
-    session = status.session or ""
+    session, origin = status.session or "", origin_of(judged)
     return Landing(
         job=partial(names.session_job, session),
         number=1 + (status.delivery.round if status.delivery is not None else 0),
         commit=JudgedCommit(judged.ref, judged.sha, judged.tree, judged.base),
         source=Source(
-            ref=judged.ref,
-            sha=judged.sha,
-            candidate=names.candidate_ref(judged.ref),
+            origin=origin,
+            candidate=names.candidate_ref(origin.ref),
             message=commit_message(snapshot, session, status.attempt),
         ),
         onto=snapshot.target_ref,

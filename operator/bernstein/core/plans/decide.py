@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Integration, PlanStatus
@@ -17,13 +18,15 @@ from bernstein.core.actions import (
     PlanAction,
     PlanDecision,
     RunBegin,
+    RunFence,
     give_up,
 )
 from bernstein.core.conditions import busy, note, stalled
 from bernstein.core.delivery import ledger
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
-from bernstein.core.delivery.landing import has_started, refuse_cancel, tried_again
+from bernstein.core.delivery.landing import has_started, refuse_cancel, unseen
+from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
@@ -36,6 +39,8 @@ from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.reasons import with_remedy
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import plan as verification
+from bernstein.core.verification import round as rounds
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -199,15 +204,30 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         if snapshot.project is None:
             return PlanDecision(_without_project(snapshot, status, now))
         return plan_delivery.deliver(snapshot, status, now)
+    fences = () if conditions.is_cancelling(status) else _fences(snapshot, status, now)
     tasks = snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
     if unfinished:
         to_cancel = tuple(t.metadata.name for t in unfinished if t.spec.cancel is None)
         status = busy(_phase(status, "Cancelling"), "Cancelling", "Tasks are being ended", now)
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
-        return PlanDecision(status, actions)
-    if not all(runs.is_over(job, now) for job in snapshot.jobs.values()):
+        return PlanDecision(status, (*fences, *actions))
+    if fences or not all(runs.is_over(job, now) for job in snapshot.jobs.values()):
         status = busy(_phase(status, "Cancelling"), "Cancelling", "its checks are being ended", now)
-        return PlanDecision(status, give_up(snapshot.jobs.values()), 2)
+        return PlanDecision(status, (*fences, *give_up(snapshot.jobs.values())), 2)
     status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
     return PlanDecision(conditions.cancelled(status, reason, now))
+
+
+def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
+    """For Jobs that requests on their way may still make; taken before the Plan is `Cancelling`."""
+    job, jobs = partial(names.plan_job, snapshot.plan.metadata.name), snapshot.jobs
+    if status.integration is None:
+        begin = job(BEGIN, status.jobs)
+        is_asked_for = status.expanded and status.hold is None and begin not in jobs
+        return (RunFence(begin),) if is_asked_for else ()
+    judged, preparing = status.verification, unseen(status, job, jobs)
+    if judged is None or snapshot.project is None:
+        return preparing
+    asked = verification.question(snapshot, status.integration, judged)
+    return (*preparing, *rounds.unseen(status, asked, jobs, now))

@@ -13,6 +13,8 @@ PLAN_BYTES = 1_000_000
 it writes itself."""
 TASKS_BYTES = 16_000_000
 """Of all Tasks of a Plan together; every replica of the operator holds them in memory."""
+MOST_SIGNALS = 200
+"""Different ones in a Plan: with the gates that a Project can have, at most MOST_CHECKS."""
 _ROW_BYTES = 340
 """Of a Task's row in the status, beside the name of its stage."""
 _NAME_BYTES = 50
@@ -29,6 +31,16 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "stages",
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             "shorten descriptions and names of stages, or make several plans of it",
+        )
+    every = (step.completion_signals for stage in spec.stages for step in stage.steps)
+    signals = len({signal.model_dump_json() for of_step in every for signal in of_step})
+    if signals > MOST_SIGNALS:
+        yield (
+            "stages",
+            f"its steps have {signals} different completion signals, at most {MOST_SIGNALS} are "
+            "possible, because all of them judge the plan's work as a whole: let steps share "
+            "signals (a path_exists with a folder, a glob_exists, one test_passes for several), or "
+            "make several plans of it",
         )
     tasks = _of_tasks(spec)
     if tasks > TASKS_BYTES:

@@ -10,6 +10,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.conditions import note, stalled
+from bernstein.core.delivery import landing
 from bernstein.core.delivery.task import deliver
 from bernstein.core.reasons import with_remedy
 from bernstein.core.scheduling import waiting
@@ -29,7 +30,7 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
         return TaskDecision(stalled(status, wait.reason, message, now))
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
-    if status.verification.passed is None:
+    if status.verification.passed is None and not landing.is_lost(status):
         return _verify(snapshot, status, now)
     return deliver(snapshot, status, now)
 
@@ -46,6 +47,8 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
         case CannotRun(status, text, actions):
             noted = note(status, ConditionType.VERIFIED, False, Reason.GATE_ERRORED, text, now)
             return TaskDecision(noted, actions)
+        case rounds.Lost(status, why, actions):
+            return TaskDecision(landing.lose(status, why, snapshot.project, now), actions)
         case outcome:
             return TaskDecision(outcome.status, outcome.actions, outcome.requeue_after)
 

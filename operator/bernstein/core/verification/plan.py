@@ -6,10 +6,11 @@ from functools import partial
 
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.signals import Signal
-from bernstein.api.verification import Verification
+from bernstein.api.verification import Origin, Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification.candidate import can_be_made_anew
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question, afresh
 from bernstein.core.verification.summary import unanswered
@@ -33,15 +34,17 @@ def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
     return tuple(signals.values())
 
 
-def question(snapshot: PlanSnapshot, integration: Integration) -> Question:
+def question(snapshot: PlanSnapshot, integration: Integration, judged: Verification) -> Question:
     """How the tree that the Plan delivers is judged."""
     assert snapshot.project is not None
+    origin = Origin(ref=integration.ref, sha=integration.tip)
     return Question(
         job=partial(names.plan_job, snapshot.plan.metadata.name),
         checks=specs_of(snapshot),
         project=snapshot.project,
         pinned_sha=integration.target_sha,
         onto=integration.target,
+        can_be_made_anew=can_be_made_anew(judged, origin),
     )
 
 

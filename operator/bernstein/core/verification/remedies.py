@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bernstein.api.pod import INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES, with_remedy
+from bernstein.core.verification.inspections import is_inspection
 
 _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
@@ -22,7 +22,7 @@ def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis) -> str:
     is no word of the user's."""
     spec = _named(check, checks)
     called = check if spec is None or spec.kind == "gate" else spec.title[:_TITLE]
-    if check == INSPECT:
+    if is_inspection(check):
         called = "the checks that only read"
     return f"'{called}' could not run: {why.reason}: {why.message}"
 

@@ -82,5 +82,5 @@ def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
 
 
 def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
-    """Checks that share the inspect Job."""
+    """Checks that execute nothing."""
     return [c for c in checks if c.reads is not None and c.skipped is None]

@@ -3,9 +3,10 @@
     passed is None ──take()──┬─▶ Waiting    Jobs are at work, or a hold runs
                              ├─▶ Passed     `passed` is True, `digest` names the verdicts
                              ├─▶ Rejected   `passed` is False: a required check said no
-                             └─▶ CannotRun  one could not judge: a new round, at once or later
+                             ├─▶ CannotRun  one could not judge: a new round, at once or later
+                             └─▶ Lost       the candidate is not at its ref any more
 
-What follows from Passed, Rejected and CannotRun is the caller's decision.
+What follows from all but Waiting is the caller's decision.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Hold
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import holds, labels
-from bernstein.core.actions import JobAction, RunCheck, RunInspect, give_up
+from bernstein.core import holds, labels, names
+from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
 from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
@@ -35,6 +36,8 @@ from bernstein.core.reasons import (
     with_remedy,
 )
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
+from bernstein.core.verification.candidate import LOST
+from bernstein.core.verification.inspections import inspections
 
 CHANGED = "the Project's checks have changed"
 ENDLESS = (
@@ -71,6 +74,8 @@ class Question:
     """The commit that the configuration of linters and the like is read from."""
     onto: str
     """The ref that the work is to land in."""
+    can_be_made_anew: bool = False
+    """It is a candidate, and the work that it was made of is there."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,14 @@ class CannotRun(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S]
+@dataclass(frozen=True)
+class Lost(Generic[S]):
+    status: S
+    why: Diagnosis
+    actions: tuple[JobAction, ...] = ()
+
+
+RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
 
 
 def take(
@@ -131,7 +143,7 @@ def take(
         status, judged = _resumed(status, judged, now)
     if _is_endless(judged):
         return Waiting(_endless(status, project, now))
-    jobs_to_run = _runs(question, judged)
+    jobs_to_run = _runs(question, judged, jobs)
     existing = _existing(jobs_to_run, judged, jobs, now)
     policy = summary.policy(question.checks)
     if judged.policy not in (None, policy) or _is_outdated(jobs_to_run, existing):
@@ -155,6 +167,19 @@ def take(
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
     actions = (*logs, *give_up((*ending, *unasked)), *start)
     return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
+
+
+def unseen(
+    status: Judged, question: Question, jobs: Mapping[str, JobView], now: datetime
+) -> tuple[RunFence, ...]:
+    """Fences for the Jobs of this round that may have been asked for, and that nobody sees yet."""
+    judged = status.verification
+    if judged is None or judged.passed is not None or judged.lost or status.hold is not None:
+        return ()
+    jobs_to_run = _runs(question, judged, jobs)
+    existing = _existing(jobs_to_run, judged, jobs, now)
+    asked = verdicts.to_start(jobs_to_run, existing, now, question.project.spec.gates)
+    return tuple(RunFence(run.job) for run in asked)
 
 
 def again(status: S, judged: Verification, text: str, now: datetime) -> S:
@@ -202,11 +227,13 @@ def _resumed(status: S, judged: Verification, now: datetime) -> tuple[S, Verific
     ), judged
 
 
-def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunInspect]:
+def _runs(
+    question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> dict[str, RunCheck | RunInspect]:
     """The Jobs that judge this tree, by check."""
     runs: dict[str, RunCheck | RunInspect] = {
         spec.name: RunCheck(
-            job=question.job(spec.name, judged.round),
+            job=_job_of(spec.name, question, judged, jobs),
             check=spec,
             ref=judged.ref,
             sha=judged.sha,
@@ -214,17 +241,27 @@ def _runs(question: Question, judged: Verification) -> dict[str, RunCheck | RunI
         )
         for spec in required.executing(question.checks)
     }
-    reading = tuple(required.reading(question.checks))
-    if reading:
-        runs[INSPECT] = RunInspect(
-            job=question.job(INSPECT, judged.round),
-            checks=reading,
+    for called, together in inspections(question.checks).items():
+        runs[called] = RunInspect(
+            job=question.job(called, judged.round),
+            checks=together,
             ref=judged.ref,
             sha=judged.sha,
             base=judged.base,
             onto=question.onto,
         )
     return runs
+
+
+def _job_of(
+    check: str, question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> str:
+    """The name of its Job; one that an older release has made keeps the name that it has."""
+    old = question.job(names.slug_of_check(check), judged.round)
+    adopted = jobs.get(old)
+    if adopted is not None and adopted.labels.get(labels.CHECK) == check:
+        return old
+    return question.job(check, judged.round)
 
 
 def _existing(
@@ -271,7 +308,10 @@ def _judge(
         return Waiting(again(status, once, "a check ran out of memory; once more", now))
     judged = judged.model_copy(update={"checks": results, "abandoned": None})
     if errored and not rejected:
-        why = Diagnosis(errored[0].reason, errored[0].excerpt)
+        lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
+        why = Diagnosis((lost or errored)[0].reason, (lost or errored)[0].excerpt)
+        if lost:
+            return Lost(status.model_copy(update={"verification": judged}), why)
         return _cannot_run(status, judged, question, errored[0].name, why, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})

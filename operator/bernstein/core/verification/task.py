@@ -11,6 +11,7 @@ from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question
 
@@ -51,4 +52,5 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
         project=snapshot.project,
         pinned_sha=pinned.target_sha if pinned else judged.base,
         onto=snapshot.target_ref,
+        can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
     )

@@ -18,8 +18,11 @@ from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 from bernstein.core.sanitise import ELLIPSIS
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.core.verification.summary import passed
 
+_EXCERPTS = 64 * EXCERPT_CHARACTERS
+"""Of all excerpts of a status together: where there are more than 64 checks, each gets less."""
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
 _SLACK = 1
@@ -37,7 +40,7 @@ def to_start(
 ) -> tuple[Asked, ...]:
     """Those of `wanted`, by check and in order, whose Jobs may be made now."""
     missing = [check for check in wanted if check not in jobs]
-    running = sum(not runs.is_over(job, now) for job in jobs.values())
+    running = sum(not runs.is_over(job, now) or runs.is_fence(job) for job in jobs.values())
     if gates.execution == "Sequential":
         janitors = [check for check in missing if _is_janitors(check)]
         missing = janitors or missing[: 0 if running else 1]
@@ -45,8 +48,8 @@ def to_start(
 
 
 def _is_janitors(check: str) -> bool:
-    """Whether it is a completion signal, or the Job that also reads for the signals."""
-    return check == INSPECT or check.startswith(SIGNAL)
+    """Whether it is a completion signal, or a Job that reads for the signals, too."""
+    return is_inspection(check) or check.startswith(SIGNAL)
 
 
 def abandon(
@@ -60,11 +63,12 @@ def abandon(
     `jobs`: by name of the check. Their pods are to be ended; how each ended is read afterwards.
     """
     known, limits = {a.check for a in before or ()}, {c.name: c.timeout for c in checks}
+    room = excerpt_room(len(limits))
     new = []
     for check, job in jobs.items():
         problem = _to_abandon(job, limits.get(check), now) if check not in known else None
         if problem is not None:
-            text = sanitise(problem.message, EXCERPT_CHARACTERS)
+            text = sanitise(problem.message, room)
             new.append(AbandonedCheck(check=check, reason=problem.reason, message=text))
     return (*(before or ()), *new) or None
 
@@ -92,7 +96,11 @@ def unable(
     abandoned: Abandonments = None,
 ) -> tuple[str, Diagnosis] | None:
     """A required check that could not begin, and why. None: there is none."""
-    required = {c.name if c.command is not None else INSPECT for c in checks if c.required}
+    checks = tuple(checks)
+    required = {c.name for c in checks if c.required and c.command is not None}
+    for called, together in inspections(checks).items():
+        if any(check.required for check in together):
+            required.add(called)
     for check, job in jobs.items():
         if check in required and runs.is_over(job, now):
             problem = _unstarted(_find(abandoned, check))
@@ -122,7 +130,11 @@ def verdicts(
     """All verdicts, once every run is over; None before. `jobs`: by name of the check."""
     in_turn = gates.execution == "Sequential"
     results: list[CheckResult] = []
-    inspected = _inspected(jobs.get(INSPECT), _find(abandoned, INSPECT), now)
+    checks = tuple(checks)
+    inspected: dict[str, Judge | None] = {}
+    for called, together in inspections(checks).items():
+        judge = _inspected(jobs.get(called), _find(abandoned, called), now)
+        inspected |= dict.fromkeys((check.name for check in together), judge)
     for check in checks:
         if check.skipped is not None:
             results.append(_result(check, "Skipped", check.skipped))
@@ -134,11 +146,23 @@ def verdicts(
                 return None
             else:
                 results.append(_executed(check, job, _find(abandoned, check.name), now))
-        elif inspected is None:
+        elif (judge := inspected[check.name]) is None:
             return None
         else:
-            results.append(inspected(check))
-    return tuple(results)
+            results.append(judge(check))
+    room = excerpt_room(len(results))
+    return tuple(_in(room, result) for result in results)
+
+
+def excerpt_room(checks: int) -> int:
+    """Characters that each of so many checks may have in a status for what it says."""
+    return min(EXCERPT_CHARACTERS, _EXCERPTS // max(1, checks))
+
+
+def _in(room: int, result: CheckResult) -> CheckResult:
+    if len(result.excerpt) <= room:
+        return result
+    return result.model_copy(update={"excerpt": sanitise(result.excerpt, room)})
 
 
 def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "") -> CheckResult:
@@ -160,7 +184,7 @@ Judge = Callable[[CheckSpec], CheckResult]
 
 
 def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) -> Judge | None:
-    """What gives each check its verdict from the inspect Job; None until that run is over."""
+    """What gives each check its verdict from its inspect Job; None until that run is over."""
     if job is None or not runs.is_over(job, now):
         return None
     problem = _unstarted(abandoned) or _inspect_problem(job, now)

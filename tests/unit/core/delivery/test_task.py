@@ -269,3 +269,21 @@ def test_a_land_job_that_was_made_is_followed_to_its_end(ended_: bool) -> None:
     assert found.state is (TaskState.CLOSED if ended_ else TaskState.DONE)
     assert found.verification is not None
     assert found.verification.passed is True
+
+
+def test_a_job_that_an_older_release_has_named_is_the_answer_to_its_gate() -> None:
+    own = {**OWN, "name": "my_own"}
+    asks = project(
+        gates={"pipeline": [own, *({"name": n, "enabled": False} for n in ("lint", "pii_scan"))]}
+    )
+    (new,) = look(done(), of=asks).actions
+    assert isinstance(new, RunCheck)
+    assert new.job == "work-s1-my-own-0u6"
+
+    theirs = {labels.JOB: "check", labels.CHECK: "my_own"}
+    old = job("work-s1-my-own-0", objects.check_pod(), labels=theirs)
+    others = job("work-s1-my-own-0", objects.check_pod(), labels={**theirs, labels.CHECK: "own-0"})
+
+    adopted = look(done(), old, of=asks).status
+    assert (adopted.delivery and adopted.delivery.step) == "Landing"
+    assert look(done(), others, of=asks).status.delivery is None

@@ -65,6 +65,25 @@ def test_what_a_cluster_cannot_hold_is_refused_with_what_helps(
     assert message.endswith("make several plans of it")
 
 
+@pytest.mark.parametrize(("signals", "refused"), [(200, False), (201, True)])
+def test_as_many_different_signals_as_can_judge_a_plan_are_taken(
+    signals: int, refused: bool
+) -> None:
+    data = plan(8, 30)
+    steps = [step for stage in data["stages"] for step in stage["steps"]]
+    for number, step in enumerate(steps):
+        path = f"src/{number % signals}.py"
+        step["completion_signals"] = [{"type": "path_exists", "path": path}]
+
+    messages = refusals(data)
+
+    if refused:
+        assert "201 different completion signals, at most 200 are possible" in messages[0]
+        assert "let steps share signals" in messages[0]
+    else:
+        assert messages == []
+
+
 @pytest.mark.parametrize(
     "data",
     [

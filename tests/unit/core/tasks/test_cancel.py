@@ -8,7 +8,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.pod import FENCE
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core import labels
-from bernstein.core.actions import DeleteJobs, StopSession
+from bernstein.core.actions import DeleteJobs, RunFence, StopSession
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     dead,
@@ -94,6 +94,48 @@ def test_checks_that_run_are_ended_before_a_task_is_cancelled() -> None:
 
     assert decision.status.state is TaskState.DONE
     assert decision.actions == (DeleteJobs((at_work,)),)
+
+
+def test_a_check_that_may_still_be_made_is_fenced_before_a_task_is_cancelled() -> None:
+    subject = objects.task(status=done(), cancel=CANCEL)
+
+    first = decide(snapshot(subject))
+    assert first.status.state is TaskState.DONE
+    assert first.actions == (RunFence("work-s1-lint-0"),)
+    ending = objects.task(status=first.status, cancel=CANCEL)
+    fence = job("work-s1-lint-0", labels={labels.JOB: FENCE})
+    then = decide(snapshot(ending, jobs=(fence,)))
+
+    assert (then.status.state, then.actions) == (TaskState.CANCELLED, ())
+
+
+def test_a_check_that_was_seen_and_is_ended_gets_no_fence() -> None:
+    at_work = job("work-s1-lint-0", objects.pod(objects.running("check")))
+    subject = objects.task(status=done(), cancel=CANCEL)
+    first = decide(snapshot(subject, jobs=(at_work,)))
+
+    then = decide(snapshot(objects.task(status=first.status, cancel=CANCEL)))
+
+    assert (then.status.state, then.actions) == (TaskState.CANCELLED, ())
+
+
+def test_no_more_checks_are_fenced_than_may_be_at_work() -> None:
+    own = [{"name": f"own{n}", "command": "true"} for n in range(5)]
+    slow = objects.project(gates={"pipeline": own, "maxParallel": 2})
+    subject = objects.task(status=done(), cancel=CANCEL)
+
+    first = decide(snapshot(subject, project=slow))
+
+    assert len(first.actions) == 2
+
+
+def test_a_candidate_that_may_still_be_made_is_fenced() -> None:
+    preparing = Delivery(state="Pending", step="Preparing", round=3)
+    before = done(verification=verification(passed=True), delivery=preparing)
+
+    first = decide(snapshot(objects.task(status=before, cancel=CANCEL)))
+
+    assert first.actions == (RunFence("work-s1-prepare-3"),)
 
 
 def test_a_cancel_after_the_merge_has_started_comes_too_late() -> None:

@@ -1,0 +1,53 @@
+"""Candidates: verified work that was put on a newer tip.
+
+A candidate lies below refs/bernstein/, where agents' work is pushed. So it may be gone, or another
+commit may be in its place, before it was judged or has landed. Then one more is made of the same
+work: never of the candidate before it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bernstein.api.pod import PrepareResult
+from bernstein.api.reasons import Reason
+from bernstein.api.verification import Origin, Verification
+
+LOST: Final = frozenset(
+    {Reason.REF_MOVED, Reason.REF_NOT_FOUND, Reason.TREE_MISMATCH, Reason.NOT_ON_BASE}
+)
+"""What Jobs say of a candidate that is not where it was made, or not what was made."""
+
+
+def origin_of(judged: Verification) -> Origin:
+    """What is put on a newer tip.
+
+    A candidate that an older release has made does not say what it was made of, and stands for it.
+    """
+    return judged.origin or Origin(ref=judged.ref, sha=judged.sha)
+
+
+def can_be_made_anew(judged: Verification | None, origin: Origin) -> bool:
+    """Whether it is a candidate whose loss costs no more than another one."""
+    return judged is not None and judged.candidate and origin.ref != judged.ref
+
+
+def candidate(
+    before: Verification | None, result: PrepareResult, origin: Origin, ref: str
+) -> Verification:
+    """What the checks judge next, at `ref`."""
+    number = before.round + 1 if before is not None else 0
+    return Verification(
+        round=number,
+        first_round=number,
+        base=result.base,
+        sha=result.sha,
+        tree=result.tree,
+        ref=ref,
+        candidate=True,
+        origin=origin if origin.ref != ref else None,
+        files_changed=result.changed.files,
+        python_changed=result.changed.python,
+        tests_changed=result.changed.tests,
+        deps_changed=result.changed.deps,
+    )

@@ -1,0 +1,51 @@
+"""Which Job reads for which checks: those that execute nothing share a few.
+
+A Job leaves its verdicts in one termination message, and gets its questions in one variable of its
+container: neither has room for all that a Plan may ask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+from bernstein.api.pod import INSPECT
+from bernstein.checks.spec import CheckSpec
+from bernstein.core.verification.required import reading
+
+MOST_CHECKS = 24
+"""Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""
+MOST_BYTES = 64_000
+"""Of the questions of one Job. Linux takes no variable of 128 KiB or more."""
+
+
+def inspections(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:
+    """The checks that only read, in order, by what their Job is called."""
+    return {
+        INSPECT if number == 1 else f"{INSPECT}-{number}": together
+        for number, together in enumerate(_shares(reading(checks)), start=1)
+    }
+
+
+def is_inspection(called: str) -> bool:
+    """Whether that is the Job of checks that only read: no other has such a hyphen in its name."""
+    return called == INSPECT or called.startswith(f"{INSPECT}-")
+
+
+def _shares(checks: Iterable[CheckSpec]) -> Iterator[tuple[CheckSpec, ...]]:
+    share: tuple[CheckSpec, ...] = ()
+    size = 0
+    for check in checks:
+        more = _bytes(check)
+        if share and (len(share) == MOST_CHECKS or size + more > MOST_BYTES):
+            yield share
+            share, size = (), 0
+        share, size = (*share, check), size + more
+    if share:
+        yield share
+
+
+def _bytes(check: CheckSpec) -> int:
+    assert check.reads is not None
+    return len(json.dumps(asdict(check.reads)))
