@@ -11,6 +11,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
+    CopiedLine,
     Line,
     Metadata,
     Model,
@@ -112,7 +113,7 @@ class PlanTask(Model):
     """Last known facts of one Task; kept when the Task is deleted, so that no spend is lost."""
 
     name: Annotated[str, Field(max_length=63)]
-    stage: Line
+    stage: CopiedLine
     uid: Annotated[str, Field(max_length=64)] | None = None
     state: Annotated[str, Field(max_length=32)] = "Open"
     attempts: int = 0
@@ -159,7 +160,7 @@ class PlanStatus(Model):
     phase: Annotated[str, Field(max_length=32)] | None = Field(
         default=None, description="Pending, Running, Suspended, Delivering, Succeeded, Failed, ..."
     )
-    current_stage: Line | None = None
+    current_stage: CopiedLine | None = None
     project: ObjectName | None = None
     project_uid: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
