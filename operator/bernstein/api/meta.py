@@ -20,7 +20,12 @@ class Model(BaseModel):
     and unknown keys dropped, as the API server does."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore"
+        alias_generator=to_camel,
+        populate_by_name=True,
+        frozen=True,
+        extra="ignore",
+        # An error is logged, and what an agent said must not get there.
+        hide_input_in_errors=True,
     )
 
     def dump(self) -> dict[str, Any]:

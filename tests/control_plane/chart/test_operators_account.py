@@ -121,7 +121,7 @@ async def test_its_jobs_are_of_restricted_pods(operator: Client, namespace: str,
 
 async def test_its_jobs_have_what_agents_need(operator: Client, namespace: str) -> None:
     made = job(namespace)
-    sources = {
+    sources: dict[str, Object] = {
         "scratch": {"emptyDir": {"sizeLimit": "1Gi"}},
         "account": {"secret": {"secretName": "git"}},
         "prompt": {"configMap": {"name": "prompt"}},

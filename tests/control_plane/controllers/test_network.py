@@ -77,7 +77,7 @@ async def test_what_somebody_changed_or_deleted_is_put_right(world: World) -> No
     wanted = (await world.get(NETWORK_POLICIES, CHECKS))["spec"]
 
     # People cannot, with the chart's admission policies.
-    opened = {"spec": {"egress": [{}]}}
+    opened: dict[str, Any] = {"spec": {"egress": [{}]}}
     await world.as_operator.patch(NETWORK_POLICIES, CHECKS, world.namespace, opened)
     await world.until(NETWORK_POLICIES, CHECKS, lambda p: p["spec"] == wanted)
 
