@@ -158,7 +158,11 @@ def _await_policies(tools: Tools) -> None:
         ("orphans", left_behind),
     ):
         _await_denial(tools, policy, "create", "-f-", stdin=json.dumps(probe))
-    bare = {**labelled, "metadata": {**labelled["metadata"], "labels": {}}}
+    bare = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "bare", "namespace": "default"},
+    }
     operator = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
     _await_denial(tools, "operator", "create", "-f-", operator, stdin=json.dumps(bare))
     tools.kubectl("apply", "-f-", stdin=json.dumps(valid("Task", "default", "probe")))

@@ -22,6 +22,7 @@ from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Object, Resource
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import KINDS, valid
+from tests.patterns import in_python
 
 Schema = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -152,14 +153,9 @@ def _text(schema: Schema, path: Path, size: int) -> str:
     example = _example(schema)
     good, more = example.good, size - len(example.good)
     for text in (example.longest or "", good[:size], good + good[-1] * more, good[0] * more + good):
-        if len(text) == size and re.search(_in_python(schema.get("pattern", "")), text):
+        if len(text) == size and re.search(in_python(schema.get("pattern", "")), text):
             return text
     return "1" * size
-
-
-def _in_python(pattern: str) -> str:
-    """The API server writes code points otherwise."""
-    return re.sub(r"\\x\{([0-9a-f]+)\}", lambda code: f"\\U{int(code[1], 16):08x}", pattern)
 
 
 def _list(schema: Schema, path: Path, size: int) -> list[Any]:
@@ -266,8 +262,8 @@ def test_every_example_is_of_a_pattern_that_there_is() -> None:
     assert used == EXAMPLES.keys()
     for pattern, example in EXAMPLES.items():
         if pattern in used - {"cidr"}:
-            assert re.search(_in_python(pattern), example.good)
-            assert not re.search(_in_python(pattern), example.bad)
+            assert re.search(in_python(pattern), example.good)
+            assert not re.search(in_python(pattern), example.bad)
 
 
 def _patterns(schema: Schema) -> Iterator[str]:

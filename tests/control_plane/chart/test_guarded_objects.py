@@ -162,7 +162,7 @@ async def test_a_task_of_a_plan_is_made_by_the_operator_only(
     mine = plain(TASKS, namespace)
 
     for mark in (
-        {"ownerReferences": [owner]},
+        {"ownerReferences": [owner | {"blockOwnerDeletion": False}]},
         {"ownerReferences": [owner | {"blockOwnerDeletion": False, "controller": False}]},
         {"labels": {"bernstein.dev/plan": "one"}},
         {"labels": OURS},
@@ -172,7 +172,8 @@ async def test_a_task_of_a_plan_is_made_by_the_operator_only(
             with pytest.raises(Forbidden, match=NEW_TASKS_POLICY):
                 await client.create(TASKS, forged)
     await editor.create(TASKS, mine)
-    for mark in ({"ownerReferences": [owner]}, {"labels": {"bernstein.dev/plan": "one"}}):
+    unblocked = owner | {"blockOwnerDeletion": False}
+    for mark in ({"ownerReferences": [unblocked]}, {"labels": {"bernstein.dev/plan": "one"}}):
         with pytest.raises(Forbidden, match=TASKS_POLICY):
             await editor.patch(TASKS, "mine", namespace, {"metadata": mark})
     made = {**mine["metadata"], "name": "ours", "labels": OURS, "ownerReferences": [owner]}
