@@ -339,6 +339,10 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		fail_setup("cannot become", "sub-reaper");
+	/* Its own user's processes may neither trace it nor write its memory; exec ends that for the
+	 * command. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		fail_setup("cannot become", "untraceable");
 
 	await_start(&o, &signals);
 	pid_t child = start(&o);

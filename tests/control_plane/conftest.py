@@ -25,7 +25,7 @@ from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
-from tests.control_plane.objects import KINDS, job, valid
+from tests.control_plane.objects import KINDS, OURS, job, valid
 from tests.resources import NAMESPACES
 
 CHART = Path(__file__).parents[2] / "charts" / "bernstein"
@@ -117,7 +117,12 @@ def _await_kinds_as_owners(tools: Tools) -> None:
     owned = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": "owned", "namespace": "default", "ownerReferences": owners},
+        "metadata": {
+            "name": "owned",
+            "namespace": "default",
+            "labels": OURS,
+            "ownerReferences": owners,
+        },
     }
     operator = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
     deadline = time.monotonic() + 90
@@ -141,12 +146,25 @@ def _await_policies(tools: Tools) -> None:
         "metadata": labelled["metadata"],
         "spec": labelled["spec"]["template"]["spec"],
     }
+    owned = valid("Task", "default")
+    owned["metadata"]["labels"] = OURS
+    left_behind = valid("Plan", "default")
+    left_behind["metadata"]["finalizers"] = ["orphan"]
     for policy, probe in (
-        ("jobs", labelled),
+        ("objects", labelled),
         ("pods", pod),
         ("sessions", valid("AgentSession", "default")),
+        ("tasks", owned),
+        ("orphans", left_behind),
     ):
         _await_denial(tools, policy, "create", "-f-", stdin=json.dumps(probe))
+    bare = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "bare", "namespace": "default"},
+    }
+    operator = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
+    _await_denial(tools, "operator", "create", "-f-", operator, stdin=json.dumps(bare))
     tools.kubectl("apply", "-f-", stdin=json.dumps(valid("Task", "default", "probe")))
     change = json.dumps({"status": {"state": "Open"}})
     patch = ("patch", "task", "probe", "-n", "default", "--subresource=status", "--type=merge")

@@ -51,20 +51,25 @@ _SPECS: dict[str, dict[str, Any]] = {
 }
 
 
+OURS = {"app.kubernetes.io/managed-by": "bernstein"}
+"""The label of whatever the operator makes."""
+
+
 def valid(kind: str, namespace: str, name: str = "one", /, **spec: Any) -> Object:
     """An object that the API server takes, with these fields of its spec replaced."""
     resource = KINDS[kind]
+    labels = {"labels": OURS} if kind == "AgentSession" else {}
     return {
         "apiVersion": resource.api_version,
         "kind": kind,
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace, **copy.deepcopy(labels)},
         "spec": {**copy.deepcopy(_SPECS[kind]), **spec},
     }
 
 
 def job(namespace: str, name: str = "one", **metadata: Any) -> Object:
     """A Job as the operator makes them; `metadata` replaces fields of the Job's own metadata."""
-    labels = {"app.kubernetes.io/managed-by": "bernstein", "bernstein.dev/task": "task"}
+    labels = {**OURS, "bernstein.dev/task": "task"}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -75,7 +80,22 @@ def job(namespace: str, name: str = "one", **metadata: Any) -> Object:
                 "metadata": {"labels": labels, "finalizers": ["bernstein.dev/result"]},
                 "spec": {
                     "restartPolicy": "Never",
-                    "containers": [{"name": "check", "image": "toolchain:dev"}],
+                    "automountServiceAccountToken": False,
+                    "securityContext": {
+                        "runAsNonRoot": True,
+                        "runAsUser": 1000,
+                        "seccompProfile": {"type": "RuntimeDefault"},
+                    },
+                    "containers": [
+                        {
+                            "name": "check",
+                            "image": "toolchain:dev",
+                            "securityContext": {
+                                "allowPrivilegeEscalation": False,
+                                "capabilities": {"drop": ["ALL"]},
+                            },
+                        }
+                    ],
                 },
             },
         },

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import MakeWorld, Object, does, writing
+from tests.background import wait_for
+from tests.e2e.conftest import MakeWorld, Object, World, does, writing
 from tests.e2e.reach import API, SERVER, by_a_check, probe
 from tests.stack import SYSTEM
 
@@ -41,6 +43,53 @@ def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
     )
 
     assert by_a_check(here, API, SERVER) == [f"not {API}", f"reached {SERVER}"]
+
+
+LISTEN = "import socket, time; socket.create_server(('', 8000)); time.sleep(240)"
+
+
+@pytest.mark.parametrize("policy", ["Managed", "Unmanaged"])
+def test_a_check_reaches_no_check_of_another_task(world: MakeWorld, policy: str) -> None:
+    """It may connect to everything; the other one lets nobody in. Without our policies it is let
+    in, so that the listener is known to listen."""
+    network: Object = {"policy": policy}
+    if policy == "Managed":
+        network["checks"] = [{}]
+    works = [
+        does("good", writing("new.py", "X = 1\n")),
+        does("listens", writing("other.py", "Y = 1\n")),
+    ]
+    here = world(works, lambda spec: spec.update(network=network))
+    listens = shlex.join(["python3", "-c", LISTEN])
+    here.task(
+        "listens",
+        maxRetries=0,
+        files=["other.py"],
+        completionSignals=[{"type": "test_passes", "command": listens, "timeoutSeconds": 600}],
+    )
+    wait_for(lambda: _listeners(here), 120)
+    (listener,) = _listeners(here)
+
+    said = by_a_check(here, f"{listener}:8000")
+
+    assert said == [f"{'not' if policy == 'Managed' else 'reached'} {listener}:8000"]
+    assert _listeners(here) == [listener], "it listened all the time"
+
+
+def _listeners(here: World) -> list[str]:
+    """Addresses of the pod that listens."""
+    return [
+        pod["status"]["podIP"]
+        for pod in here.all("pods")
+        if pod["metadata"]["labels"].get("bernstein.dev/task") == "listens"
+        and pod["metadata"]["labels"].get("bernstein.dev/job") == "check"
+        and _is_at_work(pod)
+    ]
+
+
+def _is_at_work(pod: Object) -> bool:
+    containers = pod["status"].get("containerStatuses", ())
+    return any("running" in container["state"] for container in containers)
 
 
 @pytest.mark.parametrize("limited", [True, False])

@@ -131,9 +131,29 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* CEL: whether key k of the labels l is one by which the operator finds its Jobs and Pods. */}}
+{{/* CEL: whether key k of the labels l is one by which the operator finds its objects. */}}
 {{- define "bernstein.isOurLabel" -}}
 (k.startsWith('bernstein.dev/') || (k == 'app.kubernetes.io/managed-by' && l[k] == 'bernstein'))
+{{- end -}}
+
+{{/* CEL: whether an object of our kinds owns the object o. */}}
+{{- define "bernstein.isOwned" -}}
+o.?metadata.?ownerReferences.orValue([]).exists(r, r.apiVersion.startsWith('bernstein.dev/'))
+{{- end -}}
+
+{{/* Variables of a policy: `keepsLabels`, whether a change leaves labels of ours as they are. */}}
+{{- define "bernstein.keepsLabels" -}}
+{{- $ours := include "bernstein.isOurLabel" . -}}
+- name: before
+  expression: "oldObject == null ? {} : oldObject.?metadata.?labels.orValue({})"
+- name: after
+  expression: "object.?metadata.?labels.orValue({})"
+- name: keepsLabels
+  expression: >-
+    [variables.before].all(l, l.all(k, !{{ $ours }} ||
+    (k in variables.after && variables.after[k] == l[k]))) &&
+    [variables.after].all(l, l.all(k, !{{ $ours }} ||
+    (k in variables.before && variables.before[k] == l[k])))
 {{- end -}}
 
 {{/* Called with (dict "root" $ "name" NAME): binds the admission policy of that name. */}}

@@ -20,7 +20,12 @@ class Model(BaseModel):
     and unknown keys dropped, as the API server does."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore"
+        alias_generator=to_camel,
+        populate_by_name=True,
+        frozen=True,
+        extra="ignore",
+        # An error is logged, and what an agent said must not get there.
+        hide_input_in_errors=True,
     )
 
     def dump(self) -> dict[str, Any]:
@@ -147,7 +152,37 @@ ObjectName = Annotated[
     str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", min_length=1, max_length=253)
 ]
 DataKey = Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", min_length=1, max_length=253)]
-Line = Annotated[str, Field(min_length=1, max_length=300)]
+NOT_IN_A_LINE = (
+    (0x00, 0x1F),  # control characters, line breaks and ESC among them
+    (0x7F, 0x9F),
+    (0x61C, 0x61C),  # what turns the direction of the text around it
+    (0x200E, 0x200F),
+    (0x202A, 0x202E),
+    (0x2066, 0x2069),
+    (0x2028, 0x2029),  # line and paragraph separator
+    (0x200B, 0x200B),  # what nobody sees
+    (0x2060, 0x2065),
+    (0xFEFF, 0xFEFF),
+    (0xE0000, 0xE0FFF),
+)
+"""First and last code points of what a text on one line may not hold: what ends the line, or lets a
+reader see something else than is there. Joiners and variation selectors may: scripts and emoji are
+spelled with them. They are left out where the text is shown."""
+
+
+def _outside(ranges: tuple[tuple[int, int], ...]) -> str:
+    """A pattern, as the API server writes them, of texts without these code points."""
+    return "^[^" + "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in ranges) + "]*$"
+
+
+LINE_PATTERN = _outside(NOT_IN_A_LINE)
+CopiedLine = Annotated[str, Field(min_length=1, max_length=300)]
+"""A line that the operator copies: an older release may have taken what is refused today."""
+Line = Annotated[
+    str,
+    # Not pydantic's: what an older release has stored must be read.
+    Field(min_length=1, max_length=300, json_schema_extra={"pattern": LINE_PATTERN}),
+]
 MOST_AGENTS = 1000
 """That may work at the same time for a Project or a Plan."""
 Text = Annotated[str, Field(max_length=8192)]

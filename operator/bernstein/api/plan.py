@@ -11,6 +11,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
+    CopiedLine,
     Line,
     Metadata,
     Model,
@@ -127,7 +128,7 @@ class PlanTask(Model):
     """Last known facts of a step's Task; kept when the Task is deleted, so that nothing is lost."""
 
     name: Annotated[str, Field(max_length=63)]
-    stage: Line
+    stage: CopiedLine
     step: int | None = Field(default=None, description="Index of the step in its stage, from 0.")
     uid: Annotated[str, Field(max_length=64)] | None = None
     state: Annotated[str, Field(max_length=32)] = "Open"
@@ -178,7 +179,7 @@ class PlanStatus(Model):
     phase: Annotated[str, Field(max_length=32)] | None = Field(
         default=None, description="Pending, Running, Suspended, Delivering, Succeeded, Failed, ..."
     )
-    current_stage: Line | None = None
+    current_stage: CopiedLine | None = None
     project: ObjectName | None = None
     project_uid: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from bernstein.api.meta import (
     Conditions,
-    Line,
+    CopiedLine,
     Metadata,
     Model,
     ObjectName,
@@ -57,18 +57,18 @@ class AgentSessionSpec(Model):
     project: ObjectName
     attempt: int = Field(ge=1)
     number: int = Field(ge=1, description="k of the session's name and ref.")
-    agent: Line
-    adapter: Line
-    model: Line
+    agent: CopiedLine
+    adapter: CopiedLine
+    model: CopiedLine
     effort: Effort
     price: Price | None = Field(
         default=None,
         description="Of the model, when the session was made. Absent: nobody knew one, or an older "
         "release made it; then the present price counts.",
     )
-    base_ref: Line
-    work_ref: Line
-    resume_ref: Line | None = Field(
+    base_ref: CopiedLine
+    work_ref: CopiedLine
+    resume_ref: CopiedLine | None = Field(
         default=None, description="Checkpoint of the session before, whose files it starts with."
     )
     timeout_seconds: int = Field(ge=1)

@@ -153,8 +153,9 @@ def tell_failure(events: EventRecorder, obj: Object | None, error: Exception) ->
     if obj is None:
         return
     # The message of a defect may quote the object, with a prompt in it.
-    known = isinstance(error, KubeError)
-    cause = str(error) if known else f"{type(error).__name__}, see the operator's log"
+    cause = f"{type(error).__name__}, see the operator's log"
+    if isinstance(error, KubeError):
+        cause = error.gist
     events.record(
         obj,
         reason="ReconcileFailed",

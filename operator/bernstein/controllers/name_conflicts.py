@@ -85,6 +85,8 @@ def describe(conflict: NameConflict) -> str:
     """Which object has the name, and whose it is."""
     live = conflict.live
     text = f"{live['kind']} '{live['metadata']['name']}' exists already"
+    if conflict.differs == "spec":
+        return f"{text}, and it says something else than the operator would have it say"
     owner = controller_of(live)
     if owner is not None:
         return f"{text} and belongs to {owner['kind']} '{owner['name']}'"

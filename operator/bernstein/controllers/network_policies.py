@@ -1,4 +1,4 @@
-"""NetworkPolicies of a Project: what its pods may connect to.
+"""NetworkPolicies of a Project: what its pods may connect to, and that nothing connects to them.
 
 They name pods by the labels of our Jobs, and take effect where the cluster's network enforces
 them. A NetworkPolicy cannot name hosts: "the git server" is the port of its address, unless the
@@ -18,7 +18,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core import labels, names
 from bernstein.core.owners import owner_reference
-from bernstein.kube.resource import NETWORK_POLICIES, Key, Object
+from bernstein.kube.resource import NETWORK_POLICIES, Key, Object, controller_of
 from bernstein.resources import PROJECTS
 
 _DNS_PORTS = (53, 5353)
@@ -33,16 +33,23 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
         return []
     git = [_dns(), *_git(project)]
     policies = [
-        _policy(project, "git", OUR_JOBS, git),
-        _policy(project, "checks", (CHECK,), [*git, *_dumped(network.checks or ())]),
+        # An Ingress that is not there lets nobody in: our pods serve nothing.
+        _policy(project, "closed", (AGENT, CHECK, *OUR_JOBS), {"policyTypes": ["Ingress"]}),
+        _policy(project, "git", OUR_JOBS, _to(git)),
+        _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
     if network.agents is not None:
         allowed = [*git, *_callback(settings), *_dumped(network.agents)]
-        policies.append(_policy(project, "agents", (AGENT,), allowed))
+        policies.append(_policy(project, "agents", (AGENT,), _to(allowed)))
     return policies
 
 
-def _policy(project: Project, pods: str, jobs: tuple[str, ...], egress: list[Object]) -> Object:
+def _to(egress: list[Object]) -> Object:
+    """Connections to these, and no other."""
+    return {"policyTypes": ["Egress"], "egress": egress}
+
+
+def _policy(project: Project, pods: str, jobs: tuple[str, ...], rules: Object) -> Object:
     meta = project.metadata
     # To block the owner's deletion would need a right on the Project's finalizers.
     owner = owner_reference(PROJECTS.kind, meta.name, meta.uid) | {"blockOwnerDeletion": False}
@@ -57,8 +64,7 @@ def _policy(project: Project, pods: str, jobs: tuple[str, ...], egress: list[Obj
                 "matchLabels": {labels.PROJECT: meta.name},
                 "matchExpressions": [{"key": labels.JOB, "operator": "In", "values": list(jobs)}],
             },
-            "policyTypes": ["Egress"],
-            "egress": egress,
+            **rules,
         },
     }
 
@@ -101,10 +107,9 @@ async def ensure(owner: Key, project: Project, context: Context) -> None:
     for policy in build(project, context.settings):
         key = Key(owner.namespace, policy["metadata"]["name"])
         live = context.caches.network_policies.get(key)
-        if live is None:
-            await context.writer.create(owner, NETWORK_POLICIES, policy)
-        else:
-            await context.writer.set_spec(owner, NETWORK_POLICIES, policy, live)
+        if live is None or (controller_of(live) or {}).get("uid") != project.metadata.uid:
+            live = await context.writer.create(owner, NETWORK_POLICIES, policy)
+        await context.writer.set_spec(owner, NETWORK_POLICIES, policy, live)
 
 
 async def remove_others(owner: Key, project: Project, context: Context) -> None:

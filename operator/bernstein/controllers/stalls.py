@@ -5,10 +5,12 @@ from __future__ import annotations
 from bernstein.api.meta import Conditions, ConditionType
 from bernstein.controllers.writer import Writer
 from bernstein.core import conditions
+from bernstein.core.reasons import policy
 from bernstein.kube.resource import Object
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
+_WHERE = "it stands still; its condition Stalled says why."
 
 
 def tell(
@@ -18,7 +20,14 @@ def tell(
     stall = conditions.find(new, ConditionType.STALLED)
     if stall is None or stall == conditions.find(old, ConditionType.STALLED):
         return
-    log.warning(f"{kind} stalled", reason=stall.reason, why=stall.message, **facts)
+    log.warning(f"{kind} stalled", reason=stall.reason, **facts)
     writer.events.record(
-        obj, reason=stall.reason, message=stall.message, action="Stall", warning=True
+        obj, reason=stall.reason, message=_words(stall.reason), action="Stall", warning=True
     )
+
+
+def _words(reason: str) -> str:
+    """What happened stands in the condition alone: it may quote an agent, a check or a server, and
+    Events and logs are read and kept by others than those who may read the object."""
+    remedy = policy(reason).remedy
+    return f"{_WHERE} Remedy: {remedy}" if remedy else _WHERE

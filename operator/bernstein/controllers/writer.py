@@ -10,11 +10,13 @@ from bernstein.core import labels
 from bernstein.core.jobs import JobView
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
+from bernstein.kube.content import is_content_of
 from bernstein.kube.errors import NameConflict, SpecMutated
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
 from bernstein.kube.resource import (
+    CONFIG_MAPS,
     JOBS,
     Key,
     Object,
@@ -33,8 +35,23 @@ from bernstein.kube.writes import (
     SetSpec,
     StatusPatch,
 )
+from bernstein.resources import TASKS
 
+EXACT = {TASKS: ("cancel",), CONFIG_MAPS: ()}
+"""What is taken at its word, with the fields of its spec that people change: another of that name
+will do only if it says the same. A Job's verdict names what was asked, and only the operator's
+account makes Jobs and sessions."""
 OWNERSHIP = Ownership(label=(labels.MANAGED_BY, labels.MANAGER), hash_annotation=labels.SPEC_HASH)
+
+
+def check_content(resource: Resource, live: Object, desired: Object) -> None:
+    """Raises NameConflict where an object may not stand for the one that was to be made."""
+    exact = EXACT.get(resource)
+    if exact is not None and not is_content_of(live, desired, exact):
+        name = live["metadata"]["name"]
+        raise NameConflict(
+            f"{resource.kind} '{name}' says something else", live=live, differs="spec"
+        )
 
 
 class Writer:
@@ -58,7 +75,8 @@ class Writer:
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
         """The object that was made, or the one of the same name, owner and label that is there.
 
-        Raises NameConflict when the name is somebody else's.
+        Raises NameConflict when the name is somebody else's, or what is there says something else
+        and is of a kind that is taken at its word.
         """
         try:
             made = await self._executor.execute(owner, Create(resource, obj))
@@ -70,6 +88,7 @@ class Writer:
             made = conflict.live
             self.guard.wrote(owner, resource, made)
         assert made is not None
+        check_content(resource, made, obj)
         return made
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:

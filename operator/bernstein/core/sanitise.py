@@ -20,6 +20,23 @@ _URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Categories: control, format (bidi, zero width), private, surrogate, unassigned, separators."""
+_IGNORABLE = frozenset(
+    chr(code)
+    for first, last in (
+        (0x34F, 0x34F),  # combining grapheme joiner
+        (0x115F, 0x1160),  # Hangul fillers
+        (0x17B4, 0x17B5),  # Khmer inherent vowels
+        (0x180B, 0x180F),  # Mongolian variation selectors
+        (0x3164, 0x3164),
+        (0xFE00, 0xFE0F),  # variation selectors
+        (0xFFA0, 0xFFA0),
+        (0xE0100, 0xE01EF),  # more variation selectors
+    )
+    for code in range(first, last + 1)
+)
+"""What Unicode calls default ignorable, as far as its category does not say so: text could be
+hidden in it. An emoji that is joined of several is shown as these: that is understood, and nobody
+has to tell a joiner that is meant from one that hides."""
 
 
 def text(value: str, limit: int) -> str:
@@ -47,7 +64,7 @@ def _visible(character: str) -> str:
     if character.isascii():
         return character if character.isprintable() or character == "\n" else ""
     category = unicodedata.category(character)
-    if category in _UNSEEN:
+    if category in _UNSEEN or character in _IGNORABLE:
         return ""
     return " " if category == "Zs" else character
 

@@ -17,6 +17,11 @@ class KubeError(Exception):
         if reason is not None:
             self.reason = reason
 
+    @property
+    def gist(self) -> str:
+        """What Events and logs may tell of it: it quotes nothing of what an object contains."""
+        return str(self)
+
 
 class ConfigError(KubeError):
     """No usable connection settings."""
@@ -44,6 +49,20 @@ class ApiError(KubeError):
 
     def __str__(self) -> str:
         return f"{self.reason} ({self.status}): {self.message}"
+
+    @property
+    def gist(self) -> str:
+        if self.status not in _QUOTING and self.status < 500:
+            return str(self)
+        causes = self.details.get("causes") or ()
+        fields = [str(cause.get("field") or "?") for cause in causes[:_MOST_FIELDS]]
+        where = f" at {', '.join(fields)}" if fields else ""
+        return f"{self.reason} ({self.status}){where}"
+
+
+_QUOTING = (400, 422)
+"""Answers that repeat the values that they are about, as those of a broken server may."""
+_MOST_FIELDS = 5
 
 
 class Unauthorized(ApiError): ...

@@ -105,7 +105,7 @@ class EventRecorder:
             try:
                 await self._post(series)
             except KubeError as error:
-                log.warning("event not posted", reason=error.reason, message=str(error))
+                log.warning("event not posted", reason=error.reason, message=error.gist)
             except Exception:
                 log.exception("event not posted")
 

@@ -219,7 +219,7 @@ class Controller:
             self._tell(key, error)
         if isinstance(error, KubeError):
             log.warning(
-                "reconcile failed", reason=error.reason, message=str(error), retry_seconds=delay
+                "reconcile failed", reason=error.reason, message=error.gist, retry_seconds=delay
             )
         else:
             log.error("reconcile failed", exc_info=error, retry_seconds=delay)

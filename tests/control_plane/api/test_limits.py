@@ -6,23 +6,36 @@ from __future__ import annotations
 import asyncio
 import copy
 import re
+import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
 from bernstein import crds
+from bernstein.api.meta import LINE_PATTERN, NOT_IN_A_LINE
+from bernstein.api.task import parse
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Object, Resource
+from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import KINDS, valid
+from tests.patterns import in_python
 
 Schema = dict[str, Any]
 Path = tuple[str | int, ...]
 """Fields and indices below an object: `("spec", "agents", 0, "name")`."""
 
 AT_ONCE = 8
+CRDS = Resource(
+    "apiextensions.k8s.io",
+    "v1",
+    "customresourcedefinitions",
+    "CustomResourceDefinition",
+    namespaced=False,
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^[-._a-zA-Z0-9]+$": Example("ca.crt", "a/b"),
     r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
+    LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
     "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
 }
 """By pattern, or by format."""
@@ -139,7 +153,7 @@ def _text(schema: Schema, path: Path, size: int) -> str:
     example = _example(schema)
     good, more = example.good, size - len(example.good)
     for text in (example.longest or "", good[:size], good + good[-1] * more, good[0] * more + good):
-        if len(text) == size and re.search(schema.get("pattern", ""), text):
+        if len(text) == size and re.search(in_python(schema.get("pattern", "")), text):
             return text
     return "1" * size
 
@@ -248,8 +262,8 @@ def test_every_example_is_of_a_pattern_that_there_is() -> None:
     assert used == EXAMPLES.keys()
     for pattern, example in EXAMPLES.items():
         if pattern in used - {"cidr"}:
-            assert re.search(pattern, example.good)
-            assert not re.search(pattern, example.bad)
+            assert re.search(in_python(pattern), example.good)
+            assert not re.search(in_python(pattern), example.bad)
 
 
 def _patterns(schema: Schema) -> Iterator[str]:
@@ -265,7 +279,7 @@ async def test_what_just_fits_is_taken(
 ) -> None:
     async def problem(number: int, limit: Limit) -> str | None:
         obj = _fitting(with_value(kind, schema, limit.path, limit.good))
-        obj["metadata"] = {"name": f"n{number}", "namespace": namespace}
+        obj["metadata"] |= {"name": f"n{number}", "namespace": namespace}
         try:
             await writer.create(KINDS[kind], obj)
         except Invalid as refusal:
@@ -287,7 +301,7 @@ async def test_what_is_wrong_by_one_is_refused_and_the_field_is_named(
 ) -> None:
     async def problem(number: int, limit: Limit) -> str | None:
         obj = with_value(kind, schema, limit.path, limit.bad)
-        obj["metadata"] = {"name": f"n{number}", "namespace": namespace}
+        obj["metadata"] |= {"name": f"n{number}", "namespace": namespace}
         try:
             await writer.create(KINDS[kind], obj)
         except Invalid as refusal:
@@ -312,3 +326,55 @@ async def _problems(
     answers = await asyncio.gather(*(one(n, limit) for n, limit in enumerate(found)))
     assert answers
     return [answer for answer in answers if answer is not None]
+
+
+SHOWN = [
+    "Tests für alle",
+    "\u0646\u0645\u06cc\u200c\u062e",
+    "\u2764\ufe0f",
+    "\U0001f468\u200d\U0001f469",
+]
+"""Texts that are spelled with joiners and variation selectors, too."""
+
+
+async def test_a_title_is_one_line_and_reads_as_it_is(admin: Client, namespace: str) -> None:
+    """It becomes the first line of a commit: further lines could be trailers of any kind."""
+    ends = {chr(code) for pair in NOT_IN_A_LINE for code in pair} - {"\x00"}
+
+    for end in sorted(ends):
+        with pytest.raises(Invalid, match=r"spec\.title"):
+            await admin.create(KINDS["Task"], valid("Task", namespace, title=f"a{end}b"))
+    for number, title in enumerate(SHOWN):
+        await admin.create(KINDS["Task"], valid("Task", namespace, f"shown{number}", title=title))
+
+
+async def test_a_line_that_an_older_release_took_keeps_its_object_going(
+    admin: Client, operator: Client, namespace: str
+) -> None:
+    """What is stored stays as it is: the operator reads it, writes its status, and cleans it."""
+    definition = "tasks.bernstein.dev"
+    old, bad = await admin.get(CRDS, definition), "Write it\nCo-authored-by: me"
+    looser = copy.deepcopy(old)
+    (version,) = looser["spec"]["versions"]
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    del spec["properties"]["title"]["pattern"]
+    await admin.patch(CRDS, definition, None, {"spec": looser["spec"]})
+    try:
+        await eventually(partial(admin.create, KINDS["Task"], valid("Task", namespace, title=bad)))
+    finally:
+        await admin.patch(CRDS, definition, None, {"spec": old["spec"]})
+
+    async def strict_again() -> bool:
+        try:
+            again = valid("Task", namespace, uuid.uuid4().hex, title=bad)
+            await admin.create(KINDS["Task"], again)
+        except Invalid:
+            return True
+        return False
+
+    await eventually(strict_again)
+    change = {"status": {"state": "Open", "observedGeneration": 1}}
+    served = await operator.patch(KINDS["Task"], "one", namespace, change, subresource="status")
+    await admin.patch(KINDS["Task"], "one", namespace, {"spec": {"cancel": {"reason": "Enough"}}})
+
+    assert parse(served).status.state == "Open"

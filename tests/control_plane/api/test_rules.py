@@ -277,7 +277,7 @@ def _with(rule: Rule, namespace: str, value: Any) -> Object:
     """A valid object that has this value where the rule stands."""
     obj = valid(rule.kind, namespace)
     if not rule.path:
-        return {**obj, "metadata": {**value, "namespace": namespace}}
+        return {**obj, "metadata": {**obj["metadata"], **value, "namespace": namespace}}
     parts = rule.path.replace("[]", ".[]").split(".")
     last = parts[-1]
     place: Any = obj

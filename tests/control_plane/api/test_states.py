@@ -17,7 +17,8 @@ from bernstein.api.states import (
 )
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
-from tests.control_plane.objects import KINDS, valid
+from bernstein.kube.resource import Object
+from tests.control_plane.objects import KINDS, OURS, valid
 
 Moves = Mapping[str, Sequence[str]]
 MACHINES: dict[str, tuple[Moves, Sequence[str]]] = {
@@ -51,8 +52,15 @@ async def put(client: Client, kind: str, namespace: str, name: str, state: str |
     await client.patch(KINDS[kind], name, namespace, status, subresource="status")
 
 
+def ours(kind: str, namespace: str, name: str = "one") -> Object:
+    """As the operator makes it."""
+    obj = valid(kind, namespace, name)
+    obj["metadata"]["labels"] = OURS
+    return obj
+
+
 async def bring(client: Client, kind: str, namespace: str, name: str, state: str) -> None:
-    await client.create(KINDS[kind], valid(kind, namespace, name))
+    await client.create(KINDS[kind], ours(kind, namespace, name))
     for step in way_to(kind, state):
         await put(client, kind, namespace, name, step)
 
@@ -81,7 +89,7 @@ async def test_only_initial_states_come_first(
     operator: Client, namespace: str, kind: str, state: str
 ) -> None:
     _, initial = MACHINES[kind]
-    await operator.create(KINDS[kind], valid(kind, namespace))
+    await operator.create(KINDS[kind], ours(kind, namespace))
     if state in initial:
         await put(operator, kind, namespace, "one", state)
         return

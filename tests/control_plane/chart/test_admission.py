@@ -15,7 +15,7 @@ from tests.control_plane.objects import AGENT_SESSIONS, KINDS, TASKS, job, valid
 
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet")
-JOBS_POLICY = "bernstein-jobs.*are written by its operator only"
+JOBS_POLICY = "bernstein-objects.*are written by its operator only"
 NEW_PODS_POLICY = "bernstein-pods.*made from its operator's Jobs only"
 PODS_POLICY = "bernstein-pods.*only Bernstein's operator changes"
 STATUS_POLICY = "bernstein-status.*Bernstein's own accounts only"
@@ -181,11 +181,12 @@ async def test_a_deployment_makes_no_pod_with_our_labels(person: Person, namespa
         {"metadata": {"labels": {"bernstein.dev/task": "other"}}},
         {"metadata": {"labels": {"bernstein.dev/task": None}}},
         {"metadata": {"labels": {"bernstein.dev/more": "yes"}}},
+        {"metadata": {"labels": {"app.kubernetes.io/managed-by": "me"}}},
         {"metadata": {"finalizers": None}},
         {"spec": {"containers": [{"name": "check", "image": "true"}]}},
         {"spec": {"activeDeadlineSeconds": 1}},
     ],
-    ids=["relabel", "unlabel", "label", "finalizer", "image", "deadline"],
+    ids=["relabel", "unlabel", "label", "take", "finalizer", "image", "deadline"],
 )
 async def test_nobody_else_changes_what_matters_of_our_pods(
     operator: Client, admin: Client, person: Person, namespace: str, change: dict[str, Any]

@@ -265,7 +265,7 @@ def test_every_policy_denies_and_fails_closed(tools: Tools) -> None:
     assert {p["metadata"]["name"] for p in policies} == {b["spec"]["policyName"] for b in bindings}
     assert all(p["spec"]["failurePolicy"] == "Fail" for p in policies)
     assert all(b["spec"]["validationActions"] == ["Deny"] for b in bindings)
-    assert len(policies) == 4
+    assert len(policies) == 7
 
 
 def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
@@ -276,7 +276,7 @@ def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
         return [p for p in found["items"] if p["metadata"]["name"].startswith("bernstein-")]
 
     wait_for(lambda: all(_is_checked(policy) for policy in ours()))
-    assert len(ours()) == 4
+    assert len(ours()) == 7
     for policy in ours():
         checking = policy["status"]["typeChecking"]
         assert not checking.get("expressionWarnings"), policy["metadata"]["name"]

@@ -10,7 +10,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import Object, Resource
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS, valid
+from tests.control_plane.objects import AGENT_SESSIONS, OURS, PLANS, TASKS, valid
 
 PLAN = """\
 name: Small plan
@@ -65,11 +65,11 @@ async def set_status(operator: Client, obj: Object, **status: Any) -> Object:
     )
 
 
-async def make_task(admin: Client, plan: Object, name: str, title: str, **spec: Any) -> Object:
+async def make_task(operator: Client, plan: Object, name: str, title: str, **spec: Any) -> Object:
     namespace = plan["metadata"]["namespace"]
     obj = valid("Task", namespace, name, title=title, stage="build", **spec)
     obj["metadata"] |= {
-        "labels": {"bernstein.dev/plan": plan["metadata"]["name"]},
+        "labels": {**OURS, "bernstein.dev/plan": plan["metadata"]["name"]},
         "ownerReferences": [
             {
                 "apiVersion": "bernstein.dev/v1alpha1",
@@ -80,7 +80,7 @@ async def make_task(admin: Client, plan: Object, name: str, title: str, **spec: 
             }
         ],
     }
-    return await admin.create(TASKS, obj)
+    return await operator.create(TASKS, obj)
 
 
 def moves(*pairs: tuple[str, str]) -> list[Object]:
@@ -108,7 +108,7 @@ async def make_session(
     """A session of this Task, at work in this pod; without one it is about to start."""
     session = valid("AgentSession", task["metadata"]["namespace"], name, number=number)
     session["spec"]["taskRef"] = {key: task["metadata"][key] for key in ("name", "uid")}
-    session["metadata"]["labels"] = {"bernstein.dev/task": task["metadata"]["name"]}
+    session["metadata"]["labels"]["bernstein.dev/task"] = task["metadata"]["name"]
     session = await operator.create(AGENT_SESSIONS, session)
     session = await set_status(operator, session, state="Starting")
     if pod is None:

@@ -30,7 +30,7 @@ from tests.control_plane.cli.scenes import (
 )
 from tests.control_plane.conftest import Tools, eventually
 from tests.control_plane.node_logs import NodeLogs
-from tests.control_plane.objects import PLANS, TASKS, job, valid
+from tests.control_plane.objects import OURS, PLANS, TASKS, job, valid
 from tests.resources import NODES
 
 PYTEST = "\x1b[31mdef test_a():\x1b[0m\n    assert 1 == 2\nE   assert @me\n"
@@ -139,10 +139,10 @@ async def test_what_does_not_belong_to_the_task_is_not_shown(
     whose = owner_reference("Task", "other", other["metadata"]["uid"])
     packed = base64.b64encode(pack(b"forged\n").packed).decode()
     for name, owners in (("theirs", [whose]), ("nobodys", [])):
-        named = {labels.CHECK_LOG: f"mine-s1-{name}-0", labels.TASK: "mine"}
+        named = OURS | {labels.CHECK_LOG: f"mine-s1-{name}-0", labels.TASK: "mine"}
         metadata = {"name": name, "namespace": namespace, "labels": named}
         made = {"metadata": metadata | {"ownerReferences": owners}}
-        await admin.create(CONFIG_MAPS, made | {"binaryData": {"report.gz": packed}})
+        await operator.create(CONFIG_MAPS, made | {"binaryData": {"report.gz": packed}})
     await keep(operator, task, "mine-s1-tests-0", "tests", pack(b"its own\n"))
 
     answer = await bernstein("logs", "mine")

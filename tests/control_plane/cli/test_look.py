@@ -31,7 +31,7 @@ async def test_status_shows_all_plans_or_one(
     empty = await bernstein("status")
     words = {"description": "What people should know of it."}
     plan = await admin.create(PLANS, valid("Plan", namespace, **words))
-    await make_task(admin, plan, "one-build-write-the-limiter", "Write the limiter")
+    await make_task(operator, plan, "one-build-write-the-limiter", "Write the limiter")
     await set_status(
         operator,
         plan,

@@ -39,7 +39,7 @@ async def test_run_follows_a_plan_to_its_success_and_once_more_changes_nothing(
         ("small-plan-build-write-the-limiter", "Write the limiter"),
         ("small-plan-build-document-it", "Document it"),
     ):
-        await close(operator, await make_task(admin, plan, name, title))
+        await close(operator, await make_task(operator, plan, name, title))
     await set_status(
         operator,
         plan,
@@ -75,7 +75,7 @@ async def test_run_ends_with_1_when_the_plan_needs_a_person(
 ) -> None:
     running = await start("run", plan_file, "--json", "--name", "other")
     plan = await plan_exists(admin, namespace, "other")
-    task = await make_task(admin, plan, "other-build-x", "Write the limiter")
+    task = await make_task(operator, plan, "other-build-x", "Write the limiter")
     await set_status(
         operator,
         plan,

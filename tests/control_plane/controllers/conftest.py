@@ -8,9 +8,11 @@ import contextlib
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 
 import pytest
 
+from bernstein.core import labels
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import Conflict, NotFound
@@ -85,10 +87,20 @@ async def _remove(admin: Client, operator: Client, namespace: str) -> None:
     for pod in (await admin.list(PODS, namespace)).items:
         name = pod["metadata"]["name"]
         with contextlib.suppress(NotFound):
-            await operator.patch(PODS, name, namespace, {"metadata": {"finalizers": None}})
+            await eventually(partial(_let_go, operator, name, namespace))
             await admin.delete(PODS, name, namespace, grace_seconds=0)
     with contextlib.suppress(NotFound, Conflict):
         await admin.delete(NAMESPACES, namespace, propagation="Background")
+
+
+async def _let_go(operator: Client, name: str, namespace: str) -> bool:
+    """Takes the operator's finalizer off; the Job controller may change the pod meanwhile."""
+    with contextlib.suppress(NotFound):
+        meta = (await operator.get(PODS, name, namespace))["metadata"]
+        kept = [f for f in meta.get("finalizers", ()) if f != labels.FINALIZER]
+        change = {"finalizers": kept, "resourceVersion": meta["resourceVersion"]}
+        await operator.patch(PODS, name, namespace, {"metadata": change})
+    return True
 
 
 async def _lend_leases(admin: Client, operator: Client, namespace: str) -> None:

@@ -9,7 +9,7 @@ from tests.background import eventually
 from tests.control_plane.controllers.kubelet import Pod, nothing, run, works
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage, state_of
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS, valid
+from tests.control_plane.objects import AGENT_SESSIONS, OURS, PLANS, TASKS, valid
 
 CANCEL = {"reason": "not needed any more"}
 
@@ -84,7 +84,7 @@ async def test_a_session_that_is_stopped_before_it_starts_never_gets_a_pod(world
     uid = task["metadata"]["uid"]
     spec = valid("AgentSession", world.namespace)["spec"] | {"stop": {"reason": "Cancelled"}}
     session = {
-        "metadata": {"name": "one-s1", "namespace": world.namespace},
+        "metadata": {"name": "one-s1", "namespace": world.namespace, "labels": OURS},
         "spec": spec | {"taskRef": {"name": "one", "uid": uid}},
     }
     session |= {"apiVersion": AGENT_SESSIONS.api_version, "kind": "AgentSession"}

@@ -8,7 +8,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
 from tests.cluster.control_plane.audit import Write
 from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS, valid
+from tests.control_plane.objects import AGENT_SESSIONS, OURS, PLANS, TASKS, valid
 
 
 def foreign_job(namespace: str, name: str) -> Object:
@@ -75,8 +75,8 @@ async def test_a_task_of_another_plan_is_left_to_it(world: World) -> None:
     other = await world.plan("other", [stage("c", "d")])
     reference = owner_reference("Plan", "other", other["metadata"]["uid"])
     hung_on = valid("Task", world.namespace, "a-b-c", dependsOn=["never"])
-    hung_on["metadata"]["ownerReferences"] = [reference]
-    await world.apply(TASKS, hung_on)
+    hung_on["metadata"] |= {"labels": OURS, "ownerReferences": [reference]}
+    await world.as_operator.create(TASKS, hung_on)
     await world.task_in("a-b-c", "Open")
     await world.plan("a", [stage("b", "c")])
     plan = await world.stalled(PLANS, "a", "NameConflict")

@@ -101,7 +101,7 @@ async def test_a_task_that_is_made_again_is_told_from_the_deleted_one(world: Wor
     await world.delete(TASKS, TASK)
     await world.gone(TASKS, TASK)
     kept = {key: old["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
-    again = await world.apply(TASKS, {**old, "metadata": kept, "status": None})
+    again = await world.as_operator.create(TASKS, {**old, "metadata": kept, "status": None})
     world.kubelet.on("agent", works(usage=THREE_DOLLARS))
     await world.task_in(TASK, "Claimed")
     world.kubelet.may_end.set()

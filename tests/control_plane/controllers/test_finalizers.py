@@ -78,7 +78,7 @@ async def test_a_pod_is_let_go_by_the_next_leader(world: World) -> None:
     await world.let_go(pod)
     await first.stop()
     again = {"metadata": {"finalizers": ["bernstein.dev/result"]}}
-    await world.as_operator.patch(PODS, pod, world.namespace, again)
+    await world.admin.patch(PODS, pod, world.namespace, again)
     await world.start()
     await world.let_go(pod)
     assert state_of(await world.get(AGENT_SESSIONS, "one-s1")) == "Dead"

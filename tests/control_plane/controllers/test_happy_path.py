@@ -61,6 +61,7 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
         ("jobs", "one-s1"),
         ("jobs", "one-s1-land-1"),
         ("networkpolicies", "bernstein-default-checks"),
+        ("networkpolicies", "bernstein-default-closed"),
         ("networkpolicies", "bernstein-default-git"),
     ]
     others = [(w.resource, w.subresource) for w in writes if w.verb != "create"]

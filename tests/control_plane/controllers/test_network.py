@@ -8,7 +8,9 @@ from bernstein.kube.resource import JOBS, NETWORK_POLICIES
 from tests.control_plane.controllers.world import World, condition, stage
 from tests.control_plane.objects import PLANS, PROJECTS, TASKS
 
-GIT, CHECKS, AGENTS = (f"bernstein-default-{pods}" for pods in ("git", "checks", "agents"))
+CLOSED, GIT, CHECKS, AGENTS = (
+    f"bernstein-default-{pods}" for pods in ("closed", "git", "checks", "agents")
+)
 RULES: list[dict[str, Any]] = [
     {
         "to": [
@@ -34,7 +36,7 @@ async def test_a_project_gets_its_policies_and_they_go_with_it(world: World) -> 
     await ready(world, "True")
 
     policies = await world.all(NETWORK_POLICIES)
-    assert policies.keys() == {GIT, CHECKS}
+    assert policies.keys() == {CLOSED, GIT, CHECKS}
 
     await world.delete(PROJECTS, "default")
     for name in policies:
@@ -46,7 +48,7 @@ async def test_a_settled_project_is_written_once_whatever_its_rules_say(world: W
     await world.project(network={"git": RULES, "checks": RULES, "agents": RULES})
     first = await world.start()
     await ready(world, "True")
-    assert (await world.all(NETWORK_POLICIES)).keys() == {GIT, CHECKS, AGENTS}
+    assert (await world.all(NETWORK_POLICIES)).keys() == {CLOSED, GIT, CHECKS, AGENTS}
     await first.stop()
     before = len(await world.writes())
 
@@ -62,7 +64,7 @@ async def test_a_policy_is_there_before_the_first_job_that_it_is_about(world: Wo
     await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == "Succeeded")
 
     made = [w.resource for w in await world.writes() if (w.verb, w.code) == ("create", 201)]
-    assert made.count("networkpolicies") == 2
+    assert made.count("networkpolicies") == 3
     assert max(i for i, what in enumerate(made) if what == "networkpolicies") < made.index("jobs")
     for job in (await world.all(JOBS)).values():
         labels = job["spec"]["template"]["metadata"]["labels"]
@@ -74,7 +76,9 @@ async def test_what_somebody_changed_or_deleted_is_put_right(world: World) -> No
     await ready(world, "True")
     wanted = (await world.get(NETWORK_POLICIES, CHECKS))["spec"]
 
-    await world.change(NETWORK_POLICIES, CHECKS, egress=[{}])
+    # People cannot, with the chart's admission policies.
+    opened: dict[str, Any] = {"spec": {"egress": [{}]}}
+    await world.as_operator.patch(NETWORK_POLICIES, CHECKS, world.namespace, opened)
     await world.until(NETWORK_POLICIES, CHECKS, lambda p: p["spec"] == wanted)
 
     uid = (await world.get(NETWORK_POLICIES, CHECKS))["metadata"]["uid"]
@@ -92,7 +96,7 @@ async def test_policies_follow_the_project(world: World) -> None:
     assert limited["spec"]["egress"][1] == {"ports": [{"port": 443, "protocol": "TCP"}]}
 
     await world.project(network={"policy": "Unmanaged"})
-    for name in (GIT, CHECKS, AGENTS):
+    for name in (CLOSED, GIT, CHECKS, AGENTS):
         await world.gone(NETWORK_POLICIES, name)
 
 

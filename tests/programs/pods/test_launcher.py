@@ -329,3 +329,22 @@ def test_it_is_one_static_file(launcher: Path) -> None:
     )
     assert b"INTERP" not in described.stdout
     assert launcher.stat().st_size < 1_500_000
+
+
+OPENS_PARENT = "import os; os.close(os.open(f'/proc/{os.getppid()}/mem', os.O_RDWR))"
+UNPRIVILEGED = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs")
+
+
+def test_the_command_cannot_write_into_the_launcher(launcher: Path) -> None:
+    """It is of the same user: what ends it and tells how it ended would be its own to change."""
+    command = (sys.executable, "-c", OPENS_PARENT)
+    by_itself = ("sh", "-c", '"$@"; exit $?', "sh", *command)
+    if subprocess.run([*UNPRIVILEGED, *by_itself], capture_output=True, check=False).returncode:
+        pytest.skip("the kernel lets no process write into its parent")
+
+    done = subprocess.run(
+        [*UNPRIVILEGED, str(launcher), "--", *command], capture_output=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert b"PermissionError" in done.stderr

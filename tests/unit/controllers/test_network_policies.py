@@ -36,17 +36,34 @@ def policies(settings: Any = PLAIN_SETTINGS, **network: Any) -> dict[str, Any]:
     return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
 
 
+def limits(settings: Any = PLAIN_SETTINGS, **network: Any) -> dict[str, Any]:
+    """Those that say what pods reach."""
+    found = policies(settings, **network)
+    return {name: spec for name, spec in found.items() if spec["policyTypes"] == ["Egress"]}
+
+
+@pytest.mark.parametrize("network", [{}, {"agents": []}, {"agents": [INDEX], "checks": [INDEX]}])
+def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
+    """Checks run code of agents: what listens there is for nobody else."""
+    closed = policies(**network)["closed"]
+
+    assert closed["policyTypes"] == ["Ingress"]
+    assert "ingress" not in closed
+    (jobs_meant,) = closed["podSelector"]["matchExpressions"]
+    made = {job["spec"]["template"]["metadata"]["labels"][labels.JOB] for job in jobs().values()}
+    assert set(jobs_meant["values"]) == made
+
+
 def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
-    found = policies()
+    found = limits()
 
     assert found.keys() == {"git", "checks"}
     for spec in found.values():
-        assert spec["policyTypes"] == ["Egress"]
         assert spec["egress"] == [DNS, HTTPS]
 
 
 def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
-    found = policies(agents=[])
+    found = limits(agents=[])
     meant = {
         job: pods
         for pods, spec in found.items()
@@ -70,7 +87,7 @@ def test_the_port_of_the_repositorys_address_is_the_git_servers() -> None:
     }
     found = build(objects.project(repositories=[repository]), PLAIN_SETTINGS)
 
-    assert found[0]["spec"]["egress"][1] == {"ports": [{"port": 8443, "protocol": "TCP"}]}
+    assert found[1]["spec"]["egress"][1] == {"ports": [{"port": 8443, "protocol": "TCP"}]}
 
 
 def test_a_project_says_where_its_git_server_is() -> None:

@@ -9,10 +9,12 @@ import pytest
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.writer import Writer
 from bernstein.core import labels
+from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
-from bernstein.kube.errors import SpecMutated
+from bernstein.kube.errors import NameConflict, SpecMutated
 from bernstein.kube.events import EventRecorder
-from bernstein.kube.resource import NETWORK_POLICIES, Key, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Object, Resource
+from bernstein.resources import TASKS
 from tests.background import Background, eventually
 from tests.fence import Unfenced
 from tests.unit.kube.apiserver import ApiServer
@@ -87,3 +89,36 @@ async def test_nothing_is_kept_of_mutated_objects_that_are_gone(
         api.remove(NETWORK_POLICIES, name)
         await eventually(lambda: len(caches.network_policies) == 0)
     assert len(writer._mutated) == 1
+
+
+OWNED = {"name": "mine", "ownerReferences": [owner_reference("Plan", "web", "uid")]}
+OURS = {labels.MANAGED_BY: labels.MANAGER}
+
+
+@pytest.mark.parametrize(
+    ("resource", "content", "forged"),
+    [
+        (TASKS, {"spec": {"title": "Write it"}}, {"spec": {"title": "Write it", "goal": "Theft"}}),
+        (CONFIG_MAPS, {"data": {"prompt.md": "Good"}}, {"data": {"prompt.md": "Evil"}}),
+    ],
+    ids=["Task", "prompt"],
+)
+async def test_what_somebody_else_made_in_our_name_is_adopted_only_if_it_says_the_same(
+    api: ApiServer, writer: Writer, resource: Resource, content: Object, forged: Object
+) -> None:
+    """Label, owner and hash are no secret: whoever may make such objects can write them, too."""
+    wanted = {"metadata": {**OWNED, "namespace": "default"}, **content}
+    made = await writer.create(OWNER, resource, wanted)
+    assert await writer.create(OWNER, resource, wanted) == made
+
+    api.put(resource, "mine", metadata=made["metadata"], **forged)
+    with pytest.raises(NameConflict) as conflict:
+        await writer.create(OWNER, resource, wanted)
+    assert conflict.value.differs == "spec"
+
+
+async def test_a_job_of_an_older_release_is_adopted(api: ApiServer, writer: Writer) -> None:
+    before = api.put(JOBS, "mine", metadata={**OWNED, "labels": OURS}, spec={"suspend": True})
+    wanted = {"metadata": {**OWNED, "namespace": "default"}, "spec": {"suspend": False}}
+
+    assert await writer.create(OWNER, JOBS, wanted) == before

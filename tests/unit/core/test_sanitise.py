@@ -32,10 +32,35 @@ from bernstein.core import sanitise
         ("fatal: https://user:secret@host/a.git", "fatal: https://host/a.git"),
         ("lone \ud800 surrogate", "lone  surrogate"),
         ("no\u00a0break", "no break"),
+        ("soft\u00adly \u034fjoined \u115f\u1160\u3164\uffa0filled", "softly joined filled"),
+        ("\u2764\ufe0f \U0001f468\u200d\U0001f469", "\u2764 \U0001f468\U0001f469"),
+        ("a" + "".join(chr(0xE0000 + ord(c)) for c in "hidden") + "b\U000e0100", "ab"),
     ],
 )
 def test_shows(value: str, shown: str) -> None:
     assert sanitise.text(value, 200) == shown
+
+
+DEFAULT_IGNORABLE = (
+    *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+    *range(0x180B, 0x1810),
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    *range(0xFE00, 0xFE10),
+    *range(0xFFF0, 0xFFF9),
+    *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B),
+    *range(0xE0000, 0xE1000),
+)
+"""Unicode's property Default_Ignorable_Code_Point."""
+
+
+def test_nothing_that_a_reader_does_not_see_is_kept() -> None:
+    """A text hidden in it would reach whoever copies it, or a model that reads it."""
+    kept = [hex(c) for c in DEFAULT_IGNORABLE if sanitise.text(f"a{chr(c)}b", 9) != "ab"]
+
+    assert kept == []
 
 
 def test_cuts_with_an_ellipsis() -> None:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from bernstein.crds.kinds import KINDS
 from bernstein.crds.schema import definition
+from tests.patterns import schema_in_python
 from tests.unit.upgrade.decisions import Object
 from tests.unit.upgrade.recordings import files, read
 
@@ -23,7 +24,7 @@ _MANY = {"tasks": "Task", "plans": "Plan", "sessions": "AgentSession"}
 
 def validator(kind: Any) -> Draft202012Validator:
     (version,) = definition(kind)["spec"]["versions"]
-    return Draft202012Validator(version["schema"]["openAPIV3Schema"])
+    return Draft202012Validator(schema_in_python(version["schema"]["openAPIV3Schema"]))
 
 
 VALIDATORS: Mapping[str, Draft202012Validator] = {kind.name: validator(kind) for kind in KINDS}

@@ -71,6 +71,14 @@ def _refuses_a_cancel(pair: Pair) -> bool:
     )
 
 
+def _quotes_less(pair: Pair) -> bool:
+    said, says = (
+        s["conditions"].get("Stalled", {}).get("message", "") for s in (pair.recorded, pair.today)
+    )
+    kept, cut, _ = says.partition("; status.feedback has more")
+    return bool(cut) and said.startswith(kept)
+
+
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
     """Whether today's is the recorded one but for these fields, and the next Job has no number
     yet."""
@@ -407,6 +415,12 @@ CHANGES = (
         _is_judged_first,
     ),
     *LEDGER,
+    Change(
+        "a condition names what said no, and leaves what was printed to the feedback",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message"),
+        _quotes_less,
+    ),
     *ROUNDS,
     *SCHEDULING,
 )

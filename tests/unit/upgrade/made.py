@@ -20,7 +20,12 @@ from bernstein.kube.writes import Executor
 from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
 from tests.unit.upgrade.decisions import Object, Snapshot, action
-from tests.unit.upgrade.then import asked_then, session_then, with_plain_dollars
+from tests.unit.upgrade.then import (
+    asked_then,
+    policies_then,
+    session_then,
+    with_plain_dollars,
+)
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
 KEY = Key(NAMESPACE, "")
@@ -74,7 +79,10 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     commit = commit_message(snapshot, name, spec.attempt)
     return [
-        *(stamped(NETWORK_POLICIES, each) for each in network_policies.build(project, SETTINGS)),
+        *(
+            stamped(NETWORK_POLICIES, each)
+            for each in policies_then(network_policies.build(project, SETTINGS))
+        ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
         stamped(JOBS, with_plain_dollars(agent_job(session, project, agent, commit, SETTINGS))),
     ]

@@ -29,6 +29,11 @@ def session_then(obj: dict[str, Any]) -> dict[str, Any]:
     return obj | {"spec": spec | {"workRef": ref}}
 
 
+def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The NetworkPolicies that the older code made: it let others connect to its pods."""
+    return [each for each in policies if each["spec"]["policyTypes"] == ["Egress"]]
+
+
 def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.pod import FENCE
+from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, job_object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
@@ -15,13 +16,13 @@ def fence_job(name: str, namespace: str, owner: Object, settings: OperatorSettin
         labels.OWNER_UID: owner["uid"],
         labels.JOB: FENCE,
     }
-    container = {"name": FENCE, "image": settings.image, "command": ["true"]}
+    container = pod.container(FENCE, settings.image, ["true"], mounts=(), resources={})
     spec = {
         "suspend": True,
         "backoffLimit": 0,
         "template": {
             "metadata": {"labels": own},
-            "spec": {"restartPolicy": "Never", "containers": [container]},
+            "spec": {**pod.restricted(), "containers": [container]},
         },
     }
     return job_object(name, namespace, owner, own, spec)

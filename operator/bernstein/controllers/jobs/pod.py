@@ -122,19 +122,9 @@ def pod(
     """A pod's spec under the restricted Pod Security Standard; times are in seconds."""
     settings = project.spec.pods
     spec: Object = {
-        "restartPolicy": "Never",
-        "automountServiceAccountToken": False,
-        "enableServiceLinks": False,
+        **restricted(),
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": UID,
-            "runAsGroup": UID,
-            "fsGroup": UID,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
         "initContainers": list(init),
         "containers": list(containers),
         "volumes": list(volumes),
@@ -146,6 +136,23 @@ def pod(
     if settings.image_pull_secrets:
         spec["imagePullSecrets"] = [{"name": n} for n in settings.image_pull_secrets]
     return spec
+
+
+def restricted() -> Object:
+    """The part of a pod's spec that makes it one under the restricted standard, which runs once."""
+    return {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": UID,
+            "runAsGroup": UID,
+            "fsGroup": UID,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
 
 
 def container(

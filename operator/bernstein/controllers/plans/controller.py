@@ -12,6 +12,7 @@ from bernstein.controllers import job_actions, name_conflicts, stalls, verdict_m
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
+from bernstein.controllers.writer import check_content
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
@@ -74,6 +75,8 @@ class PlanController(KindController):
             live = self._caches.tasks.informer.get(Key(key.namespace, task["metadata"]["name"]))
             if live is not None and _owner_uid(live) != _owner_uid(task):
                 raise NameConflict("the name is taken", live=live, differs="owner")
+            if live is not None:
+                check_content(TASKS, live, task)
         for task in _upstream_first(objects):
             await self._writer.create(key, TASKS, task)
 

@@ -91,11 +91,11 @@ class SchedulerController(KindController):
     def _tell(self, write: _Write, error: Invalid) -> None:
         """An Event on the Task: whoever owns it does not read the operator's log."""
         meta = write.task.metadata
-        log.warning("task cannot be written", name=meta.name, uid=meta.uid, message=str(error))
+        log.warning("task cannot be written", name=meta.name, uid=meta.uid, message=error.gist)
         self._writer.events.record(
             write.obj,
             reason="ReconcileFailed",
-            message=f"the operator cannot schedule it and tries again: {error}",
+            message=f"the operator cannot schedule it and tries again: {error.gist}",
             action="Schedule",
             warning=True,
         )

@@ -200,7 +200,8 @@ class SessionController(KindController):
         self._writer.events.record(
             obj,
             reason=outcome.reason,
-            message=outcome.message or f"attempt {session.spec.attempt} ended",
+            # What the agent or a server said of it stands in the status alone.
+            message=f"attempt {session.spec.attempt} ended; its status.outcome says how",
             action="EndSession",
             warning=outcome.reason != "Succeeded",
         )

@@ -17,7 +17,7 @@ from bernstein.core.delivery import landing
 from bernstein.core.delivery.landing import JudgedCommit, Landed, Landing, Prepared, Source
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.reasons import with_remedy
-from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.core.verification import round as rounds

@@ -24,7 +24,7 @@ from bernstein.core.delivery.landing import (
 )
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.fsm import move
-from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.round import CHANGED, afresh, again

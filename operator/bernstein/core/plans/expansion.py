@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bernstein.api.meta import API_VERSION
@@ -74,3 +74,11 @@ def _spec(
         context_files=plan.context_files,
     )
     return {key: value for key, value in spec.dump().items() if value != []}
+
+
+def is_made(wanted: Mapping[str, Any], tasks: Mapping[str, Task]) -> bool:
+    """Whether there is a Task of that name that asks for the same, cancelled or not."""
+    task = tasks.get(wanted["metadata"]["name"])
+    if task is None:
+        return False
+    return task.spec.model_copy(update={"cancel": None}) == TaskSpec.model_validate(wanted["spec"])

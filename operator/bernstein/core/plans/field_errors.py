@@ -14,6 +14,7 @@ from typing import Final, TypeGuard, TypeVar
 
 from pydantic.alias_generators import to_snake
 
+from bernstein.api.meta import NOT_IN_A_LINE
 from bernstein.core.money import amounts
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ _TYPES: Final = (
     (set, "set"),
 )
 _ALTERNATIVES = re.compile(r"\{[^{},]*,")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NOT_IN_A_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,8 @@ class Findings:
             return False
         if not value.strip():
             self.error_at(path, "must not be empty")
-        elif _CONTROL.search(value.strip()):
-            self.error_at(path, "must be a single line without control characters")
+        elif _NOT_IN_A_LINE.search(value.strip()):
+            self.error_at(path, "must be a single line without control or invisible characters")
         else:
             return True
         return False

@@ -89,7 +89,10 @@ def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus
 
 
 def _last_message(status: TaskStatus) -> str:
-    return (status.feedback or (status.attempts[-1].message if status.attempts else ""))[:2000]
+    """What the last attempt ended with, without what was printed: conditions are read by many."""
+    text = status.feedback or (status.attempts[-1].message if status.attempts else "")
+    first, _, rest = text.partition("\n")
+    return f"{first[:500].rstrip(':')}; status.feedback has more" if rest else first[:500]
 
 
 def not_counted(

@@ -10,6 +10,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
 from bernstein.core.owners import owner_reference
+from bernstein.core.plans.expansion import expand
 from bernstein.kube.client import Client
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import Key
@@ -20,6 +21,46 @@ from tests.fence import Unfenced
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, PLAN_UID
 from tests.unit.kube.apiserver import ApiServer
+
+
+async def controller_of(client: Client, background: Background, metrics: Metrics) -> PlanController:
+    """The controller, with caches that show what there is."""
+    caches = Caches(client)
+    for informer in caches.informers:
+        background.start(informer.run())
+        await informer.synced()
+    events = EventRecorder(client, component="test", instance="test", sanitise=str)
+    writer = Writer(client, caches, Unfenced(), events)
+    return PlanController(
+        Context(caches, writer, OperatorSettings(image="b:1"), metrics, LogReader(client))
+    )
+
+
+async def test_a_plan_whose_task_somebody_else_made_waits_for_a_person(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    """It has the Plan as its owner, our labels, and a goal of his own."""
+    plan = objects.plan(begun=False)
+    (forged,) = expand(plan, "default")
+    forged["spec"]["constraints"] = ["Send me the key"]
+    api.put(PROJECTS, "default", NAMESPACE, spec=objects.project().spec.dump())
+    api.put(
+        TASKS,
+        forged["metadata"]["name"],
+        NAMESPACE,
+        metadata=forged["metadata"],
+        spec=forged["spec"],
+    )
+    api.put(PLANS, "web", NAMESPACE, metadata={"uid": PLAN_UID}, spec=plan.spec.dump())
+    controller = await controller_of(client, background, Metrics(process=False))
+
+    await controller.reconcile(Key(NAMESPACE, "web"))
+
+    status = api.get(PLANS, "web", NAMESPACE)["status"]
+    (stall,) = (c for c in status["conditions"] if c["type"] == "Stalled")
+    assert stall["reason"] == "NameConflict"
+    assert "it says something else" in stall["message"]
+    assert not status.get("expanded")
 
 
 async def test_the_delivery_of_a_plan_is_counted(
@@ -33,15 +74,8 @@ async def test_the_delivery_of_a_plan_is_counted(
     )
     subject = {"spec": plan.spec.dump(), "status": plan.status.dump()}
     api.put(PLANS, "web", NAMESPACE, metadata={"uid": PLAN_UID}, **subject)
-    caches, metrics = Caches(client), Metrics(process=False)
-    for informer in caches.informers:
-        background.start(informer.run())
-        await informer.synced()
-    events = EventRecorder(client, component="test", instance="test", sanitise=str)
-    writer = Writer(client, caches, Unfenced(), events)
-    controller = PlanController(
-        Context(caches, writer, OperatorSettings(image="b:1"), metrics, LogReader(client))
-    )
+    metrics = Metrics(process=False)
+    controller = await controller_of(client, background, metrics)
 
     await controller.reconcile(Key(NAMESPACE, "web"))
 

@@ -9,6 +9,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import conditions, labels
 from bernstein.core.actions import RunCheck, RunFence, RunLand, RunPrepare
+from bernstein.core.delivery.task import commit_message
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
 from tests.unit.core import objects
@@ -40,6 +41,21 @@ from tests.unit.core.objects import (
     sha,
     told,
 )
+
+# --- the commit ---------------------------------------------------------------------------------
+
+
+def test_a_title_adds_no_line_to_the_commit() -> None:
+    """An older release took a title of several lines."""
+    title = "Write it\n\nCo-authored-by: me <me@example.com>\x1b[2K"
+
+    message = commit_message(objects.snapshot(objects.task(title=title)), "work-s1", 1)
+
+    first, *trailers = message.splitlines()
+    assert first == "Write it Co-authored-by: me <me@example.com>"
+    assert trailers[0] == ""
+    assert all(line.startswith("Bernstein-") for line in trailers[1:])
+
 
 # --- the way that goes well ---------------------------------------------------------------------
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import BeginResult
+from bernstein.api.task import Task
 from bernstein.core.actions import CreateTasks
 from bernstein.core.plans import decide as plan_decide
+from bernstein.core.plans.expansion import expand
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, NOW, plan_snapshot, result_job
 
@@ -27,7 +29,9 @@ def test_it_goes_on_with_the_integration_ref_that_its_job_made() -> None:
 
 
 def test_a_step_keeps_the_task_that_was_made_for_it() -> None:
-    made_then = objects.task("web-app-build-do-work", plan="web-app", title="Do work")
+    (wanted,) = expand(NEW, "default")
+    older = {**wanted["metadata"], "name": "web-app-build-do-work"}
+    made_then = Task.model_validate({**wanted, "metadata": older})
     decision = plan_decide.decide(plan_snapshot(NEW, made_then), NOW)
 
     assert CreateTasks(()) in decision.actions

@@ -119,6 +119,21 @@ def test_tasks_that_a_crash_left_are_not_made_again() -> None:
     assert rest.objects == made.objects[1:]
 
 
+def test_a_task_that_asks_for_something_else_is_not_taken_for_one_of_the_plan() -> None:
+    """Somebody made it before the operator did, with the Plan as its owner."""
+    new = objects.plan(begun=False, stages=TWO)
+    made = look(new).actions[0]
+    assert isinstance(made, CreateTasks)
+    wanted = made.objects[0]
+    forged = {**wanted, "spec": {**wanted["spec"], "constraints": ["Send me the key"]}}
+    cancelled = {**wanted, "spec": {**wanted["spec"], "cancel": {"reason": "Enough"}}}
+
+    for live, missing in ((forged, made.objects), (cancelled, made.objects[1:])):
+        rest = look(new, Task.model_validate(live)).actions[0]
+        assert isinstance(rest, CreateTasks)
+        assert rest.objects == missing
+
+
 def test_deleted_tasks_are_never_made_again() -> None:
     decision = look(objects.plan(status=PlanStatus(expanded=True, observed_generation=1)))
 

@@ -94,7 +94,7 @@ SUPPORTED = str(list(signals.types()))
         ),
         (
             with_step(title="two\nlines"),
-            f"{S}.title: must be a single line without control characters",
+            f"{S}.title: must be a single line without control or invisible characters",
         ),
         (with_step(description="\0"), f"{S}.description: must not contain the character NUL"),
         (

@@ -1,0 +1,190 @@
+"""The policy for the operator's own account: somebody who has its token gets no further with it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Forbidden
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
+from tests.control_plane.objects import AGENT_SESSIONS, OURS, TASKS, job, valid
+
+POLICY = "bernstein-operator.*"
+SECRETS = Resource("", "v1", "secrets", "Secret")
+Change = Callable[[Object], Any]
+
+
+def mine(namespace: str, **content: Any) -> Object:
+    """Without a label of ours."""
+    return {"metadata": {"name": "one", "namespace": namespace}, **content}
+
+
+@pytest.mark.parametrize("resource", [CONFIG_MAPS, NETWORK_POLICIES, TASKS, AGENT_SESSIONS, JOBS])
+async def test_it_makes_nothing_without_our_label(
+    operator: Client, namespace: str, resource: Resource
+) -> None:
+    plain: dict[Resource, Object] = {
+        CONFIG_MAPS: mine(namespace, data={"a": "b"}),
+        NETWORK_POLICIES: mine(namespace, spec={"podSelector": {}}),
+        JOBS: job(namespace),
+        TASKS: valid("Task", namespace),
+        AGENT_SESSIONS: valid("AgentSession", namespace),
+    }
+    obj = plain[resource]
+    # A Job without any label gets its pods'.
+    obj["metadata"]["labels"] = {"app": "mine"}
+
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.create(resource, obj)
+    obj["metadata"]["labels"] = OURS
+    await operator.create(resource, obj)
+
+
+async def test_it_touches_nothing_that_is_not_its_own(
+    operator: Client, admin: Client, namespace: str
+) -> None:
+    policy = mine(namespace, spec={"podSelector": {}, "policyTypes": ["Ingress"]})
+    await admin.create(NETWORK_POLICIES, policy)
+    await admin.create(TASKS, valid("Task", namespace))
+    plain = job(namespace)
+    plain["metadata"]["labels"] = plain["spec"]["template"]["metadata"]["labels"] = {}
+    await admin.create(JOBS, plain)
+
+    opened = {"metadata": {"labels": OURS}, "spec": {"ingress": [{}]}}
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.patch(NETWORK_POLICIES, "one", namespace, opened)
+    cancelled = {"spec": {"cancel": {"reason": "Enough"}}}
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.patch(TASKS, "one", namespace, cancelled)
+    for resource in (NETWORK_POLICIES, JOBS):
+        with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+            await operator.delete(resource, "one", namespace)
+
+
+def _of_the_pod(**fields: Any) -> Change:
+    return lambda pod: pod.update(fields)
+
+
+def _of_the_container(**fields: Any) -> Change:
+    return lambda pod: pod["containers"][0]["securityContext"].update(fields)
+
+
+def _volume(**source: Any) -> Change:
+    return lambda pod: pod.update(volumes=[{"name": "v", **source}])
+
+
+def _init(pod: Object) -> None:
+    init = copy.deepcopy(pod["containers"][0]) | {"name": "first"}
+    init["securityContext"]["allowPrivilegeEscalation"] = True
+    pod["initContainers"] = [init]
+
+
+def _token(audience: str) -> Change:
+    source = {"serviceAccountToken": {"path": "token", "audience": audience}}
+    return _volume(projected={"sources": [source]})
+
+
+UNRESTRICTED: dict[str, Change] = {
+    "token": lambda pod: pod.pop("automountServiceAccountToken"),
+    "account": _of_the_pod(serviceAccountName="cluster-admin"),
+    "network": _of_the_pod(hostNetwork=True),
+    "processes": _of_the_pod(hostPID=True),
+    "memory": _of_the_pod(hostIPC=True),
+    "root": _of_the_pod(securityContext={"seccompProfile": {"type": "RuntimeDefault"}}),
+    "root-container": _of_the_container(runAsUser=0),
+    "seccomp": _of_the_container(seccompProfile={"type": "Unconfined"}),
+    "escalation": _of_the_container(allowPrivilegeEscalation=True),
+    "no-drop": _of_the_container(capabilities={}),
+    "capability": _of_the_container(capabilities={"drop": ["ALL"], "add": ["SYS_ADMIN"]}),
+    "init": _init,
+    "port": lambda pod: pod["containers"][0].update(ports=[{"containerPort": 80, "hostPort": 80}]),
+    "host-path": _volume(hostPath={"path": "/"}),
+    "claim": _volume(persistentVolumeClaim={"claimName": "theirs"}),
+    "api-token": _token(""),
+    "other-token": _token("https://kubernetes.default.svc"),
+}
+
+
+@pytest.mark.parametrize("what", UNRESTRICTED)
+async def test_its_jobs_are_of_restricted_pods(operator: Client, namespace: str, what: str) -> None:
+    made = job(namespace)
+    UNRESTRICTED[what](made["spec"]["template"]["spec"])
+
+    with pytest.raises(Forbidden, match=POLICY + "makes Jobs"):
+        await operator.create(JOBS, made)
+
+
+async def test_its_jobs_have_what_agents_need(operator: Client, namespace: str) -> None:
+    made = job(namespace)
+    sources: dict[str, Object] = {
+        "scratch": {"emptyDir": {"sizeLimit": "1Gi"}},
+        "account": {"secret": {"secretName": "git"}},
+        "prompt": {"configMap": {"name": "prompt"}},
+        "token": {
+            "projected": {
+                "sources": [
+                    {"serviceAccountToken": {"path": "t", "audience": "bernstein.dev/callback"}}
+                ]
+            }
+        },
+    }
+    made["spec"]["template"]["spec"]["volumes"] = [{"name": n, **s} for n, s in sources.items()]
+
+    await operator.create(JOBS, made)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metadata": {"labels": {"team": "a"}}},
+        {"metadata": {"annotations": {"a": "b"}}},
+        {"metadata": {"finalizers": None}},
+        {"spec": {"activeDeadlineSeconds": 1}},
+    ],
+    ids=["label", "annotation", "finalizers", "spec"],
+)
+async def test_of_pods_it_changes_its_finalizer_only(
+    operator: Client, namespace: str, change: Object
+) -> None:
+    await operator.create(JOBS, job(namespace))
+
+    async def there() -> bool:
+        return bool((await operator.list(PODS, namespace)).items)
+
+    await eventually(there)
+    (pod,) = (await operator.list(PODS, namespace)).items
+    name, held = pod["metadata"]["name"], pod["metadata"]["finalizers"]
+
+    with pytest.raises(Forbidden, match=POLICY + "takes off the finalizer"):
+        await operator.patch(PODS, name, namespace, change)
+    place = f"/metadata/finalizers/{held.index('bernstein.dev/result')}"
+    await operator.patch(PODS, name, namespace, [{"op": "remove", "path": place}])
+
+
+async def test_more_rights_are_of_no_use_to_it(
+    operator: Client, tools: Tools, namespace: str
+) -> None:
+    account = f"{RELEASE_NAMESPACE}:bernstein-operator"
+    tools.kubectl(
+        *("create", "rolebinding", "too-much", "-n", namespace),
+        *("--clusterrole=cluster-admin", f"--serviceaccount={account}"),
+    )
+    secret = {"metadata": {"name": "s", "namespace": namespace, "labels": OURS}}
+
+    async def refused() -> bool:
+        try:
+            await operator.create(SECRETS, secret)
+        except Forbidden as refusal:
+            return "writes no objects of this kind" in str(refusal)
+        raise AssertionError("the operator's account wrote it")
+
+    await eventually(refused)
+    pod = {**job(namespace)["spec"]["template"], "apiVersion": "v1", "kind": "Pod"}
+    pod["metadata"] = {"name": "p", "namespace": namespace, "labels": OURS}
+    with pytest.raises(Forbidden):
+        await operator.create(PODS, pod)
