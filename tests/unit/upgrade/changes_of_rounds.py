@@ -12,7 +12,7 @@ def _counts_from_its_first_round(pair: Pair) -> bool:
 
 
 def _never_settles(pair: Pair) -> bool:
-    return "without an end" in pair.today.get("hold", {}).get("message", "")
+    return "without an end" in pair.today.get("waiting", {}).get("message", "")
 
 
 ROUNDS = (
@@ -28,7 +28,7 @@ ROUNDS = (
     Change(
         "a Task whose checks never settle is held until the Project changes",
         "Task",
-        ("hold",),
+        ("waiting",),
         _never_settles,
     ),
 )

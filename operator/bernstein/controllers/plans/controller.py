@@ -12,6 +12,7 @@ from bernstein.controllers import conflicts, job_actions, stalls, verdict_metric
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core import progress
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
@@ -50,6 +51,7 @@ class PlanController(KindController):
             partial(self._execute, key),
             now,
             before=tally(snapshot).model_copy(update={"phase": "Stalled"}),
+            tell=partial(progress.of_plan, snapshot.plan),
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
@@ -97,7 +99,7 @@ class PlanController(KindController):
                 message=f"{old.phase or 'New'} -> {new.phase}, {done}",
                 action="Move",
             )
-        stalls.tell(self._writer, "plan", obj, old.conditions, new.conditions, uid=uid)
+        stalls.tell(self._writer, "plan", obj, old, new, uid=uid)
 
 
 def _owner_uid(task: Object) -> str | None:

@@ -25,10 +25,10 @@ from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Abandoned, Hold
-from bernstein.core import holds, runs
+from bernstein.api.waiting import Abandoned, Waiting
+from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
-from bernstein.core.conditions import Progress, busy, note, stalled
+from bernstein.core.conditions import Progress, note
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
@@ -38,9 +38,9 @@ from bernstein.core.reasons import (
     Retry,
     policy,
     seconds_to_wait,
-    with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left
 
 
 class Delivering(Progress, Protocol):
@@ -51,7 +51,7 @@ class Delivering(Progress, Protocol):
     @property
     def delivery(self) -> Delivery | None: ...
     @property
-    def hold(self) -> Hold | None: ...
+    def waiting(self) -> Waiting | None: ...
     @property
     def infrastructure_failures(self) -> int: ...
 
@@ -146,11 +146,11 @@ def refuse_cancel(status: S, now: datetime) -> S:
 def at_rest(
     status: S, onto: str, *, changed: bool, project: Project | None, now: datetime
 ) -> OnItsWay[S] | Landed[S] | None:
-    """Why nothing is done to land it: a hold keeps it back, or it has `changed` nothing.
+    """Why nothing is done to land it: it is too early to try again, or it has `changed` nothing.
 
     None: it is to go on.
     """
-    seconds = holds.seconds_left(status.hold, project, now)
+    seconds = seconds_left(status.waiting, project, now)
     if seconds is not None:
         return OnItsWay(status, (), seconds)
     if not changed:
@@ -159,22 +159,22 @@ def at_rest(
 
 
 def queued(status: S) -> S:
-    """The status with its delivery, if it has one, back in the queue."""
+    """The status with its delivery, if it has one, before its first step: without a turn."""
     if status.delivery is None:
         return status
-    delivery = status.delivery.model_copy(update={"step": "Queued"})
+    delivery = status.delivery.model_copy(update={"step": None})
     return status.model_copy(update={"delivery": delivery})
 
 
 def forward(
     status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
 ) -> LandingState[S]:
-    """The next step of verified work that no hold keeps back.
+    """The next step of verified work that nothing keeps back.
 
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
     else the status to write instead.
     """
-    status = status.model_copy(update={"hold": None})
+    status = goes_on(status)
     if _needs_candidate(status, landing):
         return _prepare(status, landing, now)
     return _land(status, landing, forbids, now)
@@ -188,7 +188,7 @@ def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     return landing.tip != landing.commit.base
 
 
-def _begin(status: S, landing: Landing, step: str, text: str, now: datetime) -> tuple[S, Delivery]:
+def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
     """The status in this step; a step that begins gets a number of its own."""
     old = status.delivery or Delivery(state="Pending", onto=landing.onto)
     if old.step == step:
@@ -203,12 +203,11 @@ def _begin(status: S, landing: Landing, step: str, text: str, now: datetime) -> 
         "abandoned": None,
     }
     new = old.model_copy(update=update)
-    return busy(status.model_copy(update={"delivery": new}), step, text, now), new
+    return status.model_copy(update={"delivery": new}), new
 
 
 def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepared[S]:
-    text = "a candidate is made on the new tip"
-    status, delivery = _begin(status, landing, "Preparing", text, now)
+    status, delivery = _begin(status, landing, "Preparing")
     source = landing.source
     name = landing.job(PREPARE, delivery.round)
     job = _job(landing, name, delivery, now)
@@ -260,7 +259,7 @@ def _land(
     status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
 ) -> OnItsWay[S] | Landed[S]:
     begun, before = has_started(status), status
-    status, delivery = _begin(status, landing, "Landing", "it is being merged", now)
+    status, delivery = _begin(status, landing, "Landing")
     name = landing.job(LAND, delivery.round)
     job = _job(landing, name, delivery, now) if begun else None
     in_doubt = begun and delivery.reason is not None
@@ -269,11 +268,10 @@ def _land(
         # The Job may have been asked for already: then its name must not be free.
         return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
-        status = busy(status, "Landing", "it is being merged", now)
         asked = _land_job(landing, name, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job):
-        return OnItsWay(forbids(before) or busy(queued(status), "Landing", "begun anew", now))
+        return OnItsWay(forbids(before) or queued(status))
     result = _result_of(LandResult, job, LAND, delivery, now)
     if result is None or isinstance(result, Stuck):
         return _still_at_work(status, delivery, job, result)
@@ -282,11 +280,9 @@ def _land(
         return OnItsWay(_failed(status, delivery, landing, result, now, unsure=unsure))
     if result.state == "Landed":
         return Landed(status, _merged(delivery, landing.commit, result.tip, now))
-    moved = delivery.model_copy(update={"tip": result.tip, "step": "Queued"})
-    status = status.model_copy(update={"delivery": moved})
-    if result.tip == landing.commit.base:
-        return OnItsWay(busy(status, "Landing", "nothing has landed; it is begun anew", now))
-    return OnItsWay(busy(status, "BaseMoved", "the tip moved; a candidate will be made", now))
+    # Nothing has landed: it is begun anew or, where the tip moved, a candidate is made.
+    moved = delivery.model_copy(update={"tip": result.tip, "step": None})
+    return OnItsWay(status.model_copy(update={"delivery": moved}))
 
 
 def _job(landing: Landing, name: str, delivery: Delivery, now: datetime) -> JobView | None:
@@ -310,7 +306,7 @@ def _result_of(
 def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | None) -> OnItsWay[S]:
     """The Job is waited for, or given up: until its pod has ended, it may still push."""
     if stuck is not None:
-        text = sanitise(stuck.problem.message, holds.MESSAGE)
+        text = sanitise(stuck.problem.message, MESSAGE)
         abandoned = Abandoned(reason=stuck.problem.reason, message=text)
         delivery = delivery.model_copy(update={"abandoned": abandoned})
         status = status.model_copy(update={"delivery": delivery})
@@ -350,15 +346,12 @@ def _conflict(
     text = f"{landing.conflict}: {files}"
     update = {
         "state": "Conflict",
-        "step": "Queued",
+        "step": None,
         "reason": Reason.MERGE_CONFLICT,
         "message": text[:2000],
     }
-    held = holds.hold(Reason.MERGE_CONFLICT, text, landing.project, now)
-    status = status.model_copy(
-        update={"delivery": delivery.model_copy(update=update), "hold": held}
-    )
-    return stalled(status, Reason.MERGE_CONFLICT, with_remedy(text, Reason.MERGE_CONFLICT), now)
+    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    return held(status, Reason.MERGE_CONFLICT, text, landing.project, now)
 
 
 def _failed(
@@ -377,37 +370,27 @@ def _failed(
     refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
     update = {
         "state": "CredentialRefused" if refused else "Pending",
-        "step": "Landing" if unsure else "Queued",
+        "step": "Landing" if unsure else None,
         "round": landing.number if unsure else delivery.round,
         "reason": problem.reason,
-        "message": sanitise(problem.message, holds.MESSAGE),
+        "message": sanitise(problem.message, MESSAGE),
         "abandoned": None,
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
     return tried_again(status, problem, landing.project, now)
 
 
-def tried_again(
-    status: S,
-    problem: Diagnosis,
-    project: Project | None,
-    now: datetime,
-    *,
-    reason: str = "MergeRetry",
-) -> S:
-    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a hold.
+def tried_again(status: S, problem: Diagnosis, project: Project | None, now: datetime) -> S:
+    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a while.
 
-    The table of failures says which. `reason` is that of the condition when it is tried at once.
+    The table of failures says which.
     """
-    row, text = policy(problem.reason), sanitise(problem.message, holds.MESSAGE)
+    row = policy(problem.reason)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
     # Not above the cap: else a failing merge would take the retries that the work itself has left.
     capped = min(failures, MAX_INFRASTRUCTURE_FAILURES)
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
-        return busy(status, reason, text, now)
+        return status
     wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
-    held = holds.hold(problem.reason, text, project, now, wait)
-    status = status.model_copy(update={"hold": held})
-    message = with_remedy(text, problem.reason, project)
-    return stalled(status, problem.reason, message, now)
+    return held(status, problem.reason, problem.message, project, now, wait)
