@@ -163,10 +163,10 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
         return _ended("True", "Delivered", "verified and merged")
     if status.ended_at is not None:
         return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
-    if waiting is not None and waiting.reason == WaitReason.PLAN_SUSPENDED:
-        return {}  # It rests, as it was told to: neither is it at work, nor does it need anybody.
     if waiting is not None:
-        return _waits(waiting)
+        # One that rests, as it was told to, is neither at work nor in need of anybody.
+        rests = waiting.reason == WaitReason.PLAN_SUSPENDED and not waiting.needs_person
+        return {} if rests else _waits(waiting)
     landing = status.delivery is not None and status.delivery.step == "Landing"
     if status.phase == "Delivering" or landing:
         return _at_work(*_landing(status.verification, status.delivery))
