@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, Object
+from collections.abc import Mapping
+from typing import Any
+
+from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.kubelet import Pod, run, waits
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
@@ -11,7 +14,7 @@ from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
 SIGNAL = {"type": "path_exists", "path": "new.py"}
 
 
-def _told(patch: Object) -> object:
+def _told(patch: Mapping[str, Any]) -> object:
     """Its state, what it waits for, or its step on the way to where it belongs."""
     waiting = patch.get("waiting") or {}
     return patch.get("state") or waiting.get("reason") or patch["delivery"]["step"]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import conflicts
+from bernstein.controllers import name_conflicts
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import gone, readiness_changed, spec_changed
 from bernstein.controllers.wiring import Watch
@@ -27,7 +27,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [
             Key(plan.metadata.namespace, plan.metadata.name)
             for plan in plans.by_name(key_of(task).namespace).values()
-            if plan.status.waiting is not None and plan.status.waiting.reason == conflicts.REASON
+            if plan.status.waiting is not None
+            and plan.status.waiting.reason == name_conflicts.REASON
         ]
 
     yield Watch(tasks, controller_key(PLANS))
