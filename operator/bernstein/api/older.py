@@ -109,9 +109,9 @@ def _made(reason: str, message: str, since: object, **more: Any) -> Waiting:
 def _condition(status: Status, kind: str) -> Condition | None:
     """The condition of this type, if it is True."""
     for each in status.get("conditions", ()):
-        found = Condition.model_validate(each)
-        if found.type == kind and found.status == "True":
-            return found
+        told = each.model_dump() if isinstance(each, Condition) else each
+        if (told.get("type"), told.get("status")) == (kind, "True"):
+            return Condition.model_validate(told)
     return None
 
 
