@@ -61,13 +61,13 @@ class Codex:
         """The Task, which waits after sessions that ended for this reason: no attempt of its."""
 
         def waits(task: Object) -> bool:
-            return bool(task.get("status", {}).get("hold"))
+            return bool((task.get("status", {}).get("waiting") or {}).get("until"))
 
         task = self.here.await_("task", name, waits, ENOUGH)
         ends = {(a["reason"], a["counted"]) for a in task["status"]["attempts"]}
         assert ends == {(reason, False)}
         assert task["status"]["attempt"] == 0
-        assert task["status"]["hold"]["reason"] == reason
+        assert task["status"]["waiting"]["reason"] == reason
         return task
 
 
@@ -169,7 +169,7 @@ def test_a_key_that_is_refused_holds_the_task_and_names_the_remedy(codex: Codex)
 def test_a_rate_limit_waits(codex: Codex) -> None:
     task = codex.held("rate-limit", "RateLimited")
     assert condition(task, "Stalled") == {}
-    assert "429" in task["status"]["hold"]["message"]
+    assert "429" in task["status"]["waiting"]["message"]
 
 
 def test_an_outage_of_the_provider_backs_off(codex: Codex) -> None:

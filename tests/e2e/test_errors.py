@@ -66,7 +66,7 @@ def test_a_task_says_what_is_missing_and_how_to_mend_it(
     assert "Remedy:" in stalled["message"]
     assert state(task) == "Open"
     assert task["status"]["attempt"] == 0
-    assert task["status"]["hold"]["reason"] == reason
+    assert task["status"]["waiting"]["reason"] == reason
     assert _sessions(here) == 1
     assert here.tip() == before
 

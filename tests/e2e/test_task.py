@@ -32,9 +32,13 @@ def test_a_task_is_verified_merged_and_closed_with_few_writes(world: MakeWorld) 
         if (w.resource, w.subresource, w.name) == ("tasks", "status", "good")
     ]
     said = [w.body["status"] for w in patches if w.code == 200]
-    assert [status.get("state") or status["delivery"]["step"] for status in said] == [
+    waits = [(status.get("waiting") or {}).get("reason") for status in said]
+    assert [
+        status.get("state") or reason or status["delivery"]["step"]
+        for status, reason in zip(said, waits, strict=True)
+    ] == [
         *("Open", "Claimed", "InProgress", "Done"),
-        *("Queued", "Next", "Landing"),
+        *("MergeQueue", "Next", "Landing"),
         "Closed",
     ]
 

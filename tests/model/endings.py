@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from bernstein.api import plan, session, task
 from bernstein.api.meta import UsageCounts
-from bernstein.api.states import SessionState, TaskState
-from bernstein.core import conditions
+from bernstein.api.states import SessionState
 from bernstein.core.fsm import is_final
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -63,10 +62,7 @@ def _silent_tasks(store: Store) -> Iterator[str]:
         found = task.parse(obj)
         status = found.status
         final = is_final(status, found.spec.max_retries)
-        waits = status.state is TaskState.OPEN and status.queue is not None
-        if final or waits or conditions.is_stalled(status) or is_deleting(obj):
-            continue
-        if status.queue is not None or status.hold is not None:
+        if final or status.waiting is not None or is_deleting(obj):
             continue
         yield f"Task {found.metadata.name} is {status.state} and does not say why"
 
@@ -75,7 +71,7 @@ def _silent_plans(store: Store) -> Iterator[str]:
     for obj in store.all(PLANS):
         found = plan.parse(obj)
         if found.status.ended_at is None and not (
-            conditions.is_stalled(found.status) or is_deleting(obj)
+            found.status.waiting is not None or is_deleting(obj)
         ):
             yield f"Plan {found.metadata.name} is {found.status.phase} and does not say why"
 

@@ -7,10 +7,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from bernstein.api import plan, session, task
-from bernstein.api.meta import UsageCounts
+from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult, load
 from bernstein.api.states import (
     SESSION_INITIAL,
@@ -20,7 +19,7 @@ from bernstein.api.states import (
     SessionState,
     TaskState,
 )
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.core import labels, pods
 from bernstein.core.fsm import ACTIVE, is_final
@@ -160,12 +159,24 @@ class Oracles:
             return
         if old is not None:
             self._count(new)
+        self._waits(new)
         if resource == TASKS:
             self._task(task.parse(old) if old else None, task.parse(new))
         elif resource == SESSIONS:
             self._session(session.parse(old) if old else None, session.parse(new))
         else:
             self._plan(plan.parse(old) if old else None, plan.parse(new))
+
+    def _waits(self, new: Object) -> None:
+        """As it is written: what is read, older releases may have said otherwise."""
+        status, kind = new.get("status", {}), ConditionType.STALLED
+        stalled = any(
+            (c["type"], c["status"]) == (kind, "True") for c in status.get("conditions", ())
+        )
+        asks = bool((status.get("waiting") or {}).get("needsPerson"))
+        self.must(stalled == asks, "who stalls waits for a person", new["metadata"]["name"])
+        older = {"hold", "queue"} & status.keys()
+        self.must(not older, "one field says why it waits", f"{new['metadata']['name']}: {older}")
 
     def _count(self, new: Object) -> None:
         now, writes = self._store.seconds, self._writes[uid_of(new)]
@@ -179,7 +190,7 @@ class Oracles:
     def _task(self, old: Task | None, new: Task) -> None:
         name, status, uid = new.metadata.name, new.status, new.metadata.uid
         self._tasks[uid] = new
-        self._conditions(name, status.conditions)
+        self._conditions(name, status)
         if old is not None:
             self._monotonic(name, old, new)
         before = old.status.state if old is not None else None
@@ -254,7 +265,7 @@ class Oracles:
     def _session(self, old: session.AgentSession | None, new: session.AgentSession) -> None:
         name, uid, status = new.metadata.name, new.metadata.uid, new.status
         self._task_of[uid] = new.spec.task_ref.uid
-        self._conditions(name, status.conditions)
+        self._conditions(name, status)
         before = old.status.state if old is not None else None
         if status.state is before:
             return
@@ -282,7 +293,7 @@ class Oracles:
 
     def _plan(self, old: plan.Plan | None, new: plan.Plan) -> None:
         name, uid, status = new.metadata.name, new.metadata.uid, new.status
-        self._conditions(name, status.conditions)
+        self._conditions(name, status)
         if old is not None:
             grows = Decimal(status.spend_usd) >= Decimal(old.status.spend_usd)
             self.must(grows, "counts only grow", name)
@@ -319,9 +330,11 @@ class Oracles:
         if new:
             self.must(not at_work, "an end is an end", f"{name} has ended, at work: {at_work}")
 
-    def _conditions(self, name: str, conditions: Any) -> None:
+    def _conditions(
+        self, name: str, status: TaskStatus | plan.PlanStatus | session.AgentSessionStatus
+    ) -> None:
         try:
-            consistent(conditions)
+            consistent(status)
         except AssertionError as error:
             self.fail("conditions agree", f"{name}: {error}")
 

@@ -14,7 +14,7 @@ import pytest
 
 from bernstein.api.states import TaskState
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.turns import Capacity, queue_reasons
+from bernstein.core.scheduling.turns import Capacity, obstacles
 
 CREATED = datetime(2025, 1, 1, tzinfo=UTC)
 TASKS, FILES = 1_000, 40
@@ -71,7 +71,7 @@ def peer(number: int, state: TaskState, files: Files) -> Peer:
         files=tuple(files(number, entry) for entry in range(FILES)),
         agent="a",
         provider="demo",
-        hold=None,
+        tried=None,
         ready=state is TaskState.OPEN,
     )
 
@@ -93,7 +93,7 @@ def seconds(peers: list[Peer], times: int = 1) -> tuple[float, int]:
     for _ in range(3):
         begin = process_time()
         for _ in range(times):
-            reasons = queue_reasons(peers, Capacity(TASKS, {}))
+            reasons = obstacles(peers, Capacity(TASKS, {}))
         found.append(process_time() - begin)
         started = sum(reason is None for reason in reasons.values())
     return min(found), started

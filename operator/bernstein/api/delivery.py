@@ -28,7 +28,7 @@ class Delivery(Model):
     ] = "None"
     step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
         default=None,
-        description="Queued: it asks for its turn. Next: it has it, and nobody else in that ref.",
+        description="Next: nobody else lands in that ref meanwhile. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")

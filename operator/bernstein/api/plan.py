@@ -26,9 +26,10 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
+from bernstein.api.older import Waits
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Cancel, Hold
+from bernstein.api.waiting import Cancel
 
 MAX_STAGES = 40
 MAX_STEPS = 50
@@ -173,7 +174,7 @@ class Integration(Model):
         return self.sha or self.target_sha
 
 
-class PlanStatus(Model):
+class PlanStatus(Waits):
     observed_generation: int = -1
     conditions: Conditions = ()
     phase: Annotated[str, Field(max_length=32)] | None = Field(
@@ -204,7 +205,6 @@ class PlanStatus(Model):
     infrastructure_failures: int = 0
     gate_errors: int = 0
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
-    hold: Hold | None = None
     verification: Verification | None = None
     delivery: Delivery | None = None
     started_at: datetime | None = None

@@ -22,10 +22,11 @@ from bernstein.api.meta import (
     named,
     one_way,
 )
+from bernstein.api.older import OLDER, QueueReason, Waits
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Cancel, Hold, QueueReason
+from bernstein.api.waiting import Cancel
 
 
 class TaskSpec(Assignment):
@@ -77,7 +78,7 @@ class Attempt(Model):
     spend_usd: Money = "0"
 
 
-class TaskStatus(Model):
+class TaskStatus(Waits):
     observed_generation: int = -1
     state: TaskState | None = None
     conditions: Conditions = ()
@@ -92,8 +93,7 @@ class TaskStatus(Model):
     infrastructure_failures: int = 0
     gate_errors: int = 0
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
-    queue: QueueReason | None = None
-    hold: Hold | None = None
+    queue: QueueReason | None = Field(default=None, description=OLDER)
     feedback: Annotated[str, Field(max_length=6000)] | None = Field(
         default=None, description="Why the last attempt was rejected; told to the next one."
     )

@@ -12,6 +12,8 @@ from bernstein.api.meta import Model
 
 BY_USER = "Cancelled by user"
 LONGEST_REASON = 1024
+LONGEST_MESSAGE = 4096
+"""Of what is waited for; the same as a condition's."""
 
 
 class Cancel(Model):
@@ -19,14 +21,14 @@ class Cancel(Model):
 
 
 class WaitReason(StrEnum):
-    """Why a Task waits although nothing failed; failures are in `bernstein.api.reasons`."""
+    """Why something waits although nothing failed; failures are in `bernstein.api.reasons`."""
 
     DEPENDENCY_PENDING = "DependencyPending"
     """A Task that it depends on is not Closed yet."""
     PLAN_CANCELLED = "PlanCancelled"
     """Its Plan was cancelled: it never starts, and is cancelled next."""
     PLAN_SUSPENDED = "PlanSuspended"
-    """Its Plan says `suspend`."""
+    """The Plan says `suspend`."""
     PLAN_STARTING = "PlanStarting"
     """Its Plan's integration ref is not made yet."""
     MAX_AGENTS = "MaxAgents"
@@ -36,12 +38,52 @@ class WaitReason(StrEnum):
     BATCH_WAITS = "BatchWaits"
     """It has `mode: batch`, and another Task is ready."""
     MERGE_QUEUE = "MergeQueue"
-    """It is verified, and another Task lands first."""
+    """It is verified, and asks for its turn to land."""
 
 
-class QueueReason(Model):
+class WaitScope(StrEnum):
+    """Whom the cause of a waiting concerns: they wait for the same."""
+
+    TASK = "Task"
+    """Nobody else."""
+    PLAN = "Plan"
+    """All of the same Plan."""
+    AGENT = "Agent"
+    """All that need the same agent entry of the Project."""
+    PROVIDER = "Provider"
+    """All whose agents use the same model key."""
+    REPOSITORY = "Repository"
+    """All of the Project."""
+
+
+class Tried(Model):
+    """What failed last, and is to be tried again."""
+
     reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=1024)] = ""
+    generation: int = Field(description="Generation of the Project that it was tried with.")
+
+
+class Waiting(Model):
+    """What a Task or a Plan waits for. Absent: for nothing."""
+
+    reason: Annotated[str, Field(max_length=64)]
+    """A WaitReason or a Reason; a newer operator may have written others."""
+    message: Annotated[str, Field(max_length=LONGEST_MESSAGE)] = Field(
+        default="", description="With the remedy, where there is one."
+    )
+    since: datetime = Field(description="When it began to wait for this reason.")
+    until: datetime | None = Field(
+        default=None,
+        description="When it is tried again by itself. Absent: something else must change first.",
+    )
+    scope: WaitScope = Field(default=WaitScope.TASK, description="Whom the cause concerns.")
+    needs_person: bool = Field(
+        default=False, description="It does not go on, or not for long, unless a person acts."
+    )
+    tried: Tried | None = Field(
+        default=None,
+        description="What failed last; a change of the Project lets it be tried again at once.",
+    )
 
 
 class Abandoned(Model):
@@ -49,13 +91,3 @@ class Abandoned(Model):
 
     reason: Annotated[str, Field(max_length=64)]
     message: Annotated[str, Field(max_length=2048)] = ""
-
-
-class Hold(Model):
-    """Something outside must change first; tried again at `retryAt`, or when the Project
-    changes."""
-
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=2048)] = ""
-    retry_at: datetime
-    generation: int = Field(description="Generation of the Project that was tried.")

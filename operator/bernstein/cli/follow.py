@@ -16,6 +16,7 @@ from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
 from bernstein.cli.output.views import View
 from bernstein.core import conditions, owners
+from bernstein.core.waiting import is_stalled
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import PLANS, SESSIONS, TASKS
@@ -67,7 +68,7 @@ def is_over(plan: Plan) -> bool:
     if conditions.find(status.conditions, ConditionType.SUCCEEDED) is not None:
         return True
     seen = status.observed_generation >= plan.metadata.generation
-    return seen and not status.counts.running and conditions.is_stalled(status)
+    return seen and not status.counts.running and is_stalled(status)
 
 
 def succeeded(plan: Plan) -> bool:

@@ -6,25 +6,18 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
-from bernstein.api.meta import ConditionType
-from bernstein.api.waiting import Hold
+from bernstein.api.waiting import Waiting
 from bernstein.controllers import job_actions
-from bernstein.core import conditions
+from bernstein.core import waiting
 from bernstein.core.actions import Decision
-from bernstein.core.reasons import PROBE_SECONDS, with_remedy
+from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.resource import controller_of
 
 REASON = NameConflict.reason
-_PROGRESS = {ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.SUCCEEDED}
 
 
-class _Status(conditions.Progress, Protocol):
-    @property
-    def hold(self) -> Hold | None: ...
-
-
-S = TypeVar("S", bound=_Status)
+S = TypeVar("S", bound=waiting.Waits)
 
 
 class _Snapshot(job_actions.Snapshot, Protocol[S]):
@@ -46,39 +39,52 @@ async def carry_out(
     now: datetime,
     *,
     before: S,
+    tell: Callable[[S, datetime], S],
 ) -> tuple[S, float | None]:
     """Decides and executes; returns the status to write, and in how many seconds to look again.
 
-    Where a name is taken, the status is `before`, Stalled until the name is free. A conflict that
-    stood there is decided about as if it were over: it comes back if it is not.
+    Where a name is taken, the status is `before` and waits until the name is free; `tell` makes its
+    conditions. A conflict that stood there is decided about as if it were over: it comes back if it
+    is not.
     """
     free = snapshot.with_status(_without_conflict(snapshot.status))
     try:
         decision = await job_actions.carry_out(free, decide, execute, now)
     except NameConflict as conflict:
         status = before.model_copy(update={"observed_generation": snapshot.generation})
-        text = with_remedy(describe(conflict), REASON)
-        return conditions.stalled(status, REASON, text, now), PROBE_SECONDS
-    return _resumed(snapshot.status, decision.status, now), decision.requeue_after
+        new = _waiting(before.waiting, describe(conflict), now)
+        assert new.until is not None
+        status = status.model_copy(update={"waiting": new})
+        return tell(status, now), (new.until - now).total_seconds()
+    return tell(decision.status, now), decision.requeue_after
+
+
+def _waiting(before: Waiting | None, text: str, now: datetime) -> Waiting:
+    """Until the next try; one that is due yet stays as it is, whoever looks meanwhile."""
+    new = waiting.wait(
+        REASON,
+        text,
+        now,
+        seconds=PROBE_SECONDS,
+        needs_person=True,
+        tried=before.tried if before is not None else None,
+    )
+    same = before is not None and (before.reason, before.message) == (new.reason, new.message)
+    return before if before is not None and same and _is_due_yet(before, now) else new
+
+
+def _is_due_yet(waits: Waiting, now: datetime) -> bool:
+    return waiting.seconds_left(waits, None, now) is not None
 
 
 def _without_conflict(status: S) -> S:
-    """The status without the stall of a conflict, unless a hold for a conflict still runs."""
-    stall = conditions.find(status.conditions, ConditionType.STALLED)
-    held = status.hold is not None and status.hold.reason == REASON
-    if stall is None or stall.reason != REASON or held:
+    """The status as if the name were free, unless it is a session that has met the conflict."""
+    waits = status.waiting
+    if waits is None or waits.reason != REASON:
         return status
-    return status.model_copy(
-        update={"conditions": conditions.drop(status.conditions, ConditionType.STALLED)}
-    )
-
-
-def _resumed(before: S, status: S, now: datetime) -> S:
-    """What was decided about a status without its conflict, as a step from the one `before`."""
-    said = {condition.type for condition in status.conditions}
-    if conditions.is_stalled(before) and not said & _PROGRESS:
-        status = conditions.busy(status, "Resumed", "the name is free", now)
-    return conditions.since(before.conditions, status)
+    if waits.tried is not None and waits.tried.reason == REASON:
+        return status
+    return waiting.goes_on(status)
 
 
 def describe(conflict: NameConflict) -> str:

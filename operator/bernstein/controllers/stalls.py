@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import Conditions, ConditionType
 from bernstein.controllers.writer import Writer
-from bernstein.core import conditions
 from bernstein.core.reasons import policy
+from bernstein.core.waiting import Waits, is_stalled
 from bernstein.kube.resource import Object
 from bernstein.observe import logging
 
@@ -13,12 +12,13 @@ log = logging.logger(__name__)
 _WHERE = "it stands still; its condition Stalled says why."
 
 
-def tell(
-    writer: Writer, kind: str, obj: Object, old: Conditions, new: Conditions, **facts: object
-) -> None:
+def tell(writer: Writer, kind: str, obj: Object, old: Waits, new: Waits, **facts: object) -> None:
     """`facts` are for the log alone."""
-    stall = conditions.find(new, ConditionType.STALLED)
-    if stall is None or stall == conditions.find(old, ConditionType.STALLED):
+    stall = new.waiting
+    if stall is None or not is_stalled(new):
+        return
+    before = old.waiting if is_stalled(old) else None
+    if before is not None and (before.reason, before.message) == (stall.reason, stall.message):
         return
     log.warning(f"{kind} stalled", reason=stall.reason, **facts)
     writer.events.record(

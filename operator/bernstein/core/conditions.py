@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.reasons import Reason
 from bernstein.core.sanitise import text as sanitise
 
 Truth = Literal["True", "False", "Unknown"]
@@ -67,30 +66,9 @@ class Progress(Protocol):
 S = TypeVar("S", bound=Progress)
 
 
-def since(before: tuple[Condition, ...], status: S) -> S:
-    """The status with the times of those conditions whose truth is as it was before."""
-
-    def timed(condition: Condition) -> Condition:
-        old = find(before, condition.type)
-        if old is None or old.status != condition.status:
-            return condition
-        return condition.model_copy(update={"last_transition_time": old.last_transition_time})
-
-    return status.model_copy(update={"conditions": tuple(map(timed, status.conditions))})
-
-
 def busy(status: S, reason: str, message: str, now: datetime) -> S:
-    """Work goes on by itself."""
-    return _put(
-        status,
-        ConditionType.RECONCILING,
-        "True",
-        reason,
-        message,
-        now,
-        ConditionType.STALLED,
-        ConditionType.SUCCEEDED,
-    )
+    """A session is at work."""
+    return note(status, ConditionType.RECONCILING, True, reason, message, now)
 
 
 def is_cancelling(status: Progress) -> bool:
@@ -99,54 +77,15 @@ def is_cancelling(status: Progress) -> bool:
     return found is not None and found.status == "True" and found.reason == "Cancelling"
 
 
-def stalled(status: S, reason: str, message: str, now: datetime) -> S:
-    """A person must look at it; the message says at what."""
-    return _put(
-        status, ConditionType.STALLED, "True", reason, message, now, ConditionType.RECONCILING
-    )
-
-
-def ended(status: S, success: bool, reason: str, message: str, now: datetime) -> S:
-    """Nothing more will happen. The caller adds Stalled where a person must look at a failure."""
-    truth: Truth = "True" if success else "False"
-    return _put(
-        status,
-        ConditionType.SUCCEEDED,
-        truth,
+def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:
+    """Sets a condition."""
+    new = put(
+        status.conditions,
+        kind,
+        "True" if truth else "False",
         reason,
         message,
-        now,
-        ConditionType.RECONCILING,
-        ConditionType.STALLED,
+        generation=status.observed_generation,
+        now=now,
     )
-
-
-def cancelled(status: S, why: str, now: datetime) -> S:
-    """It ended because somebody asked for it; that an earlier look had refused that is over."""
-    left = drop(status.conditions, ConditionType.CANCEL_REFUSED)
-    status = status.model_copy(update={"conditions": left})
-    return ended(status, False, Reason.CANCELLED, why, now)
-
-
-def is_stalled(status: Progress) -> bool:
-    """Whether the condition Stalled is True."""
-    return is_true(status.conditions, ConditionType.STALLED)
-
-
-def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:
-    """Sets a condition that says nothing about progress."""
-    return _put(status, kind, "True" if truth else "False", reason, message, now)
-
-
-def _put(
-    status: S,
-    kind: str,
-    truth: Truth,
-    reason: str,
-    message: str,
-    now: datetime,
-    *dropped: str,
-) -> S:
-    others, generation = drop(status.conditions, *dropped), status.observed_generation
-    new = put(others, kind, truth, reason, message, generation=generation, now=now)
     return status.model_copy(update={"conditions": new})

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
+from bernstein.api.waiting import WaitScope
 
 MAX_INFRASTRUCTURE_FAILURES = 5
 """In a row and at no cost of an attempt; with more of them a Task fails for good."""
@@ -36,17 +37,6 @@ class Retry(Enum):
     NEVER = "never"
 
 
-class Holds(Enum):
-    """Which other Tasks wait while one is held for a reason and tries whether it is mended: those
-    that the evidence is about. The values are the words of the page of errors."""
-
-    TASK = "-"
-    PLAN = "the same Plan"
-    AGENT = "the same agent"
-    PROVIDER = "the same model key"
-    REPOSITORY = "the Project"
-
-
 @dataclass(frozen=True)
 class Policy:
     """What follows from a failure."""
@@ -57,7 +47,9 @@ class Policy:
     remedy: str
     capped: bool = False
     """Counts to the Task's cap of infrastructure failures."""
-    holds: Holds = Holds.TASK
+    holds: WaitScope = WaitScope.TASK
+    """Which other Tasks wait while one tries whether it is mended: those that it is evidence
+    about."""
     hearsay: bool = False
     """Only the session itself says so: no other Task waits until a second one has met the same."""
     passes: bool = False
@@ -79,48 +71,48 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Create the Secret (or the key in it) or correct the Project's field.",
         names_object=True,
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
     ),
     Reason.CONFIG_MAP_NOT_FOUND: Policy(
         Retry.PROBE,
         False,
         "Create the ConfigMap (or the key in it) or correct the Project's field.",
         names_object=True,
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
     ),
     Reason.IMAGE_PULL_FAILED: Policy(
         Retry.PROBE,
         False,
         "Correct the image's name in the Project, or add an image pull secret.",
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
     ),
     Reason.IMAGE_UNUSABLE: Policy(
         Retry.PROBE,
         False,
         "Use an image that can run as a non-root user under the restricted profile.",
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
     ),
     Reason.REPOSITORY_UNREACHABLE: Policy(
         Retry.PROBE,
         False,
         "Check the repository's url and CA in the Project, and that pods may reach it "
         "(network.git).",
-        holds=Holds.REPOSITORY,
+        holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_AUTH_FAILED: Policy(
         Retry.PROBE,
         False,
         "Check user name and password in the Secret that the Project names.",
-        holds=Holds.REPOSITORY,
+        holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_INVALID: Policy(
         Retry.PROBE,
         False,
         "Run `git fsck` on the git server: its objects do not pass the checks.",
-        holds=Holds.PLAN,
+        holds=WaitScope.PLAN,
     ),
     Reason.REF_NOT_FOUND: Policy(
-        Retry.PROBE, False, "Check the repository's branch in the Project.", holds=Holds.PLAN
+        Retry.PROBE, False, "Check the repository's branch in the Project.", holds=WaitScope.PLAN
     ),
     Reason.REF_MOVED: Policy(
         Retry.BACK_OFF,
@@ -134,7 +126,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Put the ref back to the commit that landed last, and let nobody else push to "
         "refs/bernstein/.",
-        holds=Holds.PLAN,
+        holds=WaitScope.PLAN,
     ),
     Reason.UNKNOWN_LANDING: Policy(
         Retry.NEVER,
@@ -143,19 +135,22 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "refs/bernstein/ or rewrites statuses.",
     ),
     Reason.UNSCHEDULABLE: Policy(
-        Retry.PROBE, False, "Add nodes, or lower the resources in the Project.", holds=Holds.AGENT
+        Retry.PROBE,
+        False,
+        "Add nodes, or lower the resources in the Project.",
+        holds=WaitScope.AGENT,
     ),
     Reason.POD_REJECTED: Policy(
         Retry.PROBE,
         False,
         "Look at quota and admission policies of the namespace.",
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
     ),
     Reason.MODEL_AUTH_FAILED: Policy(
         Retry.PROBE,
         False,
         "Check the model key in the Secret that the agent's apiKey names.",
-        holds=Holds.PROVIDER,
+        holds=WaitScope.PROVIDER,
         hearsay=True,
     ),
     Reason.NO_PRICING: Policy(
@@ -177,7 +172,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Wait for the time it names, or lower limits.maxAgents.",
         capped=True,
         passes=True,
-        holds=Holds.PROVIDER,
+        holds=WaitScope.PROVIDER,
         hearsay=True,
     ),
     Reason.USAGE_LIMITED: Policy(
@@ -186,7 +181,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Wait for the provider's limit to reset, or raise it.",
         capped=True,
         passes=True,
-        holds=Holds.PROVIDER,
+        holds=WaitScope.PROVIDER,
         hearsay=True,
     ),
     Reason.PROVIDER_UNAVAILABLE: Policy(
@@ -195,7 +190,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Look at the provider's status page.",
         capped=True,
         passes=True,
-        holds=Holds.PROVIDER,
+        holds=WaitScope.PROVIDER,
         hearsay=True,
     ),
     Reason.AGENT_OUT_OF_MEMORY: Policy(
@@ -214,7 +209,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.PROBE,
         False,
         "Correct the agent's image or command in the Project.",
-        holds=Holds.AGENT,
+        holds=WaitScope.AGENT,
         hearsay=True,
     ),
     Reason.NO_FINAL_RECORD: Policy(
@@ -344,30 +339,33 @@ def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int
             return 0
         case Retry.BACK_OFF | Retry.LATER:
             back_off = 30 * 2 ** min(max(failures - 1, 0), 8)
-            return min(asked or min(back_off, PROBE_SECONDS), MAX_RETRY_AFTER_SECONDS)
+            return min(asked or min(back_off, PROBE_SECONDS), longest_wait(reason))
         case _:
             return PROBE_SECONDS
+
+
+def longest_wait(reason: str) -> int:
+    """Seconds that one waits at most until it is tried again: a provider may ask for many."""
+    row = policy(reason)
+    asks = row.holds is WaitScope.PROVIDER and row.retry in (Retry.BACK_OFF, Retry.LATER)
+    return MAX_RETRY_AFTER_SECONDS if asks else PROBE_SECONDS
 
 
 _FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets")
 """Ends of the paths of fields that name a Secret or a ConfigMap."""
 
 
-def with_remedy(
-    text: str, reason: str, project: Project | None = None, *, own: str | None = None
-) -> str:
-    """The text with the reason's remedy, which names the Project's fields where it can.
-
-    `own`: the remedy for this very case, in place of the reason's.
-    """
+def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
+    """The reason's remedy, which names the Project's fields where the text names their objects."""
     row = policy(reason)
-    remedy = row.remedy if own is None else own
     fields = naming(project, text) if project is not None and row.names_object else []
-    if fields:
-        remedy = f"{remedy.rstrip('.')}: {', '.join(fields)}."
-    if not remedy:
-        return text
-    return f"{text.rstrip('.')}. Remedy: {remedy}"
+    return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
+
+
+def with_remedy(text: str, reason: str) -> str:
+    """The text with the reason's remedy."""
+    remedy = policy(reason).remedy
+    return f"{text.rstrip('.')}. Remedy: {remedy}" if remedy else text
 
 
 def naming(project: Project, text: str) -> list[str]:

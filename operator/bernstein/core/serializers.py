@@ -9,13 +9,14 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import Condition, ConditionType
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.waiting import Waiting
 from bernstein.core import owners
-from bernstein.core.conditions import find, is_true
+from bernstein.core.conditions import find
 from bernstein.core.fsm import may_retry
 from bernstein.core.plans.estimate import STEP_MINUTES
 from bernstein.core.sanitise import line, text
@@ -81,14 +82,15 @@ def task_record(task: Task) -> Document:
 def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
     """Everything about a Plan that scripts may want; with `tasks`, their records are in it."""
     spec, status = plan.spec, plan.status
-    condition = telling_condition(status.conditions)
+    reason, message = plan_standing(plan)
     record: Document = {
         "id": plan.metadata.name,
         "name": spec.name,
         "description": spec.description,
         "status": (status.phase or "Pending").lower(),
-        "reason": condition.reason if condition else None,
-        "message": text(condition.message, 4096) if condition else None,
+        "reason": reason or None,
+        "message": text(message, 4096) if reason else None,
+        "waiting": waiting_record(status.waiting),
         "project": status.project or spec.project_ref,
         "stage": status.current_stage,
         "suspended": spec.suspend,
@@ -118,24 +120,34 @@ def estimate_record(estimate: Estimate | None) -> Document | None:
     return {"minutes": estimate.minutes, "cost_usd": cost, "basis": estimate.basis}
 
 
-def telling_condition(conditions: tuple[Condition, ...]) -> Condition | None:
-    """The one that says best how things are: why it stands still, how it ended, what it does."""
-    if is_true(conditions, ConditionType.STALLED):
-        return find(conditions, ConditionType.STALLED)
-    return find(conditions, ConditionType.SUCCEEDED) or find(conditions, ConditionType.RECONCILING)
+def plan_standing(plan: Plan) -> tuple[str, str]:
+    """(reason, message): what the Plan waits for, how it ended, or what it does; both may be ""."""
+    waiting, conditions = plan.status.waiting, plan.status.conditions
+    if waiting is not None:
+        return waiting.reason, waiting.message
+    said = find(conditions, ConditionType.SUCCEEDED) or find(conditions, ConditionType.RECONCILING)
+    return (said.reason, said.message) if said is not None else ("", "")
+
+
+def waiting_record(waiting: Waiting | None) -> Document | None:
+    if waiting is None:
+        return None
+    return {
+        "reason": waiting.reason,
+        "message": text(waiting.message, 4096),
+        "since": _time(waiting.since),
+        "until": _time(waiting.until),
+        "scope": waiting.scope.lower(),
+        "needs_person": waiting.needs_person,
+    }
 
 
 def _why(task: Task) -> Document:
-    """Reason and message: what the Task waits for, or why it stopped."""
-    status = task.status
-    stalled = find(status.conditions, ConditionType.STALLED)
-    if stalled is not None and stalled.status == "True":
-        return {"reason": stalled.reason, "message": text(stalled.message, 4096)}
-    if status.queue is not None:
-        return {"reason": status.queue.reason, "message": text(status.queue.message, 1024)}
-    if status.hold is not None:
-        return {"reason": status.hold.reason, "message": text(status.hold.message, 2048)}
-    return {"reason": None, "message": None}
+    """What the Task waits for, or why it stopped."""
+    waiting = waiting_record(task.status.waiting)
+    if waiting is None:
+        return {"reason": None, "message": None, "waiting": None}
+    return {"reason": waiting["reason"], "message": waiting["message"], "waiting": waiting}
 
 
 def _verification(verification: Verification | None) -> Document | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.kubelet import Pod, run, waits
 from tests.control_plane.controllers.remote import MAIN
@@ -11,15 +14,21 @@ from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
 SIGNAL = {"type": "path_exists", "path": "new.py"}
 
 
+def _told(patch: Mapping[str, Any]) -> object:
+    """Its state, what it waits for, or its step on the way to where it belongs."""
+    waiting = patch.get("waiting") or {}
+    return patch.get("state") or waiting.get("reason") or patch["delivery"]["step"]
+
+
 async def test_a_task_is_closed_with_eight_status_patches(world: World) -> None:
     await world.project()
     await world.start()
     await world.task("one", completionSignals=[SIGNAL])
     task = await world.task_in("one", "Closed")
     patches = await world.patches("one")
-    said = [patch.get("state") or patch["delivery"]["step"] for patch in patches]
+    said = [_told(patch) for patch in patches]
     moves = ["Open", "Claimed", "InProgress", "Done"]
-    assert said == [*moves, "Queued", "Next", "Landing", "Closed"]
+    assert said == [*moves, "MergeQueue", "Next", "Landing", "Closed"]
     status = task["status"]
     assert status["attempt"] == 1
     assert status["delivery"]["sha"] == world.kubelet.remote.refs[MAIN]

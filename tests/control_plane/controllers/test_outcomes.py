@@ -187,9 +187,9 @@ async def test_what_an_administrator_must_mend_is_tried_once_and_told(
     assert task["status"]["attempt"] == 0
     assert state_of(task) == "Open"
     held = datetime.fromisoformat(task["status"]["history"][-1]["time"])
-    wait = datetime.fromisoformat(task["status"]["hold"]["retryAt"]) - held
+    wait = datetime.fromisoformat(task["status"]["waiting"]["until"]) - held
     assert 280 < wait.total_seconds() <= 300
-    assert f"'{name}'" in other["status"]["queue"]["message"]
+    assert f"'{name}'" in other["status"]["waiting"]["message"]
     assert await world.sessions() == [f"{name}-s1"]
     await world.change(PROJECTS, "default", limits={"maxAgents": 7})
     await world.task_in("one", "Closed")

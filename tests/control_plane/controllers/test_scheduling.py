@@ -22,7 +22,7 @@ async def test_a_dependant_starts_when_what_it_depends_on_is_closed(world: World
     assert "'first'" in condition(missing, "Stalled")["message"]
     await world.task("first")
     waits = await world.until(TASKS, "second", lambda t: queued(t) == "DependencyPending")
-    assert waits["status"]["queue"]["message"] == "waits for first"
+    assert waits["status"]["waiting"]["message"] == "waits for first"
     assert condition(waits, "DependenciesMet")["status"] == "False"
     free.set()
     second = await world.task_in("second", "Closed")
@@ -119,7 +119,7 @@ async def test_tasks_with_overlapping_files_run_one_after_another(world: World) 
     await world.task("docs", files=["docs/"])
     await world.task_in("docs", "Closed")
     waits = await world.until(TASKS, "one", lambda t: queued(t) == "FileOverlap")
-    assert "'all'" in waits["status"]["queue"]["message"]
+    assert "'all'" in waits["status"]["waiting"]["message"]
     free.set()
     one = await world.task_in("one", "Closed")
     assert _moved(await world.get(TASKS, "all"), "Closed") <= _moved(one, "Claimed")

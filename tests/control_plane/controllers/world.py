@@ -273,7 +273,7 @@ def state_of(obj: Object) -> str | None:
 
 def queued(task: Object) -> str | None:
     """Why the Task waits."""
-    found: str | None = (task.get("status", {}).get("queue") or {}).get("reason")
+    found: str | None = (task.get("status", {}).get("waiting") or {}).get("reason")
     return found
 
 

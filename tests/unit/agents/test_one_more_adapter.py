@@ -11,7 +11,7 @@ from bernstein.agents import Invocation, RunSettings, StreamParser, TakesBaseUrl
 from bernstein.agents.generic import GenericParser
 from bernstein.api.project import Project
 from bernstein.controllers.jobs.agent import agent_job
-from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling import chain
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW
@@ -68,7 +68,7 @@ def test_the_schema_refuses_what_it_does_not_take() -> None:
 def test_its_tasks_start() -> None:
     snapshot = objects.snapshot(objects.task(), project=PROJECT)
 
-    assert waiting.first(waiting.LAUNCH, snapshot, NOW) is None
+    assert chain.first(chain.LAUNCH, snapshot, NOW) is None
 
 
 def test_its_sessions_run_it() -> None:

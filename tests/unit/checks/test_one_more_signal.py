@@ -16,7 +16,7 @@ from bernstein.checks.signal import SignalKind
 from bernstein.checks.spec import Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.core.plans.validation import validate_file, validate_plan
-from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling import chain
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
@@ -90,7 +90,7 @@ def test_the_agent_is_told_and_starts() -> None:
     task = objects.task(completionSignals=[DECLARED.dump()])
 
     assert "Done means:\n- nothing stands at old.py\n" in prompt(task, 1)
-    assert waiting.first(waiting.LAUNCH, objects.snapshot(task), NOW) is None
+    assert chain.first(chain.LAUNCH, objects.snapshot(task), NOW) is None
 
 
 def test_it_is_asked_in_the_inspect_job_and_answered_there() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from bernstein.api.plan import Plan, PlanStatus
-from bernstein.api.states import TaskState
 from bernstein.controllers import name_conflicts
-from bernstein.core import conditions
+from bernstein.core import conditions, progress
 from bernstein.core.plans.decide import decide
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.kube.errors import NameConflict
@@ -37,7 +37,12 @@ async def refused(_: PlanSnapshot, action: Any) -> None:
 async def look(subject: Plan, execute: Any, now: float, *tasks: Any) -> PlanStatus:
     snapshot = plan_snapshot(subject, *tasks)
     written, _ = await name_conflicts.carry_out(
-        snapshot, decide, execute, at(now), before=subject.status
+        snapshot,
+        decide,
+        execute,
+        at(now),
+        before=subject.status,
+        tell=partial(progress.of_plan, subject),
     )
     return written
 
@@ -54,8 +59,14 @@ async def test_a_taken_name_stalls_and_says_whose_it_is_until_it_is_free() -> No
     assert stall.reason == "NameConflict"
     assert "belongs to Task 'other'" in stall.message
 
-    still = await look(with_status(subject, stalled), refused, 300)
+    still = await look(with_status(subject, stalled), refused, 299)
     assert still == stalled
+    assert still.waiting is not None
+    assert still.waiting.until == at(300)
+
+    tried = await look(with_status(subject, stalled), refused, 300)
+    assert tried.conditions == stalled.conditions
+    assert tried.waiting == still.waiting.model_copy(update={"until": at(600)})
 
     free = await look(with_status(subject, stalled), done, 600)
     assert "Stalled" not in told(free.conditions)
@@ -64,7 +75,7 @@ async def test_a_taken_name_stalls_and_says_whose_it_is_until_it_is_free() -> No
 @pytest.mark.parametrize("later", [1, 3600])
 async def test_a_plan_that_tells_of_a_conflict_of_its_task_writes_that_once(later: float) -> None:
     blocked = objects.task(
-        status=conditions.stalled(status(TaskState.OPEN), "NameConflict", "it is taken", at(0))
+        status=status(waiting=objects.waits("NameConflict", "it is taken", needs_person=True))
     )
     subject = objects.plan()
     first = await look(subject, done, 0, blocked)

@@ -21,6 +21,8 @@ from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.verification.required import required_checks
 from tests.unit.core.sightings import seen
+from tests.unit.core.waits import held as held
+from tests.unit.core.waits import waits as waits
 
 Object = dict[str, Any]
 
@@ -183,11 +185,10 @@ def plan(
         ref = names.integration_ref(PLAN_UID)
         integration = Integration(ref=ref, target="refs/heads/main", target_sha=BASE)
         found = found.model_copy(update={"integration": integration, "expanded": True})
+    meta = metadata(name, plan_uid(name), generation=generation, deletionTimestamp=going)
     return Plan.model_validate(
         {
-            "metadata": metadata(
-                name, plan_uid(name), generation=generation, deletionTimestamp=going
-            ),
+            "metadata": meta,
             "spec": fields | spec,
             "status": found.model_dump(),
         }
@@ -204,9 +205,8 @@ def session(
     deleting: bool = False,
     **status: Any,
 ) -> AgentSession:
-    found = AgentSessionStatus.model_validate(
-        {"observed_generation": 1 if state else -1, "state": state} | status
-    )
+    seen_before = {"observed_generation": 1 if state else -1, "state": state}
+    found = AgentSessionStatus.model_validate(seen_before | status)
     return AgentSession.model_validate(
         {
             "metadata": metadata(

@@ -10,9 +10,10 @@ from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
+from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
 from bernstein.core.actions import TaskDecision
-from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling import chain
 from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
@@ -39,17 +40,15 @@ def decide(
         return replace(again, actions=(*decision.actions, *again.actions))
     if subject.task.status.state is None and status.state is not TaskState.OPEN:
         return decision
-    own = waiting.first(waiting.CHAIN, _with(subject, status), now)
+    own = chain.first(chain.CHAIN, _with(subject, status), now)
     seconds = own.seconds if own is not None and state is TaskState.OPEN else None
     return TaskDecision(status, decision.actions, decision.requeue_after or seconds)
 
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:
     """Whether it has nothing to do but to wait for its turn to land."""
-    seen = after.verification
-    judged = seen is not None and (seen.passed or seen.lost)
-    stays = _step(before) in (None, "Queued") and _step(after) == "Queued"
-    return bool(judged) and stays and after.state is TaskState.DONE
+    queued = after.waiting is not None and after.waiting.reason == WaitReason.MERGE_QUEUE
+    return queued and _step(before) is None and after.state is TaskState.DONE
 
 
 def scheduled(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bernstein.core import conditions
-from bernstein.core import conditions as progress
 from tests.unit.core.objects import NOW, at, status, told
 
 
@@ -38,37 +37,15 @@ def test_a_long_message_is_cut_to_what_the_api_takes() -> None:
     assert len(found.message) == 4096
 
 
-def test_at_work_and_in_need_of_a_person_exclude_each_other() -> None:
-    busy = progress.busy(status(), "Working", "", NOW)
-    assert told(busy.conditions) == {"Reconciling": ("True", "Working")}
-
-    stalled = progress.stalled(busy, "SecretNotFound", "", NOW)
-    assert told(stalled.conditions) == {"Stalled": ("True", "SecretNotFound")}
-    assert told(progress.busy(stalled, "Working", "", NOW).conditions) == told(busy.conditions)
-
-
-def test_what_is_over_is_neither() -> None:
-    stalled = progress.stalled(status(), "SecretNotFound", "", NOW)
-
-    for success, word in ((True, "True"), (False, "False")):
-        found = progress.ended(stalled, success, "Over", "", NOW)
-        assert told(found.conditions) == {"Succeeded": (word, "Over")}
-
-
-def test_a_failure_that_needs_a_person_says_both() -> None:
-    failed = progress.stalled(progress.ended(status(), False, "X", "", NOW), "X", "", NOW)
-
-    assert told(failed.conditions) == {"Succeeded": ("False", "X"), "Stalled": ("True", "X")}
-
-
-def test_a_note_leaves_progress_alone() -> None:
-    noted = progress.note(progress.busy(status(), "W", "", NOW), "Verified", False, "X", "", NOW)
+def test_a_note_leaves_the_others_alone() -> None:
+    noted = conditions.busy(status(), "W", "", NOW)
+    noted = conditions.note(noted, "Verified", False, "X", "", NOW)
 
     assert told(noted.conditions) == {"Reconciling": ("True", "W"), "Verified": ("False", "X")}
 
 
 def test_what_a_message_quotes_is_harmless() -> None:
-    noted = progress.stalled(status(), "X", "it said: \x1b[31mred\u202e @everyone", NOW)
+    noted = conditions.note(status(), "A", True, "X", "it said: \x1b[31mred\u202e @everyone", NOW)
 
     (found,) = noted.conditions
     assert found.message == "it said: red \uff20everyone"

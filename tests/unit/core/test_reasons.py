@@ -9,8 +9,9 @@ import pytest
 
 from bernstein import core
 from bernstein.api.reasons import Reason
+from bernstein.api.waiting import WaitScope
 from bernstein.core import reasons
-from bernstein.core.reasons import POLICIES, Holds, Retry, policy, seconds_to_wait, with_remedy
+from bernstein.core.reasons import POLICIES, Retry, policy, remedy_of, seconds_to_wait, with_remedy
 from tests.unit.core.objects import project
 
 TABLE = {
@@ -87,22 +88,22 @@ CAPPED = {
 }
 """Nobody's fault, and tried again without a person: these need an end."""
 HOLDS = {
-    "AgentNotStarted": Holds.AGENT,
-    "ConfigMapNotFound": Holds.AGENT,
-    "ImagePullFailed": Holds.AGENT,
-    "ImageUnusable": Holds.AGENT,
-    "ModelAuthFailed": Holds.PROVIDER,
-    "PodRejected": Holds.AGENT,
-    "ProviderUnavailable": Holds.PROVIDER,
-    "RateLimited": Holds.PROVIDER,
-    "IntegrationMoved": Holds.PLAN,
-    "RefNotFound": Holds.PLAN,
-    "RepositoryAuthFailed": Holds.REPOSITORY,
-    "RepositoryInvalid": Holds.PLAN,
-    "RepositoryUnreachable": Holds.REPOSITORY,
-    "SecretNotFound": Holds.AGENT,
-    "Unschedulable": Holds.AGENT,
-    "UsageLimited": Holds.PROVIDER,
+    "AgentNotStarted": WaitScope.AGENT,
+    "ConfigMapNotFound": WaitScope.AGENT,
+    "ImagePullFailed": WaitScope.AGENT,
+    "ImageUnusable": WaitScope.AGENT,
+    "IntegrationMoved": WaitScope.PLAN,
+    "ModelAuthFailed": WaitScope.PROVIDER,
+    "PodRejected": WaitScope.AGENT,
+    "ProviderUnavailable": WaitScope.PROVIDER,
+    "RateLimited": WaitScope.PROVIDER,
+    "RefNotFound": WaitScope.PLAN,
+    "RepositoryAuthFailed": WaitScope.REPOSITORY,
+    "RepositoryInvalid": WaitScope.PLAN,
+    "RepositoryUnreachable": WaitScope.REPOSITORY,
+    "SecretNotFound": WaitScope.AGENT,
+    "Unschedulable": WaitScope.AGENT,
+    "UsageLimited": WaitScope.PROVIDER,
 }
 """Who waits with a Task that is held; for every other reason nobody does."""
 HEARSAY = {
@@ -139,7 +140,7 @@ def test_each_cause_has_its_retry_its_cost_and_its_remedy(reason: str) -> None:
 def test_each_cause_is_told_apart_where_it_matters_beyond_its_task(reason: str) -> None:
     row = policy(reason)
 
-    assert row.holds is HOLDS.get(reason, Holds.TASK)
+    assert row.holds is HOLDS.get(reason, WaitScope.TASK)
     assert row.hearsay == (reason in HEARSAY)
     flags = (row.passes, row.keeps_work, row.not_landed, row.names_object)
     assert flags == tuple(reason in s for s in (PASSES, KEEPS_WORK, NOT_LANDED, NAMES_OBJECT))
@@ -222,14 +223,14 @@ def test_a_missing_object_is_told_with_the_field_that_names_it(
 ) -> None:
     reason = "SecretNotFound" if kind == "secret" else "ConfigMapNotFound"
 
-    told = with_remedy(f'{kind} "{name}" not found', reason, SUBJECT)
+    told = remedy_of(reason, f'{kind} "{name}" not found', SUBJECT)
 
-    assert told.startswith(f'{kind} "{name}" not found. Remedy: Create the ')
+    assert told.startswith("Create the ")
     assert told.endswith(f"field: {field}.")
 
 
 def test_a_name_that_no_field_has_is_told_without_one() -> None:
-    told = with_remedy('secret "other" not found', "SecretNotFound", SUBJECT)
+    told = remedy_of("SecretNotFound", 'secret "other" not found', SUBJECT)
 
     assert told.endswith("or correct the Project's field.")
 
@@ -242,7 +243,7 @@ def test_what_needs_a_person_has_a_reason_of_the_table() -> None:
     """Written out, it would be a word that the table, the documents and scripts do not know."""
     parsed = [ast.parse(f.read_text()) for f in Path(core.__path__[0]).rglob("*.py")]
     calls = [n for tree in parsed for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    asked = [call.args[1] for call in calls if getattr(call.func, "id", "") == "stalled"]
+    asked = [call.args[1] for call in calls if getattr(call.func, "id", "") in ("waits", "held")]
 
     assert any(isinstance(reason, ast.Attribute) for reason in asked)
     assert not [reason.value for reason in asked if isinstance(reason, ast.Constant)]

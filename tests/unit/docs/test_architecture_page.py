@@ -12,8 +12,8 @@ from bernstein.api.pod import PROGRAMS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import landing
-from bernstein.core.scheduling import waiting
-from bernstein.core.scheduling.waiting import CHAIN
+from bernstein.core.scheduling import chain
+from bernstein.core.scheduling.chain import CHAIN
 from bernstein.core.verification import round as rounds
 from tests.unit.controllers.jobs import built
 from tests.unit.docs.code import words
@@ -105,7 +105,7 @@ def test_the_chain_is_the_codes() -> None:
 
 
 def test_the_chain_is_drawn_at_the_head_of_its_module() -> None:
-    drawing, *_ = re.findall(r"^    .*? ──▶", str(waiting.__doc__), re.MULTILINE | re.DOTALL)
+    drawing, *_ = re.findall(r"^    .*? ──▶", str(chain.__doc__), re.MULTILINE | re.DOTALL)
 
     assert re.findall(r"\w+", drawing) == [link.__name__ for link in CHAIN]
 

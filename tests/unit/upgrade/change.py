@@ -34,7 +34,6 @@ EVERYTHING = (
     "feedback",
     "gateErrors",
     "history",
-    "hold",
     "infrastructureFailures",
     "jobs",
     "outcome",
@@ -44,5 +43,6 @@ EVERYTHING = (
     "state",
     "usage",
     "verification",
+    "waiting",
 )
 """For changes after which a decision is another one as a whole."""

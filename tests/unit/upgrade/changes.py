@@ -6,12 +6,12 @@ from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import ROUNDS
-from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING
+from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING, WAITING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
 COUNTED = ("gateErrors", "infrastructureFailures")
-PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "hold", "phase")
+PROGRESS = ("conditions.Reconciling", "conditions.Stalled", "phase", "waiting")
 
 
 def _starts_to_count(pair: Pair) -> bool:
@@ -28,21 +28,22 @@ def _has_a_digest(pair: Pair) -> bool:
 
 
 def _was_cut_off(pair: Pair) -> bool:
-    said = pair.recorded.get("hold", {})
+    said = pair.recorded.get("waiting", {})
     told = [said.get("reason"), *said.get("message", "").split(": ")]
     counts = 1 in [pair.today[field] for field in COUNTED]
     return counts and bool({"Disrupted", "PodLost"}.intersection(told)) and _goes_on(pair)
 
 
 def _goes_on(pair: Pair) -> bool:
-    return "hold" not in pair.today and "Stalled" not in pair.today["conditions"]
+    return "waiting" not in pair.today and "Stalled" not in pair.today["conditions"]
 
 
 def _waits_by_the_table(pair: Pair) -> bool:
-    held = [status.get("hold", {}) for status in (pair.recorded, pair.today)]
-    told = [{k: v for k, v in hold.items() if k != "retryAt"} for hold in held]
+    held = [status.get("waiting", {}) for status in (pair.recorded, pair.today)]
+    told = [waiting.get("reason") for waiting in held]
     counts = any(pair.today[field] for field in COUNTED)
-    return counts and told[0] == told[1] and bool(held[0]["retryAt"] > held[1]["retryAt"])
+    until = [waiting.get("until", "") for waiting in held]
+    return counts and told[0] == told[1] and bool(until[0] > until[1] > "")
 
 
 def _backs_off(pair: Pair) -> bool:
@@ -51,17 +52,8 @@ def _backs_off(pair: Pair) -> bool:
 
 
 def _is_tried_again(pair: Pair) -> bool:
-    held = pair.before.get("hold")
-    return held is not None and "hold" not in pair.today and pair.now >= str(held["retryAt"])
-
-
-def _stalls_again(pair: Pair) -> bool:
-    return "hold" in pair.before and "Stalled" in pair.today["conditions"]
-
-
-def _is_merged(pair: Pair) -> bool:
-    said, says = (s["conditions"].get("Reconciling", {}) for s in (pair.recorded, pair.today))
-    return bool({**said, "message": "it is being merged"} == says)
+    until = pair.before.get("waiting", {}).get("until")
+    return until is not None and "waiting" not in pair.today and pair.now >= str(until)
 
 
 def _refuses_a_cancel(pair: Pair) -> bool:
@@ -84,25 +76,25 @@ def _delivery(pair: Pair, **otherwise: Any) -> bool:
     yet."""
     was, now = (status.get("delivery", {}) for status in (pair.recorded, pair.today))
     meant = {**was, "round": was.get("round", 0) - 1, **otherwise}
+    meant = {key: value for key, value in meant.items() if value is not None}
     return bool(now == meant and pair.today["jobs"] == pair.recorded["jobs"] - 1)
 
 
 def _makes_its_candidate_next(pair: Pair) -> bool:
     before = pair.before.get("delivery", {})
     kept = {field: before[field] for field in ("message", "reason") if field in before}
-    told = pair.today["conditions"].get("Reconciling", {}).get("reason")
-    return told == "BaseMoved" and _delivery(pair, step="Queued", **kept)
+    return "waiting" not in pair.today and _delivery(pair, step=None, **kept)
 
 
 def _conflicts(pair: Pair) -> bool:
     now = pair.today.get("delivery", {})
-    return now.get("state") == "Conflict" and _delivery(pair, step="Queued", tip=now["tip"])
+    return now.get("state") == "Conflict" and _delivery(pair, step=None, tip=now["tip"])
 
 
 def _has_its_candidate(pair: Pair) -> bool:
     judged = pair.today.get("verification", {"passed": None})
     was, step = (s.get("delivery", {}).get("step") for s in (pair.recorded, pair.today))
-    return "passed" not in judged and (was, step) == ("Queued", "Preparing")
+    return "passed" not in judged and (was, step) == (None, "Preparing")
 
 
 def _is_judged_first(pair: Pair) -> bool:
@@ -134,7 +126,7 @@ def _has_no_verdict_yet(pair: Pair) -> bool:
 
 def _has_a_job_without_a_pod(pair: Pair) -> bool:
     """Whether the older code took a Job for ended that has none in the caches."""
-    told = (pair.recorded.get(field, {}) for field in ("delivery", "hold"))
+    told = (pair.recorded.get(field, {}) for field in ("delivery", "waiting"))
     return any(each.get("reason") == "PodLost" for each in told) and "PodLost" not in str(
         pair.today
     )
@@ -250,7 +242,7 @@ CHANGES = (
         Change(
             f"a {kind} whose next land Job is asked for says that it lands",
             kind,
-            ("conditions.Reconciling", "conditions.Stalled"),
+            ("conditions.Reconciling", "conditions.Stalled", "waiting"),
             _lands,
         )
         for kind in ("Task", "Plan")
@@ -298,7 +290,7 @@ CHANGES = (
         Change(
             f"a {kind} tells the remedy for its own case",
             kind,
-            ("conditions.Stalled.message",),
+            ("conditions.Stalled.message", "waiting.message"),
             _has_another_remedy,
         )
         for kind in ("Plan", "Task")
@@ -346,7 +338,7 @@ CHANGES = (
         Change(
             f"a {kind} whose checks cannot run, or that cannot land, waits as the table says",
             kind,
-            ("hold.retryAt",),
+            ("waiting.until",),
             _waits_by_the_table,
         )
         for kind in ("Task", "Plan")
@@ -355,7 +347,7 @@ CHANGES = (
         Change(
             f"a {kind} whose checks are run again after a while is not stalled: nobody has to look",
             kind,
-            ("conditions.Reconciling", "conditions.Stalled", "phase"),
+            ("conditions.Reconciling", "conditions.Stalled", "phase", "waiting"),
             _backs_off,
         )
         for kind in ("Task", "Plan")
@@ -367,22 +359,10 @@ CHANGES = (
         _is_tried_again,
     ),
     Change(
-        "a Plan that was tried again and cannot go on stalls anew",
-        "Plan",
-        ("conditions.Stalled.lastTransitionTime",),
-        _stalls_again,
-    ),
-    Change(
         "the phase of a Plan says what its condition says",
         "Plan",
         ("phase",),
         lambda pair: _stalls(pair) or _delivers(pair),
-    ),
-    Change(
-        "a landing is told of in the same words for a Plan and a Task",
-        "Plan",
-        ("conditions.Reconciling.message",),
-        _is_merged,
     ),
     Change(
         "a cancel that comes too late is refused in the same words for a Plan and a Task",
@@ -418,9 +398,10 @@ CHANGES = (
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
         "Task",
-        ("conditions.Stalled.message", "conditions.Succeeded.message"),
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
         _quotes_less,
     ),
     *ROUNDS,
     *SCHEDULING,
+    *WAITING,
 )

@@ -17,7 +17,7 @@ def _says_what_it_was_made_of(pair: Pair) -> bool:
 
 
 def _never_settles(pair: Pair) -> bool:
-    return "without an end" in pair.today.get("hold", {}).get("message", "")
+    return "without an end" in pair.today.get("waiting", {}).get("message", "")
 
 
 ROUNDS = (
@@ -42,7 +42,7 @@ ROUNDS = (
     Change(
         "a Task whose checks never settle is held until the Project changes",
         "Task",
-        ("hold",),
+        ("waiting",),
         _never_settles,
     ),
 )

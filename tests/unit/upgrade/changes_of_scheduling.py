@@ -1,4 +1,5 @@
-"""What is decided otherwise since one reconcile schedules a Project, and a Plan has a ledger."""
+"""What is decided otherwise since one reconcile schedules a Project and a Plan has a ledger, and
+what is said otherwise of those that wait."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
 _HEARSAY = ("ModelAuthFailed", "ProviderUnavailable", "RateLimited", "UsageLimited")
-QUEUE = ("conditions.Reconciling", "queue")
+QUEUE = ("conditions.Reconciling", "waiting")
 
 
 def _asks_before_it_lands(pair: Pair) -> bool:
@@ -18,25 +19,25 @@ def _asks_before_it_lands(pair: Pair) -> bool:
 
 
 def _says_no_sum(pair: Pair) -> bool:
-    was, now = (status.get("queue", {}) for status in (pair.recorded, pair.today))
+    was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
     return str(was.get("message")).endswith(str(now.get("message"))) and was["reason"] == (
         now["reason"]
     ) == ("BudgetExceeded")
 
 
 def _is_in_no_schedule(pair: Pair) -> bool:
-    return pair.recorded.get("queue", {}).get("reason") == "PlanCancelled" and "queue" not in (
+    return pair.recorded.get("waiting", {}).get("reason") == "PlanCancelled" and "waiting" not in (
         pair.today
     )
 
 
 def _waits_for_the_prober(pair: Pair) -> bool:
-    told = pair.today.get("queue", {})
+    told = pair.today.get("waiting", {})
     return pair.recorded["state"] == "Claimed" and told.get("reason") in _HEARSAY
 
 
 def _is_held_by_no_single_word(pair: Pair) -> bool:
-    was, now = (status.get("queue", {}).get("reason") for status in (pair.recorded, pair.today))
+    was, now = (status.get("waiting", {}).get("reason") for status in (pair.recorded, pair.today))
     return was in _HEARSAY and now not in _HEARSAY
 
 
@@ -50,7 +51,7 @@ SCHEDULING = (
     Change(
         "why a Task waits for money does not change while agents at work spend it",
         "Task",
-        ("conditions.Stalled.message", "queue.message"),
+        ("conditions.Stalled.message", "waiting.message"),
         _says_no_sum,
     ),
     Change(
@@ -117,4 +118,95 @@ LEDGER = (
         EVERYTHING,
         _meets_a_ref_that_was_moved,
     ),
+)
+
+
+# --- what is waited for --------------------------------------------------------------------------
+
+_SAID = ("conditions.Reconciling", "conditions.Stalled", "waiting")
+
+
+def _waiting(pair: Pair) -> tuple[dict[str, object], dict[str, object]]:
+    was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
+    return was, now
+
+
+def _tries_it(pair: Pair) -> bool:
+    _, now = _waiting(pair)
+    return pair.today["state"] == "Claimed" and "tried" in now and not now["needsPerson"]
+
+
+def _waits_for_the_project(pair: Pair) -> bool:
+    was, now = _waiting(pair)
+    same = was.get("reason") == now.get("reason")
+    return same and "until" in was and "until" not in now and bool(now.get("needsPerson"))
+
+
+def _was_over(pair: Pair) -> bool:
+    was, now = _waiting(pair)
+    return str(was.get("until", "~")) <= pair.now and "until" not in now
+
+
+def _stays_stalled(pair: Pair) -> bool:
+    return all("Stalled" in status["conditions"] for status in (pair.before, pair.today))
+
+
+def _has_no_words(pair: Pair) -> bool:
+    return "attempts: . Remedy" in str(_waiting(pair)[0].get("message"))
+
+
+def _judges_a_candidate(pair: Pair) -> bool:
+    return bool(pair.today.get("verification", {}).get("candidate"))
+
+
+def _rests(pair: Pair) -> bool:
+    return _waiting(pair)[1].get("reason") == "PlanSuspended"
+
+
+def _asks(pair: Pair) -> bool:
+    return _waiting(pair)[1].get("reason") == "MergeQueue"
+
+
+def _follows(pair: Pair) -> bool:
+    return "tries first" in str(_waiting(pair)[1].get("message"))
+
+
+WAITING = (
+    Change(
+        "what a Task tries again has no time to wait for any more",
+        "Task",
+        ("waiting.until",),
+        _was_over,
+    ),
+    Change(
+        "a Task that was tried again and cannot go on stalls for as long as it did",
+        "Task",
+        ("conditions.Stalled.lastTransitionTime",),
+        _stays_stalled,
+    ),
+    Change(
+        "where there are no words about the last failure there is no colon before them",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _has_no_words,
+    ),
+    Change("a session that tries again what was met before says so", "Task", _SAID, _tries_it),
+    *(
+        Change(
+            f"a {kind} that only a change of the Project helps waits for no time",
+            kind,
+            ("waiting.until",),
+            _waits_for_the_project,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Plan that has its candidate judged says so",
+        "Plan",
+        ("conditions.Reconciling.message",),
+        _judges_a_candidate,
+    ),
+    Change("a suspended Plan that rests says what it waits for", "Plan", _SAID, _rests),
+    Change("a Task that is verified asks for its turn at once", "Task", _SAID, _asks),
+    Change("who waits for another one to try says for whom", "Task", _SAID, _follows),
 )

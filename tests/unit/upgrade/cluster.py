@@ -65,6 +65,9 @@ class Cluster(World):
     def check(self) -> None:
         """Nothing: what must always hold is asked of worlds where less can happen."""
 
+    def quiet(self) -> None:
+        """Nothing, either."""
+
     def _may_land(self, snapshot: TaskSnapshot, wanted: Any) -> None:
         """Whatever is asked for."""
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any
 
+from bernstein.api.plan import PlanStatus
+from bernstein.api.task import TaskStatus
+from bernstein.core import progress
 from tests.unit.upgrade.decisions import Decided
 from tests.unit.upgrade.recordings import Object, Recording
 
@@ -44,17 +49,60 @@ def compared(recording: Recording, decided: Decided) -> Pair:
     """`decided`: today."""
     given, old, new = recording.given, recording.decided, decided.as_json()
     before = given[_SUBJECTS[given["kind"]]]["status"]
-    recorded, today = (_status(_patched(before, each["writes"])) for each in (old, new))
+    recorded, today = (_patched(before, each["writes"]) for each in (old, new))
+    if given["kind"] in _OF_TODAY:
+        of_today = partial(_OF_TODAY[given["kind"]], decided.snapshot, recording.now)
+        before, recorded = of_today(before), of_today(recorded)
+        today = _without_since(today)
     rest = ({key: each[key] for key in ("actions", "again")} for each in (old, new))
     return Pair(
         name=recording.name,
         kind=given["kind"],
         now=f"{recording.now:%Y-%m-%dT%H:%M:%SZ}",
         before=_status(before),
-        recorded=recorded,
-        today=today,
-        differences=(*_differences("", recorded, today), *_differences("", *rest)),
+        recorded=_status(recorded),
+        today=_status(today),
+        differences=(
+            *_differences("", _status(recorded), _status(today)),
+            *_differences("", *rest),
+        ),
     )
+
+
+def _task_of_today(snapshot: Any, now: datetime, status: Object) -> Object:
+    read = TaskStatus.model_validate(status)
+    subject = snapshot.task.model_copy(update={"status": read})
+    return _of_today(status, progress.of_task(subject, read, now).dump())
+
+
+def _plan_of_today(snapshot: Any, now: datetime, status: Object) -> Object:
+    read = PlanStatus.model_validate(status)
+    subject = snapshot.plan.model_copy(update={"status": read})
+    return _of_today(status, progress.of_plan(subject, read, now).dump())
+
+
+_OF_TODAY = {"Task": _task_of_today, "Plan": _plan_of_today}
+
+
+def _of_today(status: Object, read: Object) -> Object:
+    """A status that was recorded, with what it waits for as today's code reads it, and with the
+    conditions that follow: they were written in other words, which say nothing more."""
+    fields = ("waiting", "conditions", "delivery")
+    rest = {key: value for key, value in status.items() if key not in ("hold", "queue", *fields)}
+    found = rest | {key: read[key] for key in fields if key in read}
+    if found.get("delivery", {}).get("step") is None and "delivery" in status:
+        found["delivery"] = {k: v for k, v in status["delivery"].items() if k != "step"}
+    elif "delivery" in status:
+        found["delivery"] = status["delivery"]
+    return _without_since(found)
+
+
+def _without_since(status: Object) -> Object:
+    """Older releases did not keep since when it waits for this reason."""
+    if "waiting" not in status:
+        return status
+    waiting = {key: value for key, value in status["waiting"].items() if key != "since"}
+    return status | {"waiting": waiting}
 
 
 def _status(obj: Object) -> Object:

@@ -17,7 +17,7 @@ import orjson
 
 from bernstein.api import plan, session
 from bernstein.api.session import AgentSession
-from bernstein.core.conditions import is_true
+from bernstein.core.waiting import is_stalled
 from tests.unit.core.simulation.remote import Commit
 from tests.unit.core.simulation.state import TARGET, Job
 from tests.unit.upgrade.cluster import Cluster
@@ -149,12 +149,12 @@ def _task_of(job: Job) -> str | None:
 
 
 def _standing(status: Any) -> list[Any]:
-    delivery, hold, judged = status.delivery, status.hold, status.verification
+    delivery, waiting, judged = status.delivery, status.waiting, status.verification
     return [
         getattr(status, "state", None) or status.phase,
         getattr(delivery, "state", None),
         getattr(delivery, "step", None),
         getattr(judged, "passed", None),
-        getattr(hold, "reason", None),
-        is_true(status.conditions, "Stalled"),
+        getattr(waiting, "reason", None),
+        is_stalled(status),
     ]

@@ -170,7 +170,7 @@ def _state(status: Object) -> Object:
         "step": delivery.get("step"),
         "delivery": [delivery.get("state"), delivery.get("reason")],
         "outcome": (status.get("outcome") or {}).get("reason"),
-        **{key: (status.get(key) or {}).get("reason") for key in ("hold", "queue")},
+        "waiting": [(status.get("waiting") or {}).get(key) for key in ("reason", "tried")],
         **{key: status.get(key) is not None for key in ("checkpoint", "integration", "settled")},
     }
 

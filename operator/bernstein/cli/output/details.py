@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bernstein.api.meta import Condition, ConditionType
+from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult
+from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core import conditions
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import rejection, task_status
+from bernstein.core.waiting import is_stalled
 
 _EXCERPT = 1200
 _SUMMARY = 200
@@ -22,7 +24,7 @@ _SUMMARY = 200
 def tell_standing(terminal: Terminal, plan: Plan, tasks: Iterable[Task]) -> None:
     """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at."""
     succeeded = conditions.find(plan.status.conditions, ConditionType.SUCCEEDED)
-    if succeeded is not None or conditions.is_stalled(plan.status):
+    if succeeded is not None or is_stalled(plan.status):
         good = succeeded is not None and succeeded.status == "True"
         tell_ending(terminal, plan, tasks, good=good)
         return
@@ -124,9 +126,8 @@ def tell_task(terminal: Terminal, task: Task) -> None:
             terminal.say(f"  {remedy}")
 
 
-def _stalled(task: Task) -> Condition | None:
-    condition = conditions.find(task.status.conditions, ConditionType.STALLED)
-    return condition if condition is not None and condition.status == "True" else None
+def _stalled(task: Task) -> Waiting | None:
+    return task.status.waiting if is_stalled(task.status) else None
 
 
 def _tell_check(terminal: Terminal, check: CheckResult) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import Condition, ConditionType
+from datetime import UTC
+
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
+from bernstein.api.waiting import Waiting
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line, text
-from bernstein.core.serializers import task_record, task_status, telling_condition
+from bernstein.core.serializers import plan_standing, task_status
+from bernstein.core.waiting import is_stalled, parted
 
 _LONGEST = 4096
 _LONGEST_NOTE = 200
@@ -30,9 +33,17 @@ def note(task: Task, progress: str) -> str:
             return _merged(task)
         case "cancelled":
             return line(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
-    record = task_record(task)
-    message, _ = _parted(record["message"] or record["reason"] or _rejected(task))
-    return line(message, _LONGEST_NOTE)
+    if status.waiting is None:
+        return line(_rejected(task), _LONGEST_NOTE)
+    return line(waits(status.waiting), _LONGEST_NOTE)
+
+
+def waits(waiting: Waiting) -> str:
+    """What is waited for, and until when."""
+    message, _ = parted(waiting.message or waiting.reason)
+    if waiting.until is None:
+        return message
+    return f"{message} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
 
 
 def last_failure(task: Task) -> Move | None:
@@ -46,25 +57,22 @@ def ending(plan: Plan) -> tuple[str, str]:
 
     Both may be empty.
     """
-    condition = telling_condition(plan.status.conditions)
-    if condition is None:
-        return "", ""
-    if condition.type != ConditionType.STALLED:
-        return _parted(text(condition.message, _LONGEST))[0], ""
-    message, remedy = explanation(condition)
-    return f"{condition.reason}: {message}", remedy
+    reason, message = plan_standing(plan)
+    if plan.status.waiting is None or not is_stalled(plan.status):
+        return parted(text(message, _LONGEST))[0], ""
+    message, remedy = explanation(plan.status.waiting)
+    return f"{reason}: {message}", remedy
 
 
-def explanation(stalled: Condition) -> tuple[str, str]:
-    """(message, remedy) of a Stalled condition; the remedy may be empty."""
-    message, remedy = _parted(text(stalled.message, _LONGEST))
-    return message, policy(stalled.reason).remedy if remedy is None else remedy
+def explanation(waiting: Waiting) -> tuple[str, str]:
+    """(message, remedy) of what needs a person; the remedy may be empty."""
+    message, remedy = parted(text(waiting.message, _LONGEST))
+    return message, policy(waiting.reason).remedy if remedy is None else remedy
 
 
-def _parted(message: str) -> tuple[str, str | None]:
-    """A condition's message without the remedy, and the remedy if it has one."""
-    rest, marker, remedy = message.partition(" Remedy: ")
-    return rest, remedy if marker else None
+def reason(waiting: Waiting | None) -> str:
+    """For a column of a table."""
+    return "" if waiting is None else line(waiting.reason, 64)
 
 
 def _rejected(task: Task) -> str:
@@ -79,6 +87,8 @@ def _verifying(task: Task) -> str:
     if status.verification is None or status.verification.passed is None:
         return "verifying"
     step = status.delivery.step if status.delivery else None
+    if step is None and status.waiting is not None:
+        return line(waits(status.waiting), _LONGEST_NOTE)
     return f"merging ({step.lower()})" if step else "verified"
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli.output.notes import note
+from bernstein.cli.output.notes import note, reason
 from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import task_status
@@ -44,26 +44,28 @@ _LONGEST_DESCRIPTION = 1000
 
 
 def task_table(tasks: Sequence[Task], console: Console) -> Table:
-    """One line per Task; with its title where the terminal is wide."""
+    """One line per Task; with its role and its title where the terminal is wide."""
     wide = console.width >= _WIDE
     table = _table(expand=wide)
     table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("STATUS", no_wrap=True)
-    table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
+    table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=13)
     table.add_column("TRY", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
     if wide:
+        table.add_column("ROLE", no_wrap=True, overflow="ellipsis", max_width=12)
         table.add_column("TITLE", no_wrap=True, overflow="ellipsis", ratio=6)
     for task in tasks:
         word = task_status(task)
         cells = [
             Text(task.metadata.name),
             Text(word, style=_STYLES.get(word, "")),
-            Text(line(task.spec.role, 63)),
+            Text(reason(task.status.waiting)),
             Text(str(task.status.attempt)),
             Text(dollars(task.status.spend_usd)),
         ]
-        table.add_row(*cells, *([Text(line(task.spec.title, 200))] if wide else []))
+        more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, 200))]
+        table.add_row(*cells, *(more if wide else []))
     return table
 
 
@@ -71,7 +73,8 @@ def plan_table(plans: Sequence[Plan]) -> Table:
     table = _table()
     table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16)
     table.add_column("PHASE", no_wrap=True)
-    table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=16)
+    table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=15)
+    table.add_column("STAGE", no_wrap=True, overflow="ellipsis", max_width=12)
     table.add_column("CLOSED", justify="right")
     table.add_column("COST", justify="right", no_wrap=True)
     table.add_column("AGE", justify="right", no_wrap=True)
@@ -80,6 +83,7 @@ def plan_table(plans: Sequence[Plan]) -> Table:
         table.add_row(
             Text(plan.metadata.name),
             Text(phase, style=_phase_style(phase)),
+            Text(reason(plan.status.waiting)),
             Text(line(plan.status.current_stage or "", 40)),
             Text(f"{counts.closed}/{counts.total}"),
             Text(dollars(plan.status.spend_usd)),

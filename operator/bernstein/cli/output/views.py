@@ -99,9 +99,9 @@ class LineView:
         for move, task in sorted(new, key=lambda pair: pair[0].time):
             self._say(move.time, _sentence(move, task))
         for task in tasks:
-            queue = task.status.queue
-            waits = f"{'waiting':<12}{task.metadata.name}  {queue.message}" if queue else ""
-            self._once(task.metadata.name, waits)
+            waiting = task.status.waiting
+            told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}" if waiting else ""
+            self._once(task.metadata.name, told)
         self._once("trouble", trouble)
 
     def _new_moves(self, task: Task) -> list[Move]:

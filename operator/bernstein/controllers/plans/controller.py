@@ -13,6 +13,7 @@ from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.controllers.writer import check_content
+from bernstein.core import progress
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
@@ -51,6 +52,7 @@ class PlanController(KindController):
             partial(self._execute, key),
             now,
             before=tally(snapshot).model_copy(update={"phase": "Stalled"}),
+            tell=partial(progress.of_plan, snapshot.plan),
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
@@ -100,7 +102,7 @@ class PlanController(KindController):
                 message=f"{old.phase or 'New'} -> {new.phase}, {done}",
                 action="Move",
             )
-        stalls.tell(self._writer, "plan", obj, old.conditions, new.conditions, uid=uid)
+        stalls.tell(self._writer, "plan", obj, old, new, uid=uid)
 
 
 def _owner_uid(task: Object) -> str | None:

@@ -27,7 +27,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [
             Key(plan.metadata.namespace, plan.metadata.name)
             for plan in plans.by_name(key_of(task).namespace).values()
-            if any(c.reason == name_conflicts.REASON for c in plan.status.conditions)
+            if plan.status.waiting is not None
+            and plan.status.waiting.reason == name_conflicts.REASON
         ]
 
     yield Watch(tasks, controller_key(PLANS))

@@ -8,7 +8,6 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.controllers.wiring import Watch
-from bernstein.core.conditions import is_stalled
 from bernstein.kube.resource import Key, Object, key_of
 
 
@@ -46,9 +45,7 @@ def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
         meta.deletion_timestamp,
         status.project,
         status.state,
-        status.hold,
-        status.queue,
-        is_stalled(status),
+        status.waiting,
         delivery and (delivery.step, delivery.onto),
     )
 

@@ -14,6 +14,7 @@ from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
+from bernstein.core import progress
 from bernstein.core.actions import CreateSession, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
@@ -43,7 +44,12 @@ class TaskController(KindController):
         if snapshot.task.metadata.deletion_timestamp is not None:
             return Result()
         status, again = await name_conflicts.carry_out(
-            snapshot, decide, partial(self._execute, key), now, before=snapshot.status
+            snapshot,
+            decide,
+            partial(self._execute, key),
+            now,
+            before=snapshot.status,
+            tell=partial(progress.of_task, snapshot.task),
         )
         if await self._writer.status(key, TASKS, obj, status.dump()):
             tell(self._context, obj, snapshot.task, status, now)

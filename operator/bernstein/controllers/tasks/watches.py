@@ -11,7 +11,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
-from bernstein.core.conditions import is_stalled
+from bernstein.core.waiting import is_held, is_stalled
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of, uid_of
 from bernstein.resources import TASKS
@@ -39,8 +39,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
 def is_kept_back(task: Task) -> bool:
     """Verified or not, it waits for a change outside."""
     status = task.status
-    held = status.hold is not None or is_stalled(status)
-    return status.state is TaskState.DONE and held
+    return status.state is TaskState.DONE and (is_held(status) or is_stalled(status))
 
 
 def _key(task: Task) -> Key:

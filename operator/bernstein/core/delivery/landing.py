@@ -25,20 +25,20 @@ from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import Origin, Verification
-from bernstein.api.waiting import Abandoned, Hold
-from bernstein.core import holds, runs
+from bernstein.api.waiting import Abandoned, Waiting
+from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
-from bernstein.core.conditions import Progress, busy, note, stalled
+from bernstein.core.conditions import Progress, note
 from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
     MAX_RETRY_AFTER_SECONDS,
-    with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
+from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left
 
 
 class Delivering(Progress, Protocol):
@@ -49,7 +49,7 @@ class Delivering(Progress, Protocol):
     @property
     def delivery(self) -> Delivery | None: ...
     @property
-    def hold(self) -> Hold | None: ...
+    def waiting(self) -> Waiting | None: ...
     @property
     def infrastructure_failures(self) -> int: ...
 
@@ -157,11 +157,11 @@ def refuse_cancel(status: S, now: datetime) -> S:
 def at_rest(
     status: S, onto: str, *, changed: bool, project: Project | None, now: datetime
 ) -> OnItsWay[S] | Landed[S] | None:
-    """Why nothing is done to land it: a hold keeps it back, or it has `changed` nothing.
+    """Why nothing is done to land it: it is too early to try again, or it has `changed` nothing.
 
     None: it is to go on.
     """
-    seconds = holds.seconds_left(status.hold, project, now)
+    seconds = seconds_left(status.waiting, project, now)
     if seconds is not None:
         return OnItsWay(status, (), seconds)
     if not changed:
@@ -191,22 +191,22 @@ def _without_candidate(status: S) -> S:
 
 
 def queued(status: S) -> S:
-    """The status with its delivery, if it has one, back in the queue."""
+    """The status with its delivery, if it has one, before its first step: without a turn."""
     if status.delivery is None:
         return status
-    delivery = status.delivery.model_copy(update={"step": "Queued"})
+    delivery = status.delivery.model_copy(update={"step": None})
     return status.model_copy(update={"delivery": delivery})
 
 
 def forward(
     status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
 ) -> LandingState[S]:
-    """The next step of verified work that no hold keeps back.
+    """The next step of verified work that nothing keeps back.
 
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
     else the status to write instead.
     """
-    status = status.model_copy(update={"hold": None})
+    status = goes_on(status)
     if _needs_candidate(status, landing):
         return _prepare(status, landing, now)
     return _land(status, landing, forbids, now)
@@ -222,7 +222,7 @@ def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     return landing.tip != landing.commit.base
 
 
-def _begin(status: S, landing: Landing, step: str, text: str, now: datetime) -> tuple[S, Delivery]:
+def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
     """The status in this step; a step that begins gets a number of its own."""
     old = status.delivery or Delivery(state="Pending", onto=landing.onto)
     if old.step == step:
@@ -237,12 +237,11 @@ def _begin(status: S, landing: Landing, step: str, text: str, now: datetime) -> 
         "abandoned": None,
     }
     new = old.model_copy(update=update)
-    return busy(status.model_copy(update={"delivery": new}), step, text, now), new
+    return status.model_copy(update={"delivery": new}), new
 
 
 def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepared[S]:
-    text = "a candidate is made on the new tip"
-    status, delivery = _begin(status, landing, "Preparing", text, now)
+    status, delivery = _begin(status, landing, "Preparing")
     source = landing.source
     name = landing.job(PREPARE, delivery.round)
     job = _job(landing, name, delivery, now)
@@ -278,7 +277,7 @@ def _land(
     status: S, landing: Landing, forbids: Callable[[S], S | None], now: datetime
 ) -> OnItsWay[S] | Landed[S]:
     begun, before = has_started(status), status
-    status, delivery = _begin(status, landing, "Landing", "it is being merged", now)
+    status, delivery = _begin(status, landing, "Landing")
     name = landing.job(LAND, delivery.round)
     job = _job(landing, name, delivery, now) if begun else None
     in_doubt = begun and delivery.reason is not None
@@ -287,11 +286,10 @@ def _land(
         # The Job may have been asked for already: then its name must not be free.
         return OnItsWay(status, (RunFence(name),)) if begun else OnItsWay(forbidden)
     if job is None:
-        status = busy(status, "Landing", "it is being merged", now)
         asked = _land_job(landing, name, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job):
-        return OnItsWay(forbids(before) or busy(queued(status), "Landing", "begun anew", now))
+        return OnItsWay(forbids(before) or queued(status))
     result = _result_of(LandResult, job, LAND, delivery, now)
     if result is None or isinstance(result, Stuck):
         return _still_at_work(status, delivery, job, result)
@@ -322,15 +320,12 @@ def _not_landed(
 
 
 def _elsewhere(status: S, delivery: Delivery, landing: Landing, tip: str, now: datetime) -> S:
-    """Nothing was pushed, because the ref was found at another tip."""
-    moved = delivery.model_copy(update={"tip": tip, "step": "Queued"})
-    status = status.model_copy(update={"delivery": moved})
-    if tip == landing.commit.base:
-        return busy(status, "Landing", "nothing has landed; it is begun anew", now)
-    surprise = _surprise(landing, tip)
+    """Nothing has landed: it is begun anew or, where the tip moved, a candidate is made."""
+    moved = delivery.model_copy(update={"tip": tip, "step": None})
+    surprise = _surprise(landing, tip) if tip != landing.commit.base else None
     if surprise is not None:
         return _failed(status, moved, landing, surprise, now)
-    return busy(status, "BaseMoved", "the tip moved; a candidate will be made", now)
+    return status.model_copy(update={"delivery": moved})
 
 
 def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
@@ -362,7 +357,7 @@ def _result_of(
 def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | None) -> OnItsWay[S]:
     """The Job is waited for, or given up: until its pod has ended, it may still push."""
     if stuck is not None:
-        text = sanitise(stuck.problem.message, holds.MESSAGE)
+        text = sanitise(stuck.problem.message, MESSAGE)
         abandoned = Abandoned(reason=stuck.problem.reason, message=text)
         delivery = delivery.model_copy(update={"abandoned": abandoned})
         status = status.model_copy(update={"delivery": delivery})
@@ -402,15 +397,12 @@ def _conflict(
     text = f"{landing.conflict}: {files}"
     update = {
         "state": "Conflict",
-        "step": "Queued",
+        "step": None,
         "reason": Reason.MERGE_CONFLICT,
         "message": text[:2000],
     }
-    held = holds.hold(Reason.MERGE_CONFLICT, text, landing.project, now)
-    status = status.model_copy(
-        update={"delivery": delivery.model_copy(update=update), "hold": held}
-    )
-    return stalled(status, Reason.MERGE_CONFLICT, with_remedy(text, Reason.MERGE_CONFLICT), now)
+    status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
+    return held(status, Reason.MERGE_CONFLICT, text, landing.project, now)
 
 
 def _failed(
@@ -429,10 +421,10 @@ def _failed(
     refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
     update = {
         "state": "CredentialRefused" if refused else "Pending",
-        "step": "Landing" if unsure else "Queued",
+        "step": "Landing" if unsure else None,
         "round": landing.number if unsure else delivery.round,
         "reason": problem.reason,
-        "message": sanitise(problem.message, holds.MESSAGE),
+        "message": sanitise(problem.message, MESSAGE),
         "abandoned": None,
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})

@@ -6,22 +6,21 @@ from datetime import datetime
 from functools import partial
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import Origin
-from bernstein.core import holds, names
+from bernstein.api.verification import CheckResult, Origin
+from bernstein.core import names
 from bernstein.core.actions import PlanDecision
-from bernstein.core.conditions import busy, ended, is_true, stalled
 from bernstein.core.delivery import landing
 from bernstein.core.delivery.landing import JudgedCommit, Landed, Landing, Prepared, Source
 from bernstein.core.delivery.may_merge import may_merge
-from bernstein.core.reasons import with_remedy
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.core.verification import round as rounds
-from bernstein.core.verification.round import CHANGED, Passed, Rejected, afresh, again
+from bernstein.core.verification import summary
+from bernstein.core.verification.round import Passed, Rejected, afresh, again
+from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 
 
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -32,7 +31,7 @@ def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
 
 def _phased(status: PlanStatus) -> PlanStatus:
     """The phase of a Plan that delivers, and the number of the last Job that a landing made."""
-    phase = "Stalled" if is_true(status.conditions, ConditionType.STALLED) else "Delivering"
+    phase = "Stalled" if is_stalled(status) else "Delivering"
     if status.ended_at is not None:
         phase = "Succeeded"
     number = status.delivery.round if status.delivery is not None else 0
@@ -54,7 +53,7 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
     way = _landing(snapshot, status, integration)
     match rests or landing.forward(status, way, forbids, now):
         case Prepared(status, candidate):
-            return PlanDecision(again(status, candidate, "the merge is verified", now))
+            return PlanDecision(again(status, candidate))
         case Landed(status, delivered):
             return PlanDecision(_succeeded(status, delivered, now))
         case step:
@@ -98,7 +97,7 @@ def _may_not(
     """None where it may be merged; else the status that has it judged (again), or is Stalled."""
     unjudged = verification.to_judge(snapshot, status, integration)
     if unjudged is not None:
-        return again(landing.queued(status), unjudged, CHANGED, now)
+        return again(landing.queued(status), unjudged)
     delivered, candidate = _delivered(status, integration), status.verification
     if may_merge(
         candidate or verification.of_last_task(snapshot, integration),
@@ -109,8 +108,7 @@ def _may_not(
     ):
         return None
     text = "the tree on the integration ref is not the one that was verified"
-    message = with_remedy(text, Reason.VERIFICATION_MISSING)
-    return stalled(status, Reason.VERIFICATION_MISSING, message, now)
+    return waits(status, Reason.VERIFICATION_MISSING, text, now, needs_person=True)
 
 
 def _verify(
@@ -120,17 +118,17 @@ def _verify(
     judged = status.verification
     assert judged is not None
     if judged.passed is False:
-        if status.hold is None or not holds.is_mended(status.hold, snapshot.project):
+        if status.waiting is None or not is_held(status):
+            return PlanDecision(_rejected(snapshot, status, judged.checks, now))
+        if not is_mended(status.waiting, snapshot.project):
             return PlanDecision(status)
-        status = status.model_copy(update={"hold": None})
-        return PlanDecision(again(status, afresh(judged), "the Project has changed", now))
+        return PlanDecision(again(status, afresh(judged)))
     question = verification.question(snapshot, integration, judged)
     match rounds.take(status, question, snapshot.jobs, now):
         case Passed(status, actions):
-            text = "what is delivered passed its checks"
-            return PlanDecision(busy(status, "Verified", text, now), actions)
+            return PlanDecision(status, actions)
         case Rejected() as outcome:
-            rejected = _rejected(snapshot, outcome, now)
+            rejected = _rejected(snapshot, outcome.status, outcome.results, now)
             return PlanDecision(rejected, outcome.actions)
         case rounds.CannotRun(status, _, actions):
             return PlanDecision(status, actions)
@@ -140,15 +138,15 @@ def _verify(
             return PlanDecision(waiting.status, waiting.actions, waiting.requeue_after)
 
 
-def _rejected(snapshot: PlanSnapshot, outcome: Rejected[PlanStatus], now: datetime) -> PlanStatus:
+def _rejected(
+    snapshot: PlanSnapshot, status: PlanStatus, results: tuple[CheckResult, ...], now: datetime
+) -> PlanStatus:
     """Held until the Project changes; then it is judged again."""
-    text = f"the Plan's work as a whole, on the target as it is now, does not pass: {outcome.which}"
-    held = holds.hold(Reason.GATE_FAILED, text, snapshot.project, now)
-    status = outcome.status.model_copy(update={"hold": held})
-    remedy = "Remedy: change the Project's gates, or apply a Plan that mends the code."
-    return stalled(status, Reason.GATE_FAILED, f"{text}. {remedy}", now)
+    which = summary.which(results)
+    text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
+    remedy = "Change the Project's gates, or apply a Plan that mends the code."
+    return held(status, Reason.GATE_FAILED, text, snapshot.project, now, None, remedy=remedy)
 
 
 def _succeeded(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:
-    update = {"delivery": delivered, "ended_at": now, "hold": None}
-    return ended(status.model_copy(update=update), True, "Delivered", "verified and merged", now)
+    return status.model_copy(update={"delivery": delivered, "ended_at": now})

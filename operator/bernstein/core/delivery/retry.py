@@ -6,9 +6,6 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from bernstein.api.project import Project
-from bernstein.api.waiting import Hold
-from bernstein.core import holds
-from bernstein.core.conditions import Progress, busy, stalled
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import (
     MAX_INFRASTRUCTURE_FAILURES,
@@ -16,16 +13,13 @@ from bernstein.core.reasons import (
     Retry,
     policy,
     seconds_to_wait,
-    with_remedy,
 )
-from bernstein.core.sanitise import text as sanitise
+from bernstein.core.waiting import Waits, held
 
 
-class Retried(Progress, Protocol):
+class Retried(Waits, Protocol):
     """What is read and written of a status."""
 
-    @property
-    def hold(self) -> Hold | None: ...
     @property
     def infrastructure_failures(self) -> int: ...
 
@@ -39,25 +33,21 @@ def tried_again(
     project: Project | None,
     now: datetime,
     *,
-    reason: str = "MergeRetry",
     rest: int | None = None,
 ) -> S:
-    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a hold.
+    """A Job that moves refs failed: it is tried again at once, up to the cap, or after a while.
 
-    The table of failures says which. `reason` is that of the condition when it is tried at once,
-    `rest` the seconds of a hold above the cap where the table's are too few.
+    The table of failures says which. `rest`: seconds to wait above the cap, where the table's are
+    too few.
     """
-    row, text = policy(problem.reason), sanitise(problem.message, holds.MESSAGE)
+    row = policy(problem.reason)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
     # Not above the cap: else a failing merge would take the retries that the work itself has left.
     capped = min(failures, MAX_INFRASTRUCTURE_FAILURES)
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
-        return busy(status, reason, text, now)
+        return status
     wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
     if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
         wait = rest
-    held = holds.hold(problem.reason, text, project, now, wait)
-    status = status.model_copy(update={"hold": held})
-    message = with_remedy(text, problem.reason, project)
-    return stalled(status, problem.reason, message, now)
+    return held(status, problem.reason, problem.message, project, now, wait)

@@ -12,7 +12,6 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
-from bernstein.core.conditions import busy, ended, is_stalled
 from bernstein.core.delivery import landing, tip
 from bernstein.core.delivery.landing import (
     JudgedCommit,
@@ -27,19 +26,21 @@ from bernstein.core.fsm import move
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
-from bernstein.core.verification.round import CHANGED, afresh, again
+from bernstein.core.verification.round import afresh, again
 from bernstein.core.verification.task import specs_of
+from bernstein.core.waiting import goes_on, waits
 
 
 def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Done Task whose verification passed."""
     match _next(snapshot, status, now):
         case Prepared(status, candidate):
-            return TaskDecision(again(status, candidate, "the candidate is verified again", now))
+            return TaskDecision(again(status, candidate))
         case Landed(status, delivered):
             return TaskDecision(_closed(status, delivered, now))
         case step:
-            return TaskDecision(step.status, step.actions, step.requeue_after)
+            asking = _asks_for_its_turn(snapshot, step.status, now)
+            return TaskDecision(asking, step.actions, step.requeue_after)
 
 
 def _next(
@@ -51,27 +52,32 @@ def _next(
     rests = landing.at_rest(status, onto, changed=changed, project=snapshot.project, now=now)
     if rests is not None:
         return rests
-    if current is None or current.step in (None, "Queued"):
-        return OnItsWay(_asks_for_its_turn(snapshot, status, now))
-    status = status.model_copy(update={"queue": None})
+    if current is None or current.step is None:
+        return OnItsWay(status if _is_queued(status) else goes_on(status))
 
     def forbids(before: TaskStatus) -> TaskStatus | None:
-        return _verify_again(snapshot, before, judged, now)
+        return _verify_again(snapshot, before, judged)
 
     return landing.forward(status, _landing(snapshot, status, judged), forbids, now)
 
 
 def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
-    """Queued, until the schedule of the Project says that it is next."""
-    is_waiting = status.delivery is not None and status.delivery.step == "Queued"
-    if is_waiting and status.hold is None and not is_stalled(status):
+    """It can land and waits for nothing else: until the schedule of the Project says that it is
+    next."""
+    delivery = status.delivery or Delivery(state="Pending", onto=snapshot.target_ref)
+    verified = status.verification is not None and status.verification.passed is True
+    ready = verified or landing.is_lost(status)
+    if status.waiting is not None or delivery.step is not None or not ready:
         return status
-    queued = status.delivery or Delivery(state="Pending", onto=snapshot.target_ref)
-    update = {"delivery": queued.model_copy(update={"step": "Queued"}), "hold": None}
+    status = status.model_copy(update={"delivery": delivery})
     text = "it is verified and waits for its turn"
     if landing.is_lost(status):
         text = "a candidate is to be made anew, and it waits for its turn"
-    return busy(status.model_copy(update=update), WaitReason.MERGE_QUEUE, text, now)
+    return waits(status, WaitReason.MERGE_QUEUE, text, now)
+
+
+def _is_queued(status: TaskStatus) -> bool:
+    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
 
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:
@@ -95,20 +101,19 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
 
 
 def _verify_again(
-    snapshot: TaskSnapshot, status: TaskStatus, judged: Verification, now: datetime
+    snapshot: TaskSnapshot, status: TaskStatus, judged: Verification
 ) -> TaskStatus | None:
     """None where it may be merged; else the status in which the checks of now are run first."""
     expected = specs_of(snapshot, judged)
     if may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
         return None
-    return again(landing.queued(status), afresh(judged), CHANGED, now)
+    return again(landing.queued(status), afresh(judged))
 
 
 def _closed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:
-    closed = move(status, TaskState.CLOSED, "Delivered", now).model_copy(
-        update={"delivery": delivered, "ended_at": now, "queue": None, "hold": None}
+    return move(status, TaskState.CLOSED, "Delivered", now).model_copy(
+        update={"delivery": delivered, "ended_at": now}
     )
-    return ended(closed, True, "Closed", "verified and merged", now)
 
 
 def commit_message(snapshot: TaskSnapshot, session: str, attempt: int) -> str:

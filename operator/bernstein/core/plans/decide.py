@@ -11,7 +11,7 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
-from bernstein.core import conditions, holds, names, projects, runs
+from bernstein.core import conditions, names, progress, projects, runs
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
@@ -21,7 +21,7 @@ from bernstein.core.actions import (
     RunFence,
     give_up,
 )
-from bernstein.core.conditions import busy, note, stalled
+from bernstein.core.conditions import note
 from bernstein.core.delivery import ledger
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
@@ -37,10 +37,10 @@ from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
-from bernstein.core.reasons import with_remedy
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.core.verification import round as rounds
+from bernstein.core.waiting import goes_on, is_held, seconds_left, waits
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -48,6 +48,11 @@ _LISTED = 3800
 
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     """The Plan's next step."""
+    decision = _decide(snapshot, now)
+    return replace(decision, status=progress.of_plan(snapshot.plan, decision.status, now))
+
+
+def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     plan = snapshot.plan
     changed = plan.status.observed_generation != plan.metadata.generation
     status = tally(snapshot).model_copy(
@@ -81,7 +86,7 @@ def _phase(status: PlanStatus, phase: str) -> PlanStatus:
 
 
 def _pending(status: PlanStatus, reason: str, text: str, now: datetime) -> PlanStatus:
-    return stalled(_phase(status, "Pending"), reason, with_remedy(text, reason), now)
+    return waits(_phase(status, "Pending"), reason, text, now, needs_person=True)
 
 
 def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -105,7 +110,7 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
             text,
             now,
         )
-        return stalled(invalid, Reason.PLAN_INVALID, with_remedy(text, Reason.PLAN_INVALID), now)
+        return waits(invalid, Reason.PLAN_INVALID, text, now, needs_person=True)
     forecast = estimate(snapshot.plan.spec, snapshot.project.spec)
     status = note(status, ConditionType.VALIDATED, True, "Valid", "", now)
     return status.model_copy(update={"estimate": forecast})
@@ -144,8 +149,8 @@ def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> Pla
     """Work has landed that the Plan knows nothing of: nothing of it is delivered."""
     which = ", ".join(f"'{name}'" for name in strange[:5])
     text = f"{len(strange)} Tasks are Merged, but not in the Plan's ledger of landings: {which}"
-    message = with_remedy(text, Reason.UNKNOWN_LANDING)
-    return stalled(_phase(status, "Stalled"), Reason.UNKNOWN_LANDING, message, now)
+    stalled = _phase(status, "Stalled")
+    return waits(stalled, Reason.UNKNOWN_LANDING, text, now, needs_person=True)
 
 
 def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -165,17 +170,16 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     """One look at the Job that makes the integration ref."""
     project, plan = snapshot.project, snapshot.plan
     assert project is not None
-    seconds = holds.seconds_left(status.hold, project, now)
+    seconds = seconds_left(status.waiting, project, now)
     if seconds is not None:
         return PlanDecision(status, (), seconds)
-    number = status.jobs if status.hold is None else status.jobs + 1
+    number = status.jobs + 1 if is_held(status) else status.jobs
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
-    status = _phase(status.model_copy(update={"jobs": number, "hold": None}), "Starting")
+    status = _phase(goes_on(status).model_copy(update={"jobs": number}), "Starting")
     job = snapshot.jobs.get(name)
     if job is None:
-        status = busy(status, "Starting", "the integration ref is being made", now)
         return PlanDecision(status, (RunBegin(name, target, integration),))
     result = result_of(BeginResult, job, BEGIN, now)
     if result is None:
@@ -183,17 +187,15 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if isinstance(result, Diagnosis | Stuck):
         # What a begin Job does later is what the next one does, too.
         problem = result.problem if isinstance(result, Stuck) else result
-        status = tried_again(status, problem, project, now, reason="Retrying")
-        if status.hold is None:
+        status = tried_again(status, problem, project, now)
+        if status.waiting is None:
             status = status.model_copy(update={"jobs": number + 1})
         return PlanDecision(status, give_up((job,)))
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
-    status = status.model_copy(
-        update={"integration": begun, "hold": None, "infrastructure_failures": 0}
-    )
-    return PlanDecision(busy(_phase(status, "Running"), "Running", "Tasks are running", now))
+    status = status.model_copy(update={"integration": begun, "infrastructure_failures": 0})
+    return PlanDecision(_phase(status, "Running"))
 
 
 def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -205,18 +207,20 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
             return PlanDecision(_without_project(snapshot, status, now))
         return plan_delivery.deliver(snapshot, status, now)
     fences = () if conditions.is_cancelling(status) else _fences(snapshot, status, now)
-    tasks = snapshot.tasks.values()
+    status, tasks = goes_on(status), snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
     if unfinished:
         to_cancel = tuple(t.metadata.name for t in unfinished if t.spec.cancel is None)
-        status = busy(_phase(status, "Cancelling"), "Cancelling", "Tasks are being ended", now)
+        status = _phase(status, "Cancelling")
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
     if fences or not all(runs.is_over(job, now) for job in snapshot.jobs.values()):
-        status = busy(_phase(status, "Cancelling"), "Cancelling", "its checks are being ended", now)
+        status = _phase(status, "Cancelling")
         return PlanDecision(status, (*fences, *give_up(snapshot.jobs.values())), 2)
-    status = _phase(status, "Cancelled").model_copy(update={"ended_at": now, "hold": None})
-    return PlanDecision(conditions.cancelled(status, reason, now))
+    # That an earlier look had refused the cancel is over.
+    left = conditions.drop(status.conditions, ConditionType.CANCEL_REFUSED)
+    update = {"ended_at": now, "conditions": left}
+    return PlanDecision(_phase(status, "Cancelled").model_copy(update=update))
 
 
 def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
@@ -224,7 +228,7 @@ def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[
     job, jobs = partial(names.plan_job, snapshot.plan.metadata.name), snapshot.jobs
     if status.integration is None:
         begin = job(BEGIN, status.jobs)
-        is_asked_for = status.expanded and status.hold is None and begin not in jobs
+        is_asked_for = status.expanded and not is_held(status) and begin not in jobs
         return (RunFence(begin),) if is_asked_for else ()
     judged, preparing = status.verification, unseen(status, job, jobs)
     if judged is None or snapshot.project is None:

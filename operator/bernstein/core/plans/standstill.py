@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bernstein.api.meta import ConditionType
 from bernstein.api.plan import PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
-from bernstein.core import conditions
-from bernstein.core.conditions import busy, is_stalled, stalled
 from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.plans.tally import failed_for_good
-from bernstein.core.reasons import POLICIES, with_remedy
+from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.waiting import goes_on, is_held, is_stalled, parted, waits
 
 _MOVING = frozenset(
     {
@@ -32,27 +30,53 @@ _PASSING = frozenset(reason for reason, row in POLICIES.items() if row.passes)
 
 
 def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
-    """The status of a suspended Plan, which is at work until what had begun has ended."""
+    """The status of a suspended Plan, which is at work until what had begun has ended.
+
+    What it needs a person for, or is to try again, stays as it is.
+    """
     at_work = ACTIVE | VERIFYING
     if any(t.status.state in at_work and not is_stalled(t.status) for t in snapshot.tasks.values()):
-        return busy(status, "Suspending", "what had begun goes on to its end", now)
-    resting = conditions.drop(status.conditions, ConditionType.RECONCILING)
-    return status.model_copy(update={"conditions": resting})
+        return goes_on(status)
+    if is_stalled(status) or is_held(status):
+        return status
+    return waits(status, WaitReason.PLAN_SUSPENDED, "nothing starts until it is resumed", now)
 
 
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
-    cause = None if any(_moves(t) for t in snapshot.tasks.values()) else _what_stops(snapshot)
-    if cause is None:
-        return busy(
-            status.model_copy(update={"phase": "Running"}), "Running", "Tasks are running", now
-        )
-    reason, text = cause
-    phase = "Failed" if reason == Reason.TASK_FAILED else "Stalled"
-    status = status.model_copy(update={"phase": phase})
-    # A Task's own message has its remedy already.
-    message = with_remedy(text, reason) if reason == Reason.TASK_FAILED else text
-    return stalled(status, reason, message, now)
+    going = [task for task in snapshot.tasks.values() if _moves(task)]
+    cause = None if going else _what_stops(snapshot)
+    if cause is not None:
+        reason, text, remedy = cause
+        phase = "Failed" if reason == Reason.TASK_FAILED else "Stalled"
+        stalled = goes_on(status).model_copy(update={"phase": phase})
+        return waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
+    running = goes_on(status).model_copy(update={"phase": "Running"})
+    waiting = [t for t in going or snapshot.tasks.values() if _only_waits(t)]
+    if len(waiting) < len(going):
+        return running
+    return _waits_like(min(waiting, key=_order, default=None), running, now)
+
+
+def _only_waits(task: Task) -> bool:
+    """An agent that is at work may find out whether it goes on to wait."""
+    return task.status.waiting is not None and task.status.state not in ACTIVE
+
+
+def _order(task: Task) -> tuple[bool, str]:
+    """Those that wait for others of their own Plan last."""
+    waiting = task.status.waiting
+    pending = waiting is not None and waiting.reason == WaitReason.DEPENDENCY_PENDING
+    return pending, task.metadata.name
+
+
+def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanStatus:
+    """Nothing of the Plan is at work: it waits for what its Tasks wait for."""
+    waiting = task.status.waiting if task is not None else None
+    if task is None or waiting is None:
+        return status
+    text, _ = parted(waiting.message)
+    return waits(status, waiting.reason, f"Task '{task.metadata.name}': {text}", now)
 
 
 def _moves(task: Task) -> bool:
@@ -62,26 +86,27 @@ def _moves(task: Task) -> bool:
         return False
     if is_stalled(status):
         return False
-    if status.state is TaskState.OPEN and status.queue is not None:
-        return status.queue.reason in _MOVING | _PASSING
+    if status.state is TaskState.OPEN and status.waiting is not None:
+        return status.waiting.reason in _MOVING | _PASSING
     return True
 
 
-def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str] | None:
-    """(reason, message): why nothing moves; None: Tasks only have to look again."""
+def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None] | None:
+    """(reason, message, remedy): why nothing moves; None: Tasks only have to look again."""
     tasks = list(snapshot.tasks.values())
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}."
+        return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}.", None
     deleted = [r.name for r in snapshot.plan.status.tasks if r.name not in snapshot.tasks]
     if deleted:
         text = f"Tasks were deleted and are not made again: {', '.join(deleted[:5])}."
-        return Reason.TASK_FAILED, text
+        return Reason.TASK_FAILED, text, None
     for task in tasks:
-        stall = conditions.find(task.status.conditions, ConditionType.STALLED)
+        stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
-            return stall.reason, f"Task '{task.metadata.name}': {stall.message}"
+            text, remedy = parted(stall.message)
+            return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or ""
     return None
 
 

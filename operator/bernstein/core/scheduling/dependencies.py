@@ -50,7 +50,8 @@ def unmet(snapshot: TaskSnapshot) -> Unmet | None:
         text = f"Tasks wait for each other in a circle: {' → '.join(names)}"
         return Unmet(Reason.DEPENDENCY_FAILED, text, _BREAK)
     for task in waiting:
-        if task.status.queue is not None and task.status.queue.reason == Reason.DEPENDENCY_FAILED:
+        its = task.status.waiting
+        if its is not None and its.reason == Reason.DEPENDENCY_FAILED:
             name = task.metadata.name
             text = f"Task '{name}' itself waits for what never comes"
             return Unmet(Reason.DEPENDENCY_FAILED, text, f"Look at what Task '{name}' waits for.")

@@ -1,8 +1,8 @@
 """Whose turn it is to land. A lane is the line of Tasks that land in the same ref.
 
-A Task that is verified asks for its turn (`Queued`). The schedule gives it (`Next`), to one in each
-lane, and only then the Task begins to land. The turn stands in the Task's status: whoever leads
-next reads it there, and it is taken back with a write of that Task alone.
+A Task that is verified asks for its turn: it waits for `MergeQueue`. The schedule gives it
+(`Next`), to one in each lane, and only then the Task begins to land. The turn stands in the Task's
+status: whoever leads next reads it there, and it is taken back with a write of that Task alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.api.waiting import QueueReason, WaitReason
-from bernstein.core.conditions import busy, is_stalled
+from bernstein.api.waiting import WaitReason
+from bernstein.core.waiting import goes_on, is_stalled, waits
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -28,7 +28,8 @@ def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]
     lanes: defaultdict[str | None, list[Task]] = defaultdict(list)
     for task in tasks:
         delivery = task.status.delivery
-        if task.status.state is TaskState.DONE and delivery is not None and delivery.step:
+        on_its_way = _step(task.status) is not None or _is_queued(task.status)
+        if task.status.state is TaskState.DONE and delivery is not None and on_its_way:
             lanes[delivery.onto].append(task)
     decided = [each for lane in lanes.values() for each in _lane(lane, now)]
     return sorted(decided, key=lambda each: _step(each[1]) != "Next")
@@ -37,26 +38,30 @@ def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]
 def _lane(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]:
     lost = [t for t in tasks if _step(t.status) == "Next" and _is_kept_back(t.status)]
     for task in lost:
-        yield task, _queued(task.status)
+        yield task, _without_turn(task.status)
     moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
-    before = next((t for t in moving if _step(t.status) != "Queued"), None)
+    before = next((t for t in moving if _step(t.status) is not None), None)
     for task in sorted((t for t in moving if _asks(t)), key=_order):
         if before is not None:
             yield task, _behind(task.status, before, now)
         elif not lost:
             # Else once it is seen that the turn was taken back.
-            yield task, _next(task.status, now)
+            yield task, _next(task.status)
         before = task
 
 
 def _asks(task: Task) -> bool:
     going = task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
-    return _step(task.status) == "Queued" and not going and not _is_kept_back(task.status)
+    return _step(task.status) is None and _is_queued(task.status) and not going
+
+
+def _is_queued(status: TaskStatus) -> bool:
+    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
 
 
 def _is_kept_back(status: TaskStatus) -> bool:
     """It asks for its turn anew once it may go on."""
-    return status.hold is not None or is_stalled(status)
+    return status.waiting is not None
 
 
 def _order(task: Task) -> tuple[int, datetime, str]:
@@ -67,18 +72,15 @@ def _step(status: TaskStatus) -> str | None:
     return status.delivery.step if status.delivery is not None else None
 
 
-def _queued(status: TaskStatus) -> TaskStatus:
+def _without_turn(status: TaskStatus) -> TaskStatus:
     assert status.delivery is not None
-    return status.model_copy(
-        update={"delivery": status.delivery.model_copy(update={"step": "Queued"})}
-    )
+    return status.model_copy(update={"delivery": status.delivery.model_copy(update={"step": None})})
 
 
-def _next(status: TaskStatus, now: datetime) -> TaskStatus:
+def _next(status: TaskStatus) -> TaskStatus:
     assert status.delivery is not None
     delivery = status.delivery.model_copy(update={"step": "Next"})
-    status = status.model_copy(update={"delivery": delivery, "queue": None})
-    return busy(status, "NextToLand", "it is its turn to land", now)
+    return goes_on(status.model_copy(update={"delivery": delivery}))
 
 
 def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
@@ -86,9 +88,6 @@ def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
     on: Jobs that are gone had earlier numbers in their names."""
     assert status.delivery is not None
     text = f"'{before.metadata.name}' lands first"
-    delivery = Delivery(
-        state="Pending", step="Queued", onto=status.delivery.onto, round=status.delivery.round
-    )
-    reason = QueueReason(reason=WaitReason.MERGE_QUEUE, message=text)
-    status = status.model_copy(update={"delivery": delivery, "queue": reason})
-    return busy(status, WaitReason.MERGE_QUEUE, text, now)
+    delivery = Delivery(state="Pending", onto=status.delivery.onto, round=status.delivery.round)
+    status = status.model_copy(update={"delivery": delivery})
+    return waits(status, WaitReason.MERGE_QUEUE, text, now)

@@ -8,30 +8,42 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import QueueReason, WaitReason
+from bernstein.api.waiting import Waiting, WaitReason
 from bernstein.core import names
-from bernstein.core.conditions import busy, is_stalled, note, stalled
+from bernstein.core.conditions import note
 from bernstein.core.fsm import move
-from bernstein.core.reasons import with_remedy
 from bernstein.core.routing.choose import route_of
-from bernstein.core.scheduling import waiting
-from bernstein.core.scheduling.waiting import Wait
+from bernstein.core.scheduling import chain
+from bernstein.core.scheduling.chain import Wait
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import wait as wait_for
+from bernstein.core.waiting import waits as waits_for
 
 
 def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
     """The status of a Task that does not start."""
     status = _with_dependencies(snapshot, status, wait, now)
-    queue = QueueReason(reason=wait.reason, message=wait.message)
-    queued = status.model_copy(update={"queue": queue})
-    if wait.needs_person:
-        message = with_remedy(wait.message, wait.reason, own=wait.remedy)
-        return stalled(queued, wait.reason, message, now)
-    # Stalled already says why it is held, and with more words than the queue: it stays.
-    is_held = status.hold is not None and is_stalled(status)
-    if is_held or wait.seconds is not None:
-        return queued
-    return busy(queued, "Queued", wait.message, now)
+    if (met := met_itself(status, wait)) is not None:
+        return status.model_copy(update={"waiting": met.model_copy(update={"until": None})})
+    return waits_for(
+        status,
+        wait.reason,
+        wait.message,
+        now,
+        needs_person=wait.needs_person,
+        remedy=wait.remedy,
+    )
+
+
+def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
+    """What the Task has met itself, where another one tries the same first.
+
+    It stays as it is: it says more than that it waits for the other one.
+    """
+    waiting = status.waiting
+    if wait.needs_person or waiting is None or waiting.tried is None:
+        return None
+    return waiting if wait.reason == waiting.reason == waiting.tried.reason else None
 
 
 def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
@@ -39,18 +51,24 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     assert snapshot.project is not None
     status = _with_dependencies(snapshot, snapshot.task.status, None, now)
     number = status.sessions + 1
-    claim = move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
+    return move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
         update={
             "project_uid": snapshot.project.metadata.uid,
             "sessions": number,
             "session": names.session(snapshot.task.metadata.name, number),
-            "queue": None,
+            "waiting": _tries(status, now),
             "verification": None,
             "delivery": None,
             "model": route_of(snapshot).model,
         }
     )
-    return busy(claim, "Claimed", "its session is starting", now)
+
+
+def _tries(status: TaskStatus, now: datetime) -> Waiting | None:
+    """What its session finds out: whether it goes on to wait for what it has met before."""
+    if status.waiting is None or (tried := status.waiting.tried) is None:
+        return None
+    return wait_for(tried.reason, "its session tries whether it is mended", now, tried=tried)
 
 
 def _with_dependencies(
@@ -63,6 +81,6 @@ def _with_dependencies(
         return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)
     if wait.reason in (WaitReason.DEPENDENCY_PENDING, Reason.DEPENDENCY_FAILED):
         return note(status, ConditionType.DEPENDENCIES_MET, False, wait.reason, wait.message, now)
-    if waiting.first(waiting.LAUNCH, snapshot, now) is not None:
+    if chain.first(chain.LAUNCH, snapshot, now) is not None:
         return status
     return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import Hold
+from bernstein.api.waiting import Tried
 from bernstein.core.scheduling.occupancy import holds_files
 
 Order = tuple[bool, int, datetime, str]
@@ -28,10 +28,10 @@ class Peer:
     agent: str
     provider: Hashable
     """The same for agents that talk to one provider with one key."""
-    hold: Hold | None
-    """The hold that it waits for, or whose cause its session probes now."""
+    tried: Tried | None
+    """What it has met itself and is to try again, or its session tries now."""
     ready: bool
-    """Open, with nothing but capacity, files and the holds of others between it and a session."""
+    """Open, with nothing but capacity, files and the probes of others between it and a session."""
     stalled: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """One Task tries whether what is broken outside is mended; those that need the same wait for it.
 
-How far a hold reaches is its scope, by the table of reasons. What a session itself says is evidence
+Whom it concerns is its scope, by the table of reasons. What a session itself says is evidence
 for its own Task alone, until a second one has met the same.
 """
 
@@ -11,32 +11,33 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from bernstein.api.project import Agent
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import QueueReason
-from bernstein.core.reasons import Holds, policy
+from bernstein.api.waiting import WaitScope
+from bernstein.core.reasons import policy
+from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
 
 EVIDENCE = 2
-"""So many Tasks must be held for the same before others wait for the provider."""
+"""So many Tasks must have met the same before others wait for the provider."""
 
-Scope = tuple[Holds, Hashable]
+Scope = tuple[WaitScope, Hashable]
 
 
 class Probes:
-    """The holds of some Tasks, to be asked about others: of each scope the one that probes."""
+    """What some Tasks have met, to be asked about others: of each scope the one that probes."""
 
     def __init__(self, peers: Iterable[Peer]) -> None:
         self._first: dict[Scope, Peer] = {}
-        held = sorted((p for p in peers if p.hold is not None), key=_order)
-        said = Counter((_scope(p), p.hold.reason) for p in held if p.hold is not None)
-        for peer in held:
+        met = sorted((p for p in peers if p.tried is not None), key=_order)
+        said = Counter((_scope(p), p.tried.reason) for p in met if p.tried is not None)
+        for peer in met:
             scope = _scope(peer)
-            if scope is None or peer.hold is None:
+            if scope is None or peer.tried is None:
                 continue
-            needs = EVIDENCE if policy(peer.hold.reason).hearsay else 1
-            if said[scope, peer.hold.reason] >= needs:
+            needs = EVIDENCE if policy(peer.tried.reason).hearsay else 1
+            if said[scope, peer.tried.reason] >= needs:
                 self._first.setdefault(scope, peer)
 
-    def waits_for(self, me: Peer) -> QueueReason | None:
+    def waits_for(self, me: Peer) -> Wait | None:
         """Whom this Task waits for; None: for nobody, or it probes itself."""
         if not self._first:
             return None
@@ -44,9 +45,8 @@ class Probes:
         first = min(found, key=_order, default=None)
         if first is None or first is me or (self._probes(me) and _order(me) < _order(first)):
             return None
-        assert first.hold is not None
-        text = f"'{first.name}' cannot start: {first.hold.message}"
-        return QueueReason(reason=first.hold.reason, message=text[:1024])
+        assert first.tried is not None
+        return Wait(first.tried.reason, f"'{first.name}' tries first whether it is mended")
 
     def _probes(self, me: Peer) -> bool:
         scope = _scope(me)
@@ -61,18 +61,18 @@ def provider(agent: Agent) -> Hashable:
 
 
 def _scopes(peer: Peer) -> Iterator[Scope]:
-    yield Holds.PLAN, peer.plan
-    yield Holds.AGENT, peer.agent
-    yield Holds.PROVIDER, peer.provider
-    yield Holds.REPOSITORY, None
+    yield WaitScope.PLAN, peer.plan
+    yield WaitScope.AGENT, peer.agent
+    yield WaitScope.PROVIDER, peer.provider
+    yield WaitScope.REPOSITORY, None
 
 
 def _scope(peer: Peer) -> Scope | None:
-    """Whom the Task's hold reaches; None: nobody else."""
-    if peer.hold is None:
+    """Whom it concerns what the Task has met; None: nobody else."""
+    if peer.tried is None:
         return None
-    holds = policy(peer.hold.reason).holds
-    return next((scope for scope in _scopes(peer) if scope[0] is holds), None)
+    of_reason = policy(peer.tried.reason).holds
+    return next((scope for scope in _scopes(peer) if scope[0] is of_reason), None)
 
 
 def _order(peer: Peer) -> tuple[bool, Order]:

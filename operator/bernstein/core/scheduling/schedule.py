@@ -11,7 +11,7 @@ twice, and nobody is passed by who comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -19,16 +19,16 @@ from decimal import Decimal
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core import owners
-from bernstein.core.conditions import is_stalled
+from bernstein.core import owners, progress
 from bernstein.core.money import budget
-from bernstein.core.scheduling import lanes, opening, waiting
+from bernstein.core.scheduling import chain, lanes, opening
+from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
-from bernstein.core.scheduling.turns import Capacity, queue_reasons
-from bernstein.core.scheduling.waiting import Wait
+from bernstein.core.scheduling.turns import Capacity, obstacles
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+from bernstein.core.waiting import is_stalled
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,27 @@ class Schedule:
 def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     """For all Tasks of the Project."""
     waiters = list(_waiters(snapshot))
-    own = {w.task.metadata.name: waiting.first(waiting.CHAIN, w, now) for w in waiters}
-    peers = [_peer(task, snapshot, own, now) for task in snapshot.members]
-    turns = queue_reasons([p for p in peers if p is not None], _capacity(snapshot))
+    own = {w.task.metadata.name: chain.first(chain.CHAIN, w, now) for w in waiters}
+    held = {w.task.metadata.name for w in waiters if _is_held(w, own, now)}
+    peers = [_peer(task, snapshot, own, held, now) for task in snapshot.members]
+    turns = obstacles([p for p in peers if p is not None], _capacity(snapshot))
     claims, waits = [], []
     for waiter in waiters:
         task = waiter.task
-        wait = own[task.metadata.name]
-        queue = turns.get(task.metadata.name)
-        if wait is None and queue is None:
+        wait = own[task.metadata.name] or turns.get(task.metadata.name)
+        if wait is None:
             claims.append((task, opening.claimed(waiter, now)))
-            continue
-        wait = wait or Wait(queue.reason, queue.message) if queue is not None else wait
-        assert wait is not None
-        if not _says(task, wait):
+        elif not _says(task.status, wait):
             waits.append((task, opening.waits(waiter, task.status, wait, now)))
-    landing = _changed(lanes.turns(snapshot.members, now))
+    landing = lanes.turns(snapshot.members, now)
     moved = [each for each in landing if _step(each[1]) != _step(each[0].status)]
     behind = [each for each in landing if _step(each[1]) == _step(each[0].status)]
     seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
-    return Schedule((*claims, *moved), (*behind, *waits), min(seconds, default=None))
+    return Schedule(
+        _changed((*claims, *moved), now),
+        _changed((*behind, *waits), now),
+        min(seconds, default=None),
+    )
 
 
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
@@ -101,15 +102,25 @@ def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decima
     return known[uid]
 
 
+def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime) -> bool:
+    """Whether nothing but time is between the Task and its turn to try again."""
+    wait = own[waiter.task.metadata.name]
+    is_held = wait is not None and wait.seconds is not None
+    return is_held and chain.first(chain.OTHERS, waiter, now) is None
+
+
 def _peer(
-    task: Task, snapshot: ProjectSnapshot, own: Mapping[str, Wait | None], now: datetime
+    task: Task,
+    snapshot: ProjectSnapshot,
+    own: Mapping[str, Wait | None],
+    held: Collection[str],
+    now: datetime,
 ) -> Peer | None:
     """The Task as `turns` sees it; None: it has nothing and is not ready."""
     meta, status, project = task.metadata, task.status, snapshot.project
     ready = meta.name in own and own[meta.name] is None
-    is_held = _is_held(own.get(meta.name), status)
     stalled = is_stalled(status)
-    probes = ready or is_held or status.state is TaskState.CLAIMED
+    probes = ready or meta.name in held or status.state is TaskState.CLAIMED
     if not probes and not holds_files(status.state, stalled=stalled):
         return None
     agent = project.spec.agent(task.spec.cli)
@@ -123,15 +134,10 @@ def _peer(
         files=task.spec.files,
         agent=agent.name if agent else "",
         provider=provider(agent) if agent else "",
-        hold=status.hold if probes else None,
+        tried=status.waiting.tried if status.waiting is not None and probes else None,
         ready=ready,
         stalled=stalled,
     )
-
-
-def _is_held(wait: Wait | None, status: TaskStatus) -> bool:
-    """Whether nothing but its own hold is between the Task and its turn."""
-    return wait is not None and wait.seconds is not None and status.hold is not None
 
 
 def _capacity(snapshot: ProjectSnapshot) -> Capacity:
@@ -141,13 +147,25 @@ def _capacity(snapshot: ProjectSnapshot) -> Capacity:
     return Capacity(limits.max_agents, of_plans, limits.undeclared_files_exclusive)
 
 
-def _says(task: Task, wait: Wait) -> bool:
-    queue = task.status.queue
-    return queue is not None and (queue.reason, queue.message) == (wait.reason, wait.message)
+def _says(status: TaskStatus, wait: Wait) -> bool:
+    """Whether the status says so already; what it leaves open is found out when it is made anew."""
+    if wait.seconds is not None:
+        return True
+    if (met := opening.met_itself(status, wait)) is not None:
+        return met.until is None
+    waiting = status.waiting
+    return (
+        waiting is not None
+        and waiting.until is None
+        and (waiting.reason, waiting.message) == (wait.reason, wait.message)
+    )
 
 
-def _changed(decided: Iterable[tuple[Task, TaskStatus]]) -> list[tuple[Task, TaskStatus]]:
-    return [(task, status) for task, status in decided if status != task.status]
+def _changed(
+    decided: Iterable[tuple[Task, TaskStatus]], now: datetime
+) -> tuple[tuple[Task, TaskStatus], ...]:
+    told = ((task, progress.of_task(task, status, now)) for task, status in decided)
+    return tuple((task, status) for task, status in told if status != task.status)
 
 
 def _step(status: TaskStatus) -> str | None:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bernstein.api.waiting import QueueReason, WaitReason
+from bernstein.api.waiting import WaitReason
 from bernstein.core.fsm import ACTIVE
+from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.file_overlap import HeldFiles, Overlap
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import Probes
@@ -33,7 +34,7 @@ class Capacity:
     """A Task that declares no files runs alone."""
 
 
-def queue_reasons(peers: Sequence[Peer], capacity: Capacity) -> dict[str, QueueReason | None]:
+def obstacles(peers: Sequence[Peer], capacity: Capacity) -> dict[str, Wait | None]:
     """For each ready Task why it may not start now, by name; None: it may."""
     in_order = sorted((p for p in peers if p.ready), key=lambda p: p.order)
     probes = Probes(peers)
@@ -44,7 +45,7 @@ def queue_reasons(peers: Sequence[Peer], capacity: Capacity) -> dict[str, QueueR
     for peer in ready:
         if peer.batch and not only_batch:
             text = "waits until no other Task is ready"
-            reasons[peer.name] = QueueReason(reason=WaitReason.BATCH_WAITS, message=text)
+            reasons[peer.name] = Wait(WaitReason.BATCH_WAITS, text)
         else:
             reasons[peer.name] = taken.obstacle(peer)
     return reasons
@@ -76,11 +77,11 @@ class _Taken:
         return held
 
     @cached_property
-    def _full(self) -> QueueReason:
+    def _full(self) -> Wait:
         text = f"all {self._capacity.project} agents of the Project are at work"
-        return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
+        return Wait(WaitReason.MAX_AGENTS, text)
 
-    def obstacle(self, peer: Peer) -> QueueReason | None:
+    def obstacle(self, peer: Peer) -> Wait | None:
         """Why the Task cannot start beside the others; None: it takes its agent and its files."""
         if self._active >= self._capacity.project:
             return self._full
@@ -88,7 +89,7 @@ class _Taken:
         if limit is not None and self._of_plan[peer.plan] >= limit:
             kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""
             text = f"all {limit} agents of the Plan are at work{kept}"
-            return QueueReason(reason=WaitReason.MAX_AGENTS, message=text)
+            return Wait(WaitReason.MAX_AGENTS, text)
         overlap = self._overlap(peer)
         self._take_files(peer)
         if overlap is None:
@@ -101,7 +102,7 @@ class _Taken:
         text = f"its files overlap with those of '{overlap.holder}'"
         if not overlap.sure:
             text = f"its files may overlap with those of '{overlap.holder}': too many to compare"
-        return QueueReason(reason=WaitReason.FILE_OVERLAP, message=text)
+        return Wait(WaitReason.FILE_OVERLAP, text)
 
     def _take_files(self, peer: Peer) -> None:
         self._files.add(peer.name, peer.files)

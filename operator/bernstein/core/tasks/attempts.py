@@ -9,8 +9,6 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, TaskStatus
-from bernstein.core import holds
-from bernstein.core.conditions import busy, ended, stalled
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
@@ -19,10 +17,10 @@ from bernstein.core.reasons import (
     Retry,
     policy,
     seconds_to_wait,
-    with_remedy,
 )
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import goes_on, held, waits
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
@@ -75,17 +73,18 @@ def count_failure(
 
 def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
     """Failed: to be tried again, or for good where no retry is left."""
-    failed = move(status, TaskState.FAILED, reason, now).model_copy(update={"hold": None})
+    failed = goes_on(move(status, TaskState.FAILED, reason, now))
     if may_retry(failed, snapshot.task.spec.max_retries):
-        return busy(failed, "Retrying", "it is tried again", now)
+        return failed
     return _no_retry_left(failed, reason, now)
 
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
+    said = _last_message(status)
     tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
-    text = f"no retry is left after {tries}: {_last_message(status)}"
-    over = status.model_copy(update={"ended_at": now, "hold": None, "queue": None})
-    return stalled(ended(over, False, reason, text, now), reason, with_remedy(text, reason), now)
+    text = ": ".join(part for part in (f"no retry is left after {tries}", said) if part)
+    over = goes_on(status).model_copy(update={"ended_at": now})
+    return waits(over, reason, text, now, needs_person=True)
 
 
 def _last_message(status: TaskStatus) -> str:
@@ -103,25 +102,19 @@ def not_counted(
     message: str,
     now: datetime,
 ) -> TaskStatus:
-    """A failure that costs no attempt: tried again at once or after a hold, as the table says."""
+    """A failure that costs no attempt: tried again at once or after a while, as the table says."""
     retry = policy(reason).retry
     if retry is Retry.PROBE:
-        held = holds.hold(reason, message, snapshot.project, now)
-        status = status.model_copy(update={"hold": held})
+        status = held(status, reason, message, snapshot.project, now)
         if _agent_worked(session, reason):
             # It cost a whole run, so it counts to the cap.
-            again = infrastructure(status, reason, message, now)
-            if again.state is not TaskState.OPEN:
-                return again
-        else:
-            again = move(status, TaskState.OPEN, reason, now)
-        return stalled(again, reason, with_remedy(message, reason, snapshot.project), now)
+            return infrastructure(status, reason, message, now)
+        return move(status, TaskState.OPEN, reason, now)
     if retry in (Retry.BACK_OFF, Retry.LATER):
         outcome = session.status.outcome
         asked = outcome.retry_after_seconds if outcome is not None else None
         wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
-        held = holds.hold(reason, message, snapshot.project, now, wait)
-        status = status.model_copy(update={"hold": held})
+        status = held(status, reason, message, snapshot.project, now, wait, needs_person=False)
     return infrastructure(status, reason, message, now)
 
 
@@ -139,7 +132,6 @@ def infrastructure(status: TaskStatus, reason: str, message: str, now: datetime)
         update={"infrastructure_failures": status.infrastructure_failures + 1}
     )
     if counted.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES:
-        again = move(counted, TaskState.OPEN, reason, now)
-        return busy(again, "Retrying", message, now)
+        return move(counted, TaskState.OPEN, reason, now)
     failed = move(counted, TaskState.FAILED, reason, now).model_copy(update={"feedback": message})
     return _no_retry_left(failed, reason, now)

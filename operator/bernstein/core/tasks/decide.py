@@ -7,9 +7,11 @@ landed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.states import TaskState
+from bernstein.core import progress
 from bernstein.core.actions import TaskDecision, give_up
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
@@ -21,6 +23,11 @@ from bernstein.core.tasks.running import decide_running
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     """The Task's next step."""
+    decision = _decide(snapshot, now)
+    return replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+
+
+def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     task = snapshot.task
     status = task.status.model_copy(
         update={

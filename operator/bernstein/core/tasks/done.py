@@ -9,25 +9,24 @@ from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
-from bernstein.core.conditions import note, stalled
+from bernstein.core.conditions import note
 from bernstein.core.delivery import landing
 from bernstein.core.delivery.task import deliver
-from bernstein.core.reasons import with_remedy
-from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.verification.task import question
+from bernstein.core.waiting import waits
 
 
 def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose agent has reported success."""
-    wait = waiting.first(waiting.OWNERS, snapshot, now)
+    wait = chain.first(chain.OWNERS, snapshot, now)
     if wait is not None:
-        message = with_remedy(wait.message, wait.reason)
-        return TaskDecision(stalled(status, wait.reason, message, now))
+        return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
     if status.verification.passed is None and not landing.is_lost(status):

@@ -8,7 +8,6 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision, give_up
-from bernstein.core.conditions import busy
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
@@ -18,8 +17,7 @@ def decide_failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     """Open again while a retry is left; without one Failed is final."""
     if not may_retry(status, snapshot.task.spec.max_retries):
         return TaskDecision(status, give_up(snapshot.jobs.values()))
-    reopened = move(status, TaskState.OPEN, "Retry", now)
-    return TaskDecision(busy(reopened, "Open", "it is tried again", now))
+    return TaskDecision(move(status, TaskState.OPEN, "Retry", now))
 
 
 def decide_orphaned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

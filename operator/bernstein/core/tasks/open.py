@@ -8,10 +8,10 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
-from bernstein.core.conditions import busy
 from bernstein.core.fsm import move
-from bernstein.core.scheduling import opening, waiting
+from bernstein.core.scheduling import chain, opening
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import goes_on
 
 _NO_PROJECT = (Reason.PROJECT_NOT_FOUND, Reason.PROJECT_GONE)
 
@@ -19,15 +19,14 @@ _NO_PROJECT = (Reason.PROJECT_NOT_FOUND, Reason.PROJECT_GONE)
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task that nobody has looked at yet is Open."""
     status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
-    return decide_open(snapshot, busy(status, "Open", "about to start", now), now)
+    return decide_open(snapshot, status, now)
 
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task without a Project is in no schedule: then this says so."""
-    wait = waiting.project_gone(snapshot, now)
+    wait = chain.project_gone(snapshot, now)
     if wait is not None:
         return TaskDecision(opening.waits(snapshot, status, wait, now))
-    if status.queue is not None and status.queue.reason in _NO_PROJECT:
-        found = status.model_copy(update={"queue": None})
-        return TaskDecision(busy(found, "Open", "about to start", now))
+    if status.waiting is not None and status.waiting.reason in _NO_PROJECT:
+        return TaskDecision(goes_on(status))
     return TaskDecision(status)

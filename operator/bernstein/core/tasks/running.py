@@ -10,15 +10,15 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.core.actions import CreateSession, TaskDecision
-from bernstein.core.conditions import busy
 from bernstein.core.fsm import move
 from bernstein.core.reasons import policy
-from bernstein.core.scheduling import waiting
+from bernstein.core.scheduling import chain
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import count_failure, infrastructure, not_counted, settle
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
+from bernstein.core.waiting import goes_on
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -30,9 +30,7 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if state in (None, SessionState.STARTING):
         return TaskDecision(status)
     if status.state is TaskState.CLAIMED and _ran(session):
-        started = move(status, TaskState.IN_PROGRESS, "AgentStarted", now)
-        cleared = started.model_copy(update={"hold": None})
-        return TaskDecision(busy(cleared, "InProgress", "the agent is at work", now))
+        return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
         return TaskDecision(status)
     return TaskDecision(_session_ended(snapshot, session, status, now))
@@ -43,11 +41,10 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
         return TaskDecision(
             infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
-    wait = waiting.first(waiting.LAUNCH, snapshot, now)
+    wait = chain.first(chain.LAUNCH, snapshot, now)
     if wait is None:
         return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))
-    reopened = move(status, TaskState.OPEN, wait.reason, now)
-    return TaskDecision(busy(reopened, "Open", wait.message, now))
+    return TaskDecision(move(status, TaskState.OPEN, wait.reason, now))
 
 
 def _ran(session: AgentSession) -> bool:
@@ -107,7 +104,6 @@ def _reported_done(
         # Known already, so that the first look at it has nothing to write.
         policy_of_now = summary.policy(specs_of(snapshot, judged))
         judged = judged.model_copy(update={"policy": policy_of_now})
-    done = move(status, TaskState.DONE, "Reported", now).model_copy(
+    return move(status, TaskState.DONE, "Reported", now).model_copy(
         update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}
     )
-    return busy(done, "Verifying", "the janitor and the gates look at what it left", now)

@@ -8,7 +8,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import POLICIES, with_remedy
+from bernstein.core.reasons import POLICIES, remedy_of
 from bernstein.core.verification.inspections import is_inspection
 
 _TITLE = 120
@@ -27,13 +27,15 @@ def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis) -> str:
     return f"'{called}' could not run: {why.reason}: {why.message}"
 
 
-def with_remedy_of(
+def remedy(
     text: str, check: str, checks: Iterable[CheckSpec], reason: str, project: Project
 ) -> str:
-    """The text with what helps against exactly this, and the place where it can be changed."""
+    """What helps against exactly this, and the place where it can be changed."""
     own = _own(_named(check, checks), reason, project)
+    if own is not None:
+        return own
     known = reason in POLICIES and POLICIES[Reason(reason)].remedy
-    return with_remedy(text, reason if known else Reason.GATE_ERRORED, project, own=own)
+    return remedy_of(reason if known else Reason.GATE_ERRORED, text, project)
 
 
 def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:

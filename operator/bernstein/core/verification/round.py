@@ -20,11 +20,11 @@ from bernstein.api.pod import CHECK, INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.api.waiting import Hold
+from bernstein.api.waiting import Waiting as Waits
 from bernstein.checks.spec import CheckSpec
-from bernstein.core import holds, labels, names
+from bernstein.core import labels, names
 from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
-from bernstein.core.conditions import Progress, busy, stalled
+from bernstein.core.conditions import Progress
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
@@ -33,13 +33,12 @@ from bernstein.core.reasons import (
     Retry,
     policy,
     seconds_to_wait,
-    with_remedy,
 )
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.inspections import inspections
+from bernstein.core.waiting import goes_on, held, is_held, is_mended, seconds_left
 
-CHANGED = "the Project's checks have changed"
 ENDLESS = (
     f"the checks were run {MAX_ROUNDS} times without an end: "
     "are the CRDs of the cluster as new as the operator?"
@@ -52,7 +51,7 @@ class Judged(Progress, Protocol):
     @property
     def verification(self) -> Verification | None: ...
     @property
-    def hold(self) -> Hold | None: ...
+    def waiting(self) -> Waits | None: ...
     @property
     def gate_errors(self) -> int: ...
     @property
@@ -107,8 +106,7 @@ class Rejected(Generic[S]):
     @property
     def which(self) -> str:
         """The checks that said no, in words."""
-        rejected = summary.rejected(self.results)
-        return ", ".join(f"{r.title} ({r.verdict})" for r in rejected)
+        return summary.which(self.results)
 
 
 @dataclass(frozen=True)
@@ -134,20 +132,21 @@ def take(
     """One look at the checks of a tree that has no verdict yet. `jobs`: by name."""
     judged, project = status.verification, question.project
     assert judged is not None
-    if status.hold is not None:
+    if status.waiting is not None and is_held(status):
         over = _is_over(status) or _is_endless(judged)
-        over = over and not holds.is_mended(status.hold, project)
-        seconds = None if over else holds.seconds_left(status.hold, project, now)
+        over = over and not is_mended(status.waiting, project)
+        seconds = None if over else seconds_left(status.waiting, project, now)
         if over or seconds is not None:
             return Waiting(status, (), seconds)
-        status, judged = _resumed(status, judged, now)
+        status, judged = _resumed(status, judged)
+    status = goes_on(status)
     if _is_endless(judged):
         return Waiting(_endless(status, project, now))
     jobs_to_run = _runs(question, judged, jobs)
     existing = _existing(jobs_to_run, judged, jobs, now)
     policy = summary.policy(question.checks)
     if judged.policy not in (None, policy) or _is_outdated(jobs_to_run, existing):
-        return Waiting(again(status, afresh(judged), CHANGED, now), give_up(_judging(jobs)))
+        return Waiting(again(status, afresh(judged)), give_up(_judging(jobs)))
     unasked = [job for job in _judging(jobs) if job.name not in _names(jobs_to_run)]
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": policy})
@@ -174,7 +173,7 @@ def unseen(
 ) -> tuple[RunFence, ...]:
     """Fences for the Jobs of this round that may have been asked for, and that nobody sees yet."""
     judged = status.verification
-    if judged is None or judged.passed is not None or judged.lost or status.hold is not None:
+    if judged is None or judged.passed is not None or judged.lost or is_held(status):
         return ()
     jobs_to_run = _runs(question, judged, jobs)
     existing = _existing(jobs_to_run, judged, jobs, now)
@@ -182,9 +181,9 @@ def unseen(
     return tuple(RunFence(run.job) for run in asked)
 
 
-def again(status: S, judged: Verification, text: str, now: datetime) -> S:
+def again(status: S, judged: Verification) -> S:
     """The status in which `judged` is to be judged by the Jobs of a new round."""
-    return busy(status.model_copy(update={"verification": judged}), "Verifying", text, now)
+    return goes_on(status.model_copy(update={"verification": judged}))
 
 
 def next_round(judged: Verification) -> Verification:
@@ -211,20 +210,16 @@ def _is_endless(judged: Verification) -> bool:
 
 def _endless(status: S, project: Project, now: datetime) -> S:
     """Held until the Project changes."""
-    held = holds.hold(Reason.GATE_ERRORED, ENDLESS, project, now)
-    status = status.model_copy(update={"hold": held})
-    return stalled(status, Reason.GATE_ERRORED, with_remedy(ENDLESS, Reason.GATE_ERRORED), now)
+    return held(status, Reason.GATE_ERRORED, ENDLESS, project, now, None)
 
 
-def _resumed(status: S, judged: Verification, now: datetime) -> tuple[S, Verification]:
-    """Without its hold; what was counted too often is counted anew."""
+def _resumed(status: S, judged: Verification) -> tuple[S, Verification]:
+    """The status of what is judged again; what was counted too often is counted anew."""
     if _is_endless(judged):
         judged = judged.model_copy(update={"first_round": judged.round})
     errors = 0 if _is_over(status) else status.gate_errors
-    update: dict[str, object] = {"gate_errors": errors, "hold": None, "verification": judged}
-    return busy(
-        status.model_copy(update=update), "Verifying", "the checks are run again", now
-    ), judged
+    update: dict[str, object] = {"gate_errors": errors, "verification": judged}
+    return status.model_copy(update=update), judged
 
 
 def _runs(
@@ -305,7 +300,7 @@ def _judge(
     rejected, errored = summary.rejected(results), summary.errored(results)
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
-        return Waiting(again(status, once, "a check ran out of memory; once more", now))
+        return Waiting(again(status, once))
     judged = judged.model_copy(update={"checks": results, "abandoned": None})
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
@@ -337,10 +332,15 @@ def _cannot_run(
     status = status.model_copy(update=update)
     wait = seconds_to_wait(why.reason, errors)
     if wait or _is_over(status):
-        held = holds.hold(Reason.GATE_ERRORED, text, project, now, wait)
-        status = status.model_copy(update={"hold": held})
-        message = remedies.with_remedy_of(text, check, checks, why.reason, project)
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
-        tell = busy if mends_itself else stalled
-        status = tell(status, Reason.GATE_ERRORED, message, now)
+        status = held(
+            status,
+            Reason.GATE_ERRORED,
+            text,
+            project,
+            now,
+            None if _is_over(status) else wait,
+            needs_person=not mends_itself,
+            remedy=remedies.remedy(text, check, checks, why.reason, project),
+        )
     return CannotRun(status, text)

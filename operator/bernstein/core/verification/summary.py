@@ -38,6 +38,11 @@ def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
     return [r for r in results if r.required and r.verdict in ("Failed", "TimedOut")]
 
 
+def which(results: Iterable[CheckResult]) -> str:
+    """The checks that said no, in words."""
+    return ", ".join(f"{r.title} ({r.verdict})" for r in rejected(results))
+
+
 def ran_out_of_memory(results: Iterable[CheckResult]) -> bool:
     return any(result.reason == "OutOfMemory" for result in results)
 

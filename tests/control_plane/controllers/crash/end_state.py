@@ -68,7 +68,6 @@ def _task(task: Object) -> Object:
         "sessions": status["sessions"],
         "attempts": [[a[field] for field in fields] for a in status.get("attempts", [])],
         "moves": [move["toState"] for move in status["history"]],
-        "queue": status.get("queue"),
     }
 
 
@@ -84,7 +83,14 @@ def _common(obj: Object) -> Object:
         "verdicts": [[c["name"], c["verdict"]] for c in verification.get("checks", [])],
         "delivery": {field: delivery.get(field) for field in ("state", "step", "round")},
         "ended": "endedAt" in status,
-        "hold": status.get("hold"),
+        "waiting": _waiting(status.get("waiting")),
+    }
+
+
+def _waiting(waiting: Object | None) -> Object | None:
+    """But for its times."""
+    return waiting and {
+        key: value for key, value in waiting.items() if key not in ("since", "until")
     }
 
 

@@ -90,7 +90,7 @@ def test_the_list_of_plans_fits_80_columns() -> None:
     shown.show(tables.plan_table([plan()]))
 
     head, _, row = console.export_text().splitlines()
-    assert head.split() == ["PLAN", "PHASE", "STAGE", "CLOSED", "COST", "AGE"]
+    assert head.split() == ["PLAN", "PHASE", "REASON", "STAGE", "CLOSED", "COST", "AGE"]
     assert row.split() == ["rate-limit-api", "Running", "implement", "2/7", "$0.42", "5m"]
 
 
@@ -226,7 +226,7 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
                     "generation": 1,
                 },
             },
-            "no such image",
+            "no such image (again at 00:00:00 UTC)",
         ),
     ],
 )

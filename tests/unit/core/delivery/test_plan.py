@@ -8,7 +8,6 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.pod import Changed, LandResult, PrepareResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import Hold
 from bernstein.core.actions import DeleteJobs, KeepCheckLogs, RunCheck, RunLand, RunPrepare
 from bernstein.core.reasons import PROBE_SECONDS
 from tests.unit.core import objects
@@ -120,7 +119,7 @@ def test_a_tree_that_was_not_verified_does_not_land() -> None:
 
 def test_on_a_target_that_moved_a_merge_is_made_and_verified_and_lands() -> None:
     moved = look(step("Landing"), landing("Moved", TIP)).status
-    assert (moved.delivery and moved.delivery.step) == "Queued"
+    assert (moved.delivery and moved.delivery.step) is None
     (prepare,) = look(moved).actions
     assert isinstance(prepare, RunPrepare)
     assert (prepare.job, prepare.sha, prepare.onto) == ("web-prepare-2", sha(2), ONTO)
@@ -293,8 +292,8 @@ def test_a_land_job_that_cannot_start_is_given_up_and_waited_for() -> None:
 
 
 def test_a_change_of_the_project_ends_a_hold() -> None:
-    hold = Hold(reason="BranchProtected", retry_at=at(200), generation=1)
-    held = step("Queued", hold=hold)
+    hold = objects.held("BranchProtected", at(200))
+    held = step("Queued", waiting=hold)
 
     assert look(held).requeue_after == 200
     changed = look(held, project=objects.project(generation=2)).status

@@ -104,9 +104,9 @@ def test_a_task_waits_while_another_one_lands() -> None:
 
     found = look(verified(), others=(ahead,)).status
 
-    assert (found.delivery and found.delivery.step) == "Queued"
-    assert found.queue is not None
-    assert (found.queue.reason, found.queue.message) == ("MergeQueue", "'ahead' lands first")
+    assert (found.delivery and found.delivery.step) is None
+    assert found.waiting is not None
+    assert (found.waiting.reason, found.waiting.message) == ("MergeQueue", "'ahead' lands first")
     assert told(found.conditions)["Reconciling"] == ("True", "MergeQueue")
 
 
@@ -175,7 +175,7 @@ def test_a_tip_that_holds_the_change_already_is_no_merge_and_no_loop() -> None:
 def test_a_lost_race_makes_a_candidate_on_the_tip_that_was_seen() -> None:
     found = look(verified(LANDING), landed("Moved", TIP), tip=TIP).status
     assert found.delivery is not None
-    assert (found.delivery.step, found.delivery.tip) == ("Queued", TIP)
+    assert (found.delivery.step, found.delivery.tip) == (None, TIP)
 
     again = look(found, tip=TIP).status
     assert again.delivery is not None
@@ -270,7 +270,7 @@ def test_a_gate_that_came_before_the_job_was_made_still_counts() -> None:
     decision = look(fenced.status, fence, of=stricter)
 
     assert decision.actions == ()
-    assert (decision.status.delivery and decision.status.delivery.step) == "Queued"
+    assert (decision.status.delivery and decision.status.delivery.step) is None
     assert decision.status.verification is not None
     assert decision.status.verification.passed is None
 

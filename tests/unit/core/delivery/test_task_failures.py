@@ -57,10 +57,10 @@ def test_a_refused_merge_keeps_done_and_the_ref_and_is_probed(reason: str, state
 
     assert (found.state, found.attempt) == (TaskState.DONE, 1)
     assert found.delivery is not None
-    assert (found.delivery.state, found.delivery.step) == (state, "Queued")
+    assert (found.delivery.state, found.delivery.step) == (state, None)
     assert found.delivery.reason == reason
-    assert found.hold is not None
-    assert found.hold.retry_at == at(PROBE_SECONDS)
+    assert found.waiting is not None
+    assert found.waiting.until == at(PROBE_SECONDS)
     assert stalled_for(found.conditions) == reason
 
     assert look(found, refusal(reason)).requeue_after == PROBE_SECONDS
@@ -114,7 +114,7 @@ def looked(tip: str) -> JobView:
 def test_a_merge_that_turns_out_not_to_have_happened_is_obeyed_to_be_cancelled() -> None:
     refused = look(in_doubt(), looked(BASE), cancel={"reason": "no"}, now=PROBE_SECONDS).status
     assert told(refused.conditions)["CancelRefused"] == ("True", "MergeInProgress")
-    assert (refused.delivery and refused.delivery.step) == "Queued"
+    assert (refused.delivery and refused.delivery.step) is None
 
     over_ = look(refused, looked(BASE), cancel={"reason": "no"}, now=PROBE_SECONDS).status
 
@@ -124,7 +124,7 @@ def test_a_merge_that_turns_out_not_to_have_happened_is_obeyed_to_be_cancelled()
 
 def test_a_merge_that_turns_out_not_to_have_happened_is_asked_for_anew() -> None:
     back = look(in_doubt(), looked(BASE), now=PROBE_SECONDS).status
-    assert told(back.conditions)["Reconciling"] == ("True", "Landing")
+    assert told(back.conditions)["Reconciling"] == ("True", "MergeQueue")
 
     same = look(back, looked(BASE), now=PROBE_SECONDS).status
     again = look(same, looked(BASE), now=PROBE_SECONDS)
@@ -167,7 +167,7 @@ def test_a_land_job_that_cannot_start_is_given_up_and_nothing_has_landed() -> No
 
     decision = look(given_up(), ended_)
 
-    assert (decision.status.delivery and decision.status.delivery.step) == "Queued"
+    assert (decision.status.delivery and decision.status.delivery.step) is None
     assert stalled_for(decision.status.conditions) == "SecretNotFound"
     assert decision.status.delivery is not None
     assert decision.status.delivery.abandoned is None
@@ -214,7 +214,7 @@ def test_a_land_job_that_the_api_server_refuses_is_held_with_its_reason() -> Non
 
     found = look(verified(LANDING), refused).status
 
-    assert (found.delivery and found.delivery.step) == "Queued"
+    assert (found.delivery and found.delivery.step) is None
     assert stalled_for(found.conditions) == "PodRejected"
 
 
@@ -237,7 +237,7 @@ def test_a_disrupted_merge_is_tried_again_and_takes_no_retry_from_the_work(
     found = look(verified(LANDING, infrastructure_failures=failures), lost).status
 
     assert stalled_for(found.conditions) == stall
-    assert (found.hold is None) is (stall is None)
+    assert (found.waiting is None) is (stall is None)
     assert found.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES
     assert may_retry(found, 3)
 

@@ -11,9 +11,7 @@ from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.pod import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import Hold, QueueReason
 from bernstein.core import conditions
-from bernstein.core import conditions as progress
 from bernstein.core.actions import CreateTasks, RunBegin
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
@@ -190,10 +188,10 @@ def test_a_plan_that_cannot_begin_tries_it_again_under_a_new_number(
     waiting = again(new, look(new))
 
     held = look(waiting, task(), jobs=(bad,))
-    assert held.status.hold is not None
-    assert held.status.hold.retry_at == at(seconds)
+    assert held.status.waiting is not None
+    assert held.status.waiting.until == at(seconds)
     reason = stalled_for(held.status.conditions)
-    assert reason == held.status.hold.reason
+    assert reason == held.status.waiting.reason
 
     quiet = look(again(waiting, held), task(), jobs=(bad,))
     assert (quiet.actions, quiet.requeue_after) == ((), seconds)
@@ -209,7 +207,7 @@ def test_a_plan_whose_first_job_was_drained_begins_again_at_once_and_not_for_eve
     plan = again(plan, look(plan))
     for number in range(MAX_INFRASTRUCTURE_FAILURES):
         drained = look(plan, task(), jobs=(job(f"web-begin-{number}", complete=True, no_pod=True),))
-        assert drained.status.hold is None
+        assert drained.status.waiting is None
         assert stalled_for(drained.status.conditions) is None
         plan = again(plan, drained)
         (begin,) = [i for i in look(plan, task()).actions if isinstance(i, RunBegin)]
@@ -218,7 +216,7 @@ def test_a_plan_whose_first_job_was_drained_begins_again_at_once_and_not_for_eve
     last = job(f"web-begin-{MAX_INFRASTRUCTURE_FAILURES}", complete=True, no_pod=True)
     held = look(plan, task(), jobs=(last,))
     assert stalled_for(held.status.conditions) == "PodLost"
-    assert held.status.hold is not None
+    assert held.status.waiting is not None
 
 
 # --- counts and money ---------------------------------------------------------------------------
@@ -321,18 +319,17 @@ def test_the_current_stage_is_the_first_with_something_left() -> None:
 
 
 def stalled(name: str, reason: str, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
-    found = progress.stalled(status(state, **more), reason, "because", NOW)
-    return objects.task(name, status=found, stage="build")
+    waiting = objects.waits(reason, "because", needs_person=True)
+    return objects.task(name, status=status(state, waiting=waiting, **more), stage="build")
 
 
-DEPENDANT = stalled("after", "DependencyFailed", queue=QueueReason(reason="DependencyFailed"))
-PENDING = task("after", queue=QueueReason(reason="DependencyPending"))
-NO_SECRET = stalled("probe", "SecretNotFound", queue=QueueReason(reason="SecretNotFound"))
+DEPENDANT = stalled("after", "DependencyFailed")
+PENDING = task("after", waiting=objects.waits("DependencyPending"))
+NO_SECRET = stalled("probe", "SecretNotFound")
 CONFLICT = stalled("merge", "MergeConflict", TaskState.DONE)
 LATER = task(
     "later",
-    queue=QueueReason(reason="UsageLimited"),
-    hold=Hold(reason="UsageLimited", retry_at=at(900), generation=1),
+    waiting=objects.held("UsageLimited", at(900)),
 )
 
 
@@ -348,7 +345,7 @@ LATER = task(
         ((NO_SECRET, PENDING), "Stalled", "SecretNotFound"),
         ((CONFLICT, PENDING), "Stalled", "MergeConflict"),
         ((CONFLICT, AT_WORK), "Running", None),
-        ((task("x", queue=QueueReason(reason="MaxAgents")), CONFLICT), "Running", None),
+        ((task("x", waiting=objects.waits("MaxAgents")), CONFLICT), "Running", None),
         ((task("x", TaskState.FAILED, attempt=1), GIVEN_UP), "Running", None),
         ((task("x", TaskState.CLOSED), PENDING), "Running", None),
     ],

@@ -9,28 +9,32 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.api.waiting import Hold
-from bernstein.core import conditions
 from bernstein.core.scheduling import lanes
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, done
 
 INTEGRATION = "refs/bernstein/11112222/integration"
-HOLD = Hold(reason="InfrastructureError", retry_at=at(30), generation=1)
+HOLD = objects.held("InfrastructureError", at(30))
 
 
-def delivery(step: str = "Queued", **more: Any) -> Delivery:
+QUEUED = objects.waits("MergeQueue")
+
+
+def delivery(step: str | None = None, **more: Any) -> Delivery:
     fields = {"state": "Pending", "step": step, "onto": INTEGRATION}
     return Delivery.model_validate(fields | more)
 
 
-def task(name: str, step: str = "Queued", *, of: TaskStatus | None = None, **spec: Any) -> Task:
-    return objects.task(name, status=of or done(delivery=delivery(step)), **spec)
+def task(name: str, step: str | None = None, *, of: TaskStatus | None = None, **spec: Any) -> Task:
+    """It has taken this step; without one it asks for its turn."""
+    waiting = QUEUED if step is None else None
+    found = of or done(delivery=delivery(step), waiting=waiting)
+    return objects.task(name, status=found, **spec)
 
 
-def stalled(name: str, step: str) -> Task:
-    status = conditions.stalled(done(delivery=delivery(step)), "GateErrored", "", NOW)
-    return task(name, of=status)
+def stalled(name: str, step: str | None) -> Task:
+    waiting = objects.waits("GateErrored", needs_person=True)
+    return task(name, of=done(delivery=delivery(step), waiting=waiting))
 
 
 def deleting(found: Task) -> Task:
@@ -39,12 +43,12 @@ def deleting(found: Task) -> Task:
 
 
 def turns(*tasks: Task) -> dict[str, str]:
-    """`Next` for those that get the turn, `Queued` for those that lose it, else whom they wait
-    for."""
+    """`Next` for who gets the turn, `None` for who loses it, else whom they wait for."""
     told = {}
     for each, status in lanes.turns(tasks, NOW):
         assert status.delivery is not None
-        waits = status.queue.message.split("'")[1] if status.queue is not None else None
+        queued = status.waiting is not None and status.waiting.reason == "MergeQueue"
+        waits = status.waiting.message.split("'")[1] if status.waiting and queued else None
         told[each.metadata.name] = waits or str(status.delivery.step)
     return told
 
@@ -72,29 +76,29 @@ def test_each_waits_for_the_one_right_before_it_so_that_its_words_stay() -> None
 
 
 def test_a_waiting_task_forgets_the_tip_that_others_move() -> None:
-    seen = done(delivery=delivery(tip=objects.TIP, round=4))
+    seen = done(delivery=delivery(tip=objects.TIP, round=4), waiting=QUEUED)
     (_, status), *_ = (e for e in lanes.turns([task("a", "Landing"), task("b", of=seen)], NOW))
 
     assert status.delivery == delivery(round=4)
-    assert status.queue is not None
-    assert status.queue.reason == "MergeQueue"
+    assert status.waiting is not None
+    assert status.waiting.reason == "MergeQueue"
 
 
-@pytest.mark.parametrize("step", ["Preparing", "Queued"])
-def test_a_task_that_needs_a_person_blocks_nobody(step: str) -> None:
+@pytest.mark.parametrize("step", ["Preparing", None])
+def test_a_task_that_needs_a_person_blocks_nobody(step: str | None) -> None:
     assert turns(stalled("a", step), task("b")) == {"b": "Next"}
 
 
 def test_a_turn_that_cannot_be_used_is_taken_back_before_another_one_gets_it() -> None:
-    kept_back = task("c", of=done(delivery=delivery("Next"), hold=HOLD))
+    kept_back = task("c", of=done(delivery=delivery("Next"), waiting=HOLD))
 
-    assert turns(stalled("a", "Next"), task("b")) == {"a": "Queued"}
-    assert turns(kept_back, task("b")) == {"c": "Queued"}
-    assert turns(stalled("a", "Queued"), task("b")) == {"b": "Next"}
+    assert turns(stalled("a", "Next"), task("b")) == {"a": "None"}
+    assert turns(kept_back, task("b")) == {"c": "None"}
+    assert turns(stalled("a", None), task("b")) == {"b": "Next"}
 
 
 def test_a_task_that_is_held_asks_for_its_turn_when_that_is_over() -> None:
-    held = task("a", of=done(delivery=delivery(), hold=HOLD))
+    held = task("a", of=done(delivery=delivery(), waiting=HOLD))
 
     assert turns(held, task("b")) == {"b": "Next"}
 

@@ -13,7 +13,6 @@ from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import Hold
 from bernstein.core import owners
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE
@@ -53,7 +52,9 @@ def starts(found: Schedule) -> list[str]:
 def reasons(found: Schedule) -> dict[str, str]:
     """The words of those that are told anew why they wait."""
     return {
-        t.metadata.name: f"{s.queue.reason}: {s.queue.message}" for t, s in found.waits if s.queue
+        t.metadata.name: f"{s.waiting.reason}: {s.waiting.message}"
+        for t, s in found.waits
+        if s.waiting
     }
 
 
@@ -80,9 +81,9 @@ def test_a_waiting_task_that_is_ahead_reserves_its_files() -> None:
 
 
 def test_who_waits_for_something_else_reserves_nothing() -> None:
-    hold = Hold(reason="InfrastructureError", retry_at=at(30), generation=1)
+    hold = objects.held("InfrastructureError", at(30))
     at_work = task("work", TaskState.IN_PROGRESS, files=["a.py"])
-    held = task("held", priority=1, files=["**"], status=status(hold=hold))
+    held = task("held", priority=1, files=["**"], status=status(waiting=hold))
     depends = task("depends", priority=1, files=["**"], dependsOn=["work"])
     suspended = task("suspended", priority=1, files=["**"], plan="web")
     small = task("small", files=["b.py"])
@@ -140,8 +141,8 @@ def test_a_lower_priority_takes_no_place_that_a_higher_one_could_have() -> None:
 
 
 def test_batch_runs_when_those_that_wait_are_held_by_something_broken() -> None:
-    hold = Hold(reason="SecretNotFound", retry_at=at(30), generation=1)
-    held = task("held", status=status(hold=hold))
+    hold = objects.held("SecretNotFound", at(30))
+    held = task("held", status=status(waiting=hold))
     behind, batch = task("behind"), task("batch", cli="other", mode="batch")
     agents = [{"name": n, "adapter": "demo", "image": "a"} for n in ("demo", "other")]
 
@@ -162,8 +163,8 @@ def test_a_task_that_is_being_deleted_keeps_its_agent_and_files(state: TaskState
 
 
 def test_who_is_being_deleted_or_cancelled_neither_starts_nor_holds_others() -> None:
-    hold = Hold(reason="SecretNotFound", retry_at=at(30), generation=1)
-    held = status(hold=hold)
+    hold = objects.held("SecretNotFound", at(30))
+    held = status(waiting=hold)
     going = deleting(task("going", status=held))
     cancelled = task("cancelled", status=held, cancel={"reason": "no"})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import Hold
+from bernstein.api.waiting import Tried
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling.file_overlap import HeldFiles
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.turns import Capacity, queue_reasons
+from bernstein.core.scheduling.turns import Capacity, obstacles
 from tests.unit.core.objects import NOW, at
 from tests.unit.core.scheduling.overlap import overlap
 
@@ -29,19 +28,19 @@ def peer(name: str, state: TaskState | None = TaskState.OPEN, **more: Any) -> Pe
         "created": NOW,
         "files": (),
         "agent": "demo",
-        "hold": None,
+        "tried": None,
         "ready": state is TaskState.OPEN,
     }
     fields |= more
     return Peer(name=name, state=state, **({"provider": fields["agent"]} | fields))
 
 
-def hold(reason: str, retry_at: datetime = NOW) -> Hold:
-    return Hold(reason=reason, message="broken", retry_at=retry_at, generation=1)
+def met(reason: str) -> Tried:
+    return Tried(reason=reason, generation=1)
 
 
 def why(me: Peer, *others: Peer, capacity: Capacity = FREE) -> str | None:
-    queue = queue_reasons([me, *others], capacity)[me.name]
+    queue = obstacles([me, *others], capacity)[me.name]
     return queue.reason if queue is not None else None
 
 
@@ -147,7 +146,7 @@ def test_undeclared_files_are_exclusive_only_if_the_project_says_so() -> None:
 def test_files_of_a_task_that_has_just_started_are_held_too() -> None:
     first, second, third = (peer(n, files=(f,)) for n, f in [("a", "x/*"), ("b", "y"), ("c", "x")])
 
-    found = queue_reasons([third, second, first], FREE)
+    found = obstacles([third, second, first], FREE)
 
     assert found["a"] is None
     assert found["b"] is None
@@ -166,7 +165,7 @@ def test_files_of_a_task_that_has_just_started_are_held_too() -> None:
     ],
 )
 def test_files_of_one_task_keep_no_other_from_being_judged(held: str, hostile: str) -> None:
-    found = queue_reasons(
+    found = obstacles(
         [running("a", files=(held,)), peer("b", files=(hostile,)), peer("c", files=("y.py",))], FREE
     )
 
@@ -177,7 +176,7 @@ def test_too_much_to_compare_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HeldFiles.__init__, "__defaults__", (10,))
     held = running("a", files=tuple(f"src/{n}.py" for n in range(10)))
 
-    found = queue_reasons([held, peer("me", files=("src/*.md",))], FREE)["me"]
+    found = obstacles([held, peer("me", files=("src/*.md",))], FREE)["me"]
 
     assert found is not None
     assert found.reason == "FileOverlap"
@@ -192,14 +191,14 @@ def test_too_much_to_compare_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_others_with_the_same_agent_wait_for_the_one_that_probes(
     state: TaskState, reason: str
 ) -> None:
-    prober = peer("a", state, hold=hold(reason), ready=False)
+    prober = peer("a", state, tried=met(reason), ready=False)
 
     assert why(peer("me"), prober) == reason
     assert why(peer("me", agent="codex"), prober) is None
 
 
 def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
-    prober = peer("a", hold=hold("RepositoryUnreachable"), ready=False)
+    prober = peer("a", tried=met("RepositoryUnreachable"), ready=False)
 
     assert why(peer("me", agent="codex"), prober) == "RepositoryUnreachable"
 
@@ -208,16 +207,16 @@ def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
     "reason", ["UsageLimited", "ProviderUnavailable", "ModelAuthFailed", "AgentNotStarted"]
 )
 def test_what_one_session_says_holds_no_other_task_until_a_second_one_says_it(reason: str) -> None:
-    first, second = (peer(n, hold=hold(reason), ready=n == "b") for n in ("a", "b"))
+    first, second = (peer(n, tried=met(reason), ready=n == "b") for n in ("a", "b"))
 
     assert why(peer("me"), first) is None
-    assert why(peer("me"), first, peer("b", hold=hold("InfrastructureError"))) is None
+    assert why(peer("me"), first, peer("b", tried=met("InfrastructureError"))) is None
     assert why(peer("me"), first, second) == reason
     assert why(peer("me", agent="codex"), first, second) is None
 
 
 def test_agents_with_the_same_key_wait_for_the_same_provider() -> None:
-    held = [peer(n, hold=hold("UsageLimited"), ready=False, provider="key") for n in ("a", "b")]
+    held = [peer(n, tried=met("UsageLimited"), ready=False, provider="key") for n in ("a", "b")]
 
     assert why(peer("me", agent="codex", provider="key"), *held) == "UsageLimited"
     assert why(peer("me", agent="codex", provider="other"), *held) is None
@@ -225,7 +224,7 @@ def test_agents_with_the_same_key_wait_for_the_same_provider() -> None:
 
 @pytest.mark.parametrize("reason", ["RefNotFound", "RepositoryInvalid"])
 def test_a_missing_ref_of_one_plan_holds_that_plan_alone(reason: str) -> None:
-    prober = peer("a", hold=hold(reason), ready=False)
+    prober = peer("a", tried=met(reason), ready=False)
 
     assert why(peer("me"), prober) == reason
     assert why(peer("me", plan="other"), prober) is None
@@ -233,15 +232,15 @@ def test_a_missing_ref_of_one_plan_holds_that_plan_alone(reason: str) -> None:
 
 
 def test_who_probes_already_is_not_overtaken() -> None:
-    probes = peer("z", TaskState.CLAIMED, hold=hold("SecretNotFound"))
-    me = peer("me", hold=hold("SecretNotFound"), priority=1)
+    probes = peer("z", TaskState.CLAIMED, tried=met("SecretNotFound"))
+    me = peer("me", tried=met("SecretNotFound"), priority=1)
 
     assert why(me, probes) == "SecretNotFound"
 
 
 @pytest.mark.parametrize("reason", ["InfrastructureError", "RefMoved", "NameConflict"])
 def test_what_went_wrong_with_one_task_holds_no_other(reason: str) -> None:
-    assert why(peer("me"), peer("a", hold=hold(reason), ready=False)) is None
+    assert why(peer("me"), peer("a", tried=met(reason), ready=False)) is None
 
 
 @pytest.mark.parametrize("agents", [("demo", "codex"), ("codex", "demo"), ("codex", "codex")])
@@ -249,8 +248,8 @@ def test_behind_a_repository_that_cannot_be_reached_there_is_one_prober(
     agents: tuple[str, str],
 ) -> None:
     first, second = agents
-    prober = peer("a", hold=hold("RepositoryUnreachable"), agent=first)
-    waits = peer("b", hold=hold("SecretNotFound"), agent=second)
+    prober = peer("a", tried=met("RepositoryUnreachable"), agent=first)
+    waits = peer("b", tried=met("SecretNotFound"), agent=second)
 
     assert why(prober, waits) is None
     assert why(waits, prober) == "RepositoryUnreachable"
@@ -261,8 +260,8 @@ def test_behind_a_repository_that_cannot_be_reached_there_is_one_prober(
 def test_a_hold_of_one_agent_is_told_before_that_of_the_repository_if_it_came_first(
     agent: str, waits: str | None
 ) -> None:
-    first = peer("a", hold=hold("SecretNotFound"))
-    second = peer("b", hold=hold("RepositoryUnreachable"), agent=agent)
+    first = peer("a", tried=met("SecretNotFound"))
+    second = peer("b", tried=met("RepositoryUnreachable"), agent=agent)
 
     assert why(second, first) == waits
     assert why(peer("me"), first, second) == "SecretNotFound"
@@ -270,15 +269,15 @@ def test_a_hold_of_one_agent_is_told_before_that_of_the_repository_if_it_came_fi
 
 
 def test_of_two_with_a_hold_the_first_probes() -> None:
-    one = peer("a", hold=hold("SecretNotFound"))
-    other = peer("b", hold=hold("SecretNotFound"))
+    one = peer("a", tried=met("SecretNotFound"))
+    other = peer("b", tried=met("SecretNotFound"))
 
     assert why(one, other) is None
     assert why(other, one) == "SecretNotFound"
 
 
 def test_an_agent_that_runs_proves_that_the_hold_is_over() -> None:
-    assert why(peer("me"), running("a", hold=None)) is None
+    assert why(peer("me"), running("a", tried=None)) is None
 
 
 # --- everything at once -------------------------------------------------------------------------
@@ -317,7 +316,7 @@ def test_however_tasks_start_limits_files_and_priority_are_kept(
         looking = [p for p in found if p.state is TaskState.OPEN]
         order.shuffle(looking)
         for one in looking:
-            if queue_reasons(found, capacity)[one.name] is not None:
+            if obstacles(found, capacity)[one.name] is not None:
                 continue
             _starts_rightly(one, found, capacity)
             found[found.index(one)] = peer(
@@ -331,7 +330,7 @@ def test_however_tasks_start_limits_files_and_priority_are_kept(
     ready = [p for p in found if p.state is TaskState.OPEN and not p.batch]
     if ready and len([p for p in found if p.state in ACTIVE]) < capacity.project:
         first = min(ready, key=lambda p: p.order)
-        assert queue_reasons(found, capacity)[first.name] is not None
+        assert obstacles(found, capacity)[first.name] is not None
 
 
 def _starts_rightly(one: Peer, found: list[Peer], capacity: Capacity) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.session import AgentSessionStatus
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners
-from bernstein.core.conditions import is_true
-from bernstein.core.fsm import ACTIVE
+from bernstein.core.conditions import find
+from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money import spend
+from bernstein.core.waiting import is_stalled
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.state import COST, TARGET, State
 
@@ -26,6 +26,30 @@ class Invariants(State):
             self._task_holds(subject)
         if self.plan is not None:
             self._plan_holds(self.plan)
+
+    def quiet(self) -> None:
+        """Nobody writes anything any more: all is over, at work, or says what it waits for."""
+        for subject in self.tasks.values():
+            status, uid = subject.status, subject.metadata.uid
+            asks = status.state is TaskState.CLAIMED  # for its session, whoever refuses it
+            over = is_final(status, subject.spec.max_retries)
+            going = subject.metadata.deletion_timestamp is not None
+            if not (asks or over or going) and status.waiting is None:
+                assert self._at_work(uid), f"{subject.metadata.name}: {status.state}"
+        if self.plan is not None and self.plan.status.ended_at is None:
+            moves = any(t.status.state in ACTIVE for t in self.tasks.values())
+            moves = moves or any(self._at_work(t.metadata.uid) for t in self.tasks.values())
+            waits = self.plan.status.waiting is not None
+            assert waits or moves or self._at_work("Plan"), self.plan.status.phase
+
+    def _at_work(self, uid: str) -> bool:
+        mine = (uid, *self._sessions_of(uid))
+        alive = any(
+            s.status.state is not SessionState.DEAD
+            for s in self.sessions.values()
+            if s.spec.task_ref.uid == uid
+        )
+        return alive or any(j.owner in mine for j in self.jobs.values())
 
     def _one_session_each(self) -> None:
         alive = Counter(
@@ -49,7 +73,7 @@ class Invariants(State):
         landing_now = Counter(
             owners.plan_uid(t)
             for t in self.tasks.values()
-            if self._landing(t) and not is_true(t.status.conditions, "Stalled")
+            if self._landing(t) and not is_stalled(t.status)
         )
         assert all(count == 1 for count in landing_now.values()), "landing is serial"
 
@@ -59,7 +83,8 @@ class Invariants(State):
 
     def _task_holds(self, subject: Task) -> None:
         status, uid = subject.status, subject.metadata.uid
-        consistent(subject.status.conditions)
+        consistent(status)
+        says_why(subject)
         if status.state is TaskState.CANCELLED:
             assert not any(
                 j.runs for j in self.jobs.values() if j.owner in (uid, *self._sessions_of(uid))
@@ -78,7 +103,7 @@ class Invariants(State):
         return [s.metadata.uid for s in self.sessions.values() if s.spec.task_ref.uid == uid]
 
     def _plan_holds(self, subject: Plan) -> None:
-        consistent(subject.status.conditions)
+        consistent(subject.status)
         known = COST * self.seen.recorded
         assert self.spend_of_plan() == known, "a session is lost or counted twice"
         assert Decimal(subject.status.spend_usd) <= known
@@ -104,11 +129,30 @@ class Invariants(State):
             assert self.remote.contains(target, delivered.sha or "")
 
 
-def consistent(conditions: Sequence[Any]) -> None:
-    """At work, in need of a person, or over: never two of them at once, but for a failed end."""
-    kinds = {c.type: c.status for c in conditions}
-    assert len(kinds) == len(conditions)
+def consistent(status: TaskStatus | PlanStatus | AgentSessionStatus) -> None:
+    """At work, in need of a person, or over: never two of them at once, but for a failed end.
+
+    It needs a person exactly when it waits for one, and says so with the same words.
+    """
+    kinds = {c.type: c.status for c in status.conditions}
+    assert len(kinds) == len(status.conditions)
+    if isinstance(status, AgentSessionStatus):
+        return
+    stall, waiting = find(status.conditions, "Stalled"), status.waiting
+    assert is_stalled(status) == (kinds.get("Stalled") == "True"), (waiting, kinds)
+    if stall is not None and waiting is not None:
+        assert (stall.reason, stall.message) == (waiting.reason, waiting.message)
     assert not ("Reconciling" in kinds and "Stalled" in kinds), kinds
     assert not ("Reconciling" in kinds and "Succeeded" in kinds), kinds
     if kinds.get("Succeeded") == "True":
         assert "Stalled" not in kinds
+
+
+def says_why(subject: Task) -> None:
+    """A Task that is verified and has no turn says what it waits for."""
+    status = subject.status
+    judged, landing = status.verification, status.delivery
+    if status.state is TaskState.DONE and judged is not None and judged.passed:
+        assert status.waiting is not None or (landing is not None and landing.step is not None)
+    if status.state in (TaskState.CLOSED, TaskState.CANCELLED, TaskState.IN_PROGRESS):
+        assert status.waiting is None

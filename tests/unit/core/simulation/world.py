@@ -24,7 +24,6 @@ from bernstein.core.actions import (
     StopSession,
     TaskAction,
 )
-from bernstein.core.conditions import is_true
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import JobView
 from bernstein.core.money import spend
@@ -35,6 +34,7 @@ from bernstein.core.sessions import decide as session_decide
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification import required
+from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
 from tests.unit.core.simulation.apiserver import ApiServer, Refused
 from tests.unit.core.simulation.invariants import Invariants
@@ -247,6 +247,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         for _ in range(rounds):
             self.collect()
             if not any([*map(self._quietly, self.reconciles())]):
+                self.quiet()
                 return
         raise AssertionError("it never settles")
 
@@ -301,4 +302,4 @@ def doomed(subject: Task) -> bool:
     status = subject.status
     if is_final(status, subject.spec.max_retries):
         return status.state is not TaskState.CLOSED
-    return is_true(status.conditions, "Stalled")
+    return is_stalled(status)

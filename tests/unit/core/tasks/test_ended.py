@@ -167,7 +167,8 @@ def test_infrastructure_is_capped(reason: str) -> None:
 
     assert (found.state, found.attempt) == (TaskState.FAILED, 0)
     assert told(found.conditions) == {"Stalled": ("True", reason), "Succeeded": ("False", reason)}
-    assert found.hold is None
+    assert found.waiting is not None
+    assert (found.waiting.until, found.waiting.tried) == (None, None)
 
 
 @pytest.mark.parametrize("reason", PROBED)
@@ -175,8 +176,8 @@ def test_what_a_person_must_change_is_probed_at_most_every_five_minutes(reason: 
     found = after(dead(reason, started=False, message="broken"), with_session(TaskState.CLAIMED))
 
     assert (found.state, found.attempt, found.infrastructure_failures) == (TaskState.OPEN, 0, 0)
-    assert found.hold is not None
-    assert found.hold.retry_at == at(PROBE_SECONDS)
+    assert found.waiting is not None
+    assert found.waiting.until == at(PROBE_SECONDS)
     stall = conditions.find(found.conditions, "Stalled")
     assert stall is not None
     assert stall.reason == reason
@@ -225,13 +226,13 @@ def test_it_waits_until_the_provider_says_or_backs_off(
 
     found = after(dead(reason, retry_after=said), before)
 
-    assert found.hold is not None
-    assert found.hold.retry_at == at(seconds)
+    assert found.waiting is not None
+    assert found.waiting.until == at(seconds)
     assert stalled_for(found.conditions) is None
     held = decide(snapshot(objects.task(status=found)))
     assert (held.status.state, held.requeue_after) == (TaskState.OPEN, seconds)
-    assert held.status.queue is not None
-    assert held.status.queue.reason == reason
+    assert held.status.waiting is not None
+    assert held.status.waiting.reason == reason
 
 
 # --- money --------------------------------------------------------------------------------------

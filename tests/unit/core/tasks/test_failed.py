@@ -33,6 +33,9 @@ def test_max_retries_is_the_number_of_attempts_after_the_first(retries: int) -> 
 
 
 def test_a_failed_task_without_retries_stays_as_it_is() -> None:
-    failed = status(TaskState.FAILED, attempt=4)
+    waiting = objects.waits("AgentFailed", "it gave up", needs_person=True)
+    failed = status(TaskState.FAILED, attempt=4, waiting=waiting)
+    told = decide(snapshot(objects.task(status=failed))).status
 
-    assert decide(snapshot(objects.task(status=failed))).status == failed
+    assert told.waiting == waiting
+    assert decide(snapshot(objects.task(status=told))).status == told

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bernstein.api.delivery import Delivery
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import Hold
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, at, project, snapshot, status, verification
 
@@ -37,8 +36,8 @@ def test_a_claim_forgets_the_verdicts_of_the_attempt_before_but_not_what_it_is_t
 
 
 def test_a_change_of_the_project_ends_a_hold() -> None:
-    hold = Hold(reason="SecretNotFound", retry_at=at(200), generation=1)
-    held = objects.task(status=status(hold=hold))
+    hold = objects.held("SecretNotFound", at(200))
+    held = objects.task(status=status(waiting=hold))
 
     assert scheduled.decide(snapshot(held), NOW).status.state is TaskState.OPEN
     changed = scheduled.decide(snapshot(held, project=project(generation=2)), NOW)

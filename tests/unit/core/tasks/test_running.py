@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.waiting import Hold
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
 from tests.unit.core import objects
 from tests.unit.core.objects import (
-    at,
     dead,
     project,
     session,
@@ -64,14 +62,14 @@ def test_a_claim_is_given_back_when_no_session_can_be_made(
 
 
 def test_a_task_is_in_progress_when_the_agent_runs_and_the_hold_is_over() -> None:
-    hold = Hold(reason="SecretNotFound", retry_at=at(-1), generation=1)
-    claimed = objects.task(status=with_session(TaskState.CLAIMED, hold=hold))
+    hold = objects.held("SecretNotFound", None, scope="Agent")
+    claimed = objects.task(status=with_session(TaskState.CLAIMED, waiting=hold))
 
     starting = decide(snapshot(claimed, sessions=(session(state=SessionState.STARTING),)))
     running = decide(snapshot(claimed, sessions=(session(state=SessionState.WORKING),)))
 
-    assert (starting.status.state, starting.status.hold) == (TaskState.CLAIMED, hold)
-    assert (running.status.state, running.status.hold) == (TaskState.IN_PROGRESS, None)
+    assert (starting.status.state, starting.status.waiting) == (TaskState.CLAIMED, hold)
+    assert (running.status.state, running.status.waiting) == (TaskState.IN_PROGRESS, None)
 
 
 def test_an_agent_that_ran_and_ended_unseen_passes_through_in_progress() -> None:

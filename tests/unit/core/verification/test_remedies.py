@@ -89,6 +89,6 @@ def test_a_check_is_called_by_the_users_word_for_it(check: str, called: str) -> 
 def test_the_remedy_is_for_this_check_and_names_the_place(
     check: str, reason: str, remedy: str
 ) -> None:
-    text = remedies.with_remedy_of("it could not run", check, EVERY, reason, PROJECT)
+    told = remedies.remedy("it could not run", check, EVERY, reason, PROJECT)
 
-    assert text == f"it could not run. Remedy: {remedy}"
+    assert told == remedy

@@ -183,7 +183,7 @@ def test_a_change_of_the_project_lets_the_checks_run_again() -> None:
     decision = task_decide.decide(mended, NOW)
 
     assert names(decision.actions) == ["work-s1-lint-1"]
-    assert (decision.status.gate_errors, decision.status.hold) == (0, None)
+    assert (decision.status.gate_errors, decision.status.waiting) == (0, None)
     assert stalled_for(decision.status.conditions) is None
 
 

@@ -12,7 +12,7 @@ from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.api.waiting import Hold, QueueReason
+from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, owners
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.money import budget
@@ -48,8 +48,8 @@ def waits_for(subject: Task, **more: Any) -> str | None:
     if found.state is TaskState.CLAIMED:
         return None
     assert found.state is TaskState.OPEN
-    assert found.queue is not None
-    return found.queue.reason
+    assert found.waiting is not None
+    return found.waiting.reason
 
 
 def other(name: str = "first", **more: Any) -> Task:
@@ -65,7 +65,11 @@ def test_a_task_waits_for_what_it_depends_on_and_says_for_what() -> None:
 
     found = look(subject, others=others)
 
-    assert found.queue == QueueReason(reason="DependencyPending", message="waits for second")
+    assert found.waiting is not None
+    assert (found.waiting.reason, found.waiting.message) == (
+        "DependencyPending",
+        "waits for second",
+    )
     assert told(found.conditions)["DependenciesMet"] == ("False", "DependencyPending")
     assert stalled_for(found.conditions) is None
 
@@ -85,7 +89,7 @@ def test_a_task_starts_when_all_it_depends_on_is_closed() -> None:
         status(TaskState.FAILED, attempt=4),
         status(TaskState.FAILED, infrastructure_failures=6),
         status(TaskState.CANCELLED),
-        status(queue=QueueReason(reason="DependencyFailed")),
+        status(waiting=objects.waits("DependencyFailed")),
     ],
 )
 def test_dependants_of_what_ended_for_good_stay_open_and_say_so(ended: TaskStatus) -> None:
@@ -126,15 +130,16 @@ def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
         subject = next(t for t in ring if t.metadata.name == me)
         found = look(subject, others=tuple(t for t in ring if t is not subject), plan=None)
         assert stalled_for(found.conditions) == "DependencyFailed"
-        assert found.queue is not None
-        assert found.queue.message == f"Tasks wait for each other in a circle: {way}"
+        assert found.waiting is not None
+        told_of = f"Tasks wait for each other in a circle: {way}. Remedy: "
+        assert found.waiting.message.startswith(told_of)
 
     outside = look(alone("y", "a"), others=ring, plan=None)
-    assert outside.queue is not None
-    assert outside.queue.reason == "DependencyPending"
+    assert outside.waiting is not None
+    assert outside.waiting.reason == "DependencyPending"
     itself = look(alone("z", "z"), plan=None)
-    assert itself.queue is not None
-    assert itself.queue.message.endswith("z → z")
+    assert itself.waiting is not None
+    assert "z → z. " in itself.waiting.message
 
 
 @pytest.mark.parametrize(
@@ -304,21 +309,20 @@ def test_a_model_without_price_starts_unless_a_budget_would_be_blind(
 
 # --- holds and peers ----------------------------------------------------------------------------
 
-BROKEN = Hold(reason="SecretNotFound", message="no Secret", retry_at=at(100), generation=1)
-OVER = BROKEN.model_copy(update={"retry_at": at(-1)})
+BROKEN = objects.held("SecretNotFound", at(100), "no Secret")
+OVER = BROKEN.model_copy(update={"until": at(-1)})
 
 
-def held(hold: Hold, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
-    queue = QueueReason(reason=hold.reason) if state is TaskState.OPEN else None
-    return other(status=status(state, hold=hold, queue=queue), created=at(-99), **more)
+def held(waiting: Waiting, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
+    return other(status=status(state, waiting=waiting), created=at(-99), **more)
 
 
 def test_a_hold_is_told_with_the_time_of_the_next_probe() -> None:
-    decision = scheduled.decide(snapshot(objects.task(status=status(hold=BROKEN))), NOW)
+    decision = scheduled.decide(snapshot(objects.task(status=status(waiting=BROKEN))), NOW)
 
     assert decision.requeue_after == 100
-    assert decision.status.queue is not None
-    assert "12:01:40" in decision.status.queue.message
+    assert decision.status.waiting is not None
+    assert decision.status.waiting.until == at(100)
 
 
 @pytest.mark.parametrize(
@@ -337,8 +341,8 @@ def test_one_task_probes_and_the_others_wait_for_it(peer: Task, reason: str | No
 
 
 def test_a_prober_that_may_not_start_is_not_waited_for() -> None:
-    suspended = QueueReason(reason="PlanSuspended")
-    peer = other(plan="paused", status=status(hold=OVER, queue=suspended), created=at(-99))
+    suspended = objects.waits("PlanSuspended", tried=OVER.tried)
+    peer = other(plan="paused", status=status(waiting=suspended), created=at(-99))
 
     assert waits_for(objects.task(status=status()), others=(peer,)) is None
 
@@ -378,7 +382,7 @@ def test_undeclared_files_keep_others_out_only_where_the_project_says_so(
 def test_a_task_of_another_project_holds_neither_files_nor_places(
     state_of_peer: TaskState,
 ) -> None:
-    peer = other(files=["a.py"], status=status(state_of_peer, project="elsewhere", hold=BROKEN))
+    peer = other(files=["a.py"], status=status(state_of_peer, project="elsewhere", waiting=BROKEN))
     subject = objects.task(status=status(), files=["a.py"])
 
     assert waits_for(subject, others=(peer,), project=project(limits={"maxAgents": 1})) is None

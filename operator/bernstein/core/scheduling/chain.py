@@ -1,8 +1,8 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
-    project_gone ─ plan_gone ─ project_not_ready ─ agent_missing ─ operator_too_old
+    project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ─ held ──▶ ready: whose turn it is, `turns` decides
+        ─ budget_spent ─ price_unknown ──▶ ready: whose turn it is, `turns` decides
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -18,10 +18,11 @@ from bernstein import agents
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import patterns, signals
-from bernstein.core import holds, projects
+from bernstein.core import projects
 from bernstein.core.money import budget
 from bernstein.core.scheduling import dependencies
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import seconds_left
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Wait:
     needs_person: bool = False
     """The Task does not go on by itself."""
     seconds: float | None = None
-    """Until the Task looks again; None: it looks when something changes."""
+    """Until what it has tried itself is tried again. Its status says why already."""
     remedy: str | None = None
     """For this very case; None: the reason's."""
 
@@ -99,7 +100,7 @@ def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
         problem = patterns.problem(signal.contains) if signal.regex and signal.contains else None
         if problem is not None:
             text = f"{signal.contains!r} is no regular expression: {problem}"
-            return Wait(Reason.INVALID_PATTERN, text[:1024], needs_person=True)
+            return Wait(Reason.INVALID_PATTERN, text, needs_person=True)
     return None
 
 
@@ -140,35 +141,34 @@ def price_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 
 def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
-    """The Task's own hold runs: something outside must change first."""
-    hold = snapshot.task.status.hold
-    seconds = holds.seconds_left(hold, snapshot.project, now)
-    if hold is None or seconds is None:
+    """What it has tried itself is not to be tried again yet.
+
+    It is asked before all that passes: a Task that waits for a day shall not forget that because
+    its Plan was suspended for an hour.
+    """
+    waiting = snapshot.task.status.waiting
+    seconds = seconds_left(waiting, snapshot.project, now)
+    if waiting is None or seconds is None:
         return None
-    text = f"{hold.message} (tried again at {hold.retry_at:%H:%M:%S} UTC)"
-    return Wait(hold.reason, text[:1024], seconds=seconds)
+    return Wait(waiting.reason, waiting.message, waiting.needs_person, seconds)
 
 
 OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
 """What every Task needs to its end: without Project and Plan nothing says where its work goes."""
-LAUNCH: tuple[Link, ...] = (
-    *OWNERS,
-    project_not_ready,
-    agent_missing,
-    operator_too_old,
-    pattern_invalid,
-)
+_PROJECT: tuple[Link, ...] = (project_not_ready, agent_missing, operator_too_old, pattern_invalid)
+LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT)
 """What a session needs: without one of these none can be made."""
-CHAIN: tuple[Link, ...] = (
-    *LAUNCH,
+OTHERS: tuple[Link, ...] = (
+    *_PROJECT,
     dependencies_open,
     plan_cancelled,
     plan_suspended,
     plan_starting,
     budget_spent,
     price_unknown,
-    held,
 )
+"""What is asked of a Task that holds nothing itself back."""
+CHAIN: tuple[Link, ...] = (*OWNERS, held, *OTHERS)
 
 
 def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wait | None:

@@ -1,0 +1,181 @@
+"""What the conditions of a Task and a Plan say of its progress: what follows from the rest.
+
+    ended ───────────────────────▶ Succeeded, True or False
+    waiting, needs a person ─────▶ Stalled
+    waiting, or at work ─────────▶ Reconciling
+
+All that is decided about a Task or a Plan goes through here before it is written, and nothing else
+sets these three. So they never say anything else than `state`, `phase` and `waiting` do.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple, Protocol, TypeVar
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.meta import ConditionType
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task, TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.api.waiting import Waiting, WaitReason, WaitScope
+from bernstein.core.conditions import Progress, Truth, drop, put
+from bernstein.core.fsm import ACTIVE, is_final
+from bernstein.core.waiting import goes_on, parted, scope_of
+
+_OVER = (TaskState.CLOSED, TaskState.CANCELLED)
+
+
+class _Said(NamedTuple):
+    truth: Truth
+    reason: str
+    message: str
+
+
+class _Status(Progress, Protocol):
+    @property
+    def waiting(self) -> Waiting | None: ...
+
+
+S = TypeVar("S", bound=_Status)
+_Conditions = dict[str, _Said]
+
+
+def of_task(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status that was decided, with its conditions; `task` as it was read."""
+    if status.state in _OVER:
+        status = goes_on(status)
+    status = _since(task.status.waiting, status, WaitScope.TASK)
+    return _with(status, _of_task(task, status), now)
+
+
+def of_plan(plan: Plan, status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status that was decided, with its conditions; `plan` as it was read."""
+    if status.ended_at is not None:
+        status = goes_on(status)
+    status = _since(plan.status.waiting, status, WaitScope.PLAN)
+    return _with(status, _of_plan(plan, status), now)
+
+
+def _since(before: Waiting | None, status: S, own: WaitScope) -> S:
+    """Its waiting goes on from when it began for this reason. It concerns at least its `own`."""
+    waiting = status.waiting
+    if waiting is None:
+        return status
+    same = before is not None and before.reason == waiting.reason
+    since = before.since if before is not None and same else waiting.since
+    scope = scope_of(waiting.reason)
+    scope = own if scope is WaitScope.TASK else scope
+    if (since, scope) == (waiting.since, waiting.scope):
+        return status
+    update = {"since": since, "scope": scope}
+    return status.model_copy(update={"waiting": waiting.model_copy(update=update)})
+
+
+def _with(status: S, said: _Conditions, now: datetime) -> S:
+    kinds = (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.SUCCEEDED)
+    conditions = drop(status.conditions, *(kind for kind in kinds if kind not in said))
+    for kind, (truth, reason, message) in said.items():
+        conditions = put(
+            conditions,
+            kind,
+            truth,
+            reason,
+            message,
+            generation=status.observed_generation,
+            now=now,
+        )
+    return status.model_copy(update={"conditions": conditions})
+
+
+def _waits(waiting: Waiting) -> _Conditions:
+    kind = ConditionType.STALLED if waiting.needs_person else ConditionType.RECONCILING
+    return {kind: _Said("True", waiting.reason, waiting.message)}
+
+
+def _at_work(reason: str, message: str) -> _Conditions:
+    return {ConditionType.RECONCILING: _Said("True", reason, message)}
+
+
+def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
+    return {ConditionType.SUCCEEDED: _Said(truth, reason, message)}
+
+
+# --- Tasks ----------------------------------------------------------------------------------------
+
+
+def _of_task(task: Task, status: TaskStatus) -> _Conditions:
+    waiting, cancel = status.waiting, task.spec.cancel
+    if status.state is TaskState.CLOSED:
+        return _ended("True", "Closed", "verified and merged")
+    if status.state is TaskState.CANCELLED:
+        return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
+    if waiting is not None and is_final(status, task.spec.max_retries):
+        cause, _ = parted(waiting.message)
+        return _ended("False", waiting.reason, cause.rstrip(".")) | _waits(waiting)
+    if waiting is not None:
+        return _waits(waiting)
+    if cancel is not None and not (status.delivery and status.delivery.step == "Landing"):
+        asked = "the agent is asked to end" if status.state in ACTIVE else "what it runs is ended"
+        return _at_work("Cancelling", asked)
+    return _at_work(*_doing(status))
+
+
+def _doing(status: TaskStatus) -> tuple[str, str]:
+    """(reason, message) of a Task that waits for nothing."""
+    match status.state:
+        case TaskState.CLAIMED:
+            return "Claimed", "its session is starting"
+        case TaskState.IN_PROGRESS:
+            return "InProgress", "the agent is at work"
+        case TaskState.DONE:
+            return _landing(status.verification, status.delivery)
+        case TaskState.OPEN if not status.sessions:
+            return "Open", "about to start"
+        case _:
+            return "Retrying", "it is tried again"
+
+
+def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[str, str]:
+    """(reason, message) of work that is judged or on its way to where it belongs."""
+    if judged is not None and judged.passed is None and not judged.lost:
+        what = "the candidate is" if judged.candidate else "what was done is"
+        return "Verifying", f"{what} judged by the checks"
+    match delivery.step if delivery is not None else None:
+        case "Next":
+            return "NextToLand", "it is its turn to land"
+        case "Preparing":
+            return "Preparing", "a candidate is made on the new tip"
+        case "Landing":
+            return "Landing", "it is being merged"
+        case _:
+            return "Delivering", "it is verified and about to land"
+
+
+# --- Plans ----------------------------------------------------------------------------------------
+
+
+def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
+    waiting, cancel = status.waiting, plan.spec.cancel
+    if status.ended_at is not None and status.phase == "Succeeded":
+        return _ended("True", "Delivered", "verified and merged")
+    if status.ended_at is not None:
+        return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
+    if waiting is not None:
+        # One that rests, as it was told to, is neither at work nor in need of anybody.
+        rests = waiting.reason == WaitReason.PLAN_SUSPENDED and not waiting.needs_person
+        return {} if rests else _waits(waiting)
+    landing = status.delivery is not None and status.delivery.step == "Landing"
+    if status.phase == "Delivering" or landing:
+        return _at_work(*_landing(status.verification, status.delivery))
+    doing = {
+        "Cancelling": "Tasks and checks are being ended",
+        "Running": "Tasks are running",
+        "Starting": "the integration ref is being made",
+        "Suspended": "what had begun goes on to its end",
+    }
+    phase = status.phase or "Pending"
+    reason = "Suspending" if phase == "Suspended" else phase
+    return _at_work(reason, doing.get(phase, "about to begin"))

@@ -1,0 +1,172 @@
+"""Why something waits: the one place where it is said, and where it is over.
+
+What was tried and failed is tried again after a time, or when the Project changes. It stays known,
+in `tried`, while the Task or Plan waits for something else meanwhile.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Protocol, Self, TypeVar
+
+from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
+from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
+from bernstein.core.reasons import PROBE_SECONDS, longest_wait, policy, remedy_of
+from bernstein.core.sanitise import text as sanitise
+
+MESSAGE = 1500
+"""Characters of the message about something that failed."""
+SKEW_SECONDS = 60
+"""So much the clocks of two replicas may differ."""
+
+_REMEDY = ". Remedy: "
+_LONGEST_REMEDY = 1024
+_LONGEST_WORD = 64
+
+
+class Waits(Protocol):
+    """The status of a Task or a Plan."""
+
+    @property
+    def waiting(self) -> Waiting | None: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
+
+
+S = TypeVar("S", bound=Waits)
+
+
+def wait(
+    reason: str,
+    text: str,
+    now: datetime,
+    *,
+    seconds: float | None = None,
+    needs_person: bool = False,
+    remedy: str | None = None,
+    project: Project | None = None,
+    tried: Tried | None = None,
+) -> Waiting:
+    """The waiting for this reason, from now on; whatever is given, it fits into a status.
+
+    `seconds`: until it is tried again by itself; None: something else must change. `remedy`: what
+    helps in this very case; None: that of the reason, where a person is needed.
+    """
+    if remedy is None:
+        remedy = remedy_of(reason, text, project) if needs_person else ""
+    return Waiting(
+        reason=_word(reason),
+        message=_with(text, remedy),
+        since=now,
+        until=None if seconds is None else now + timedelta(seconds=seconds),
+        scope=scope_of(reason),
+        needs_person=needs_person,
+        tried=tried,
+    )
+
+
+def waits(
+    status: S,
+    reason: str,
+    text: str,
+    now: datetime,
+    *,
+    needs_person: bool = False,
+    remedy: str | None = None,
+) -> S:
+    """The status that waits for this; what was tried before stays known."""
+    tried = status.waiting.tried if status.waiting is not None else None
+    new = wait(reason, text, now, needs_person=needs_person, remedy=remedy, tried=tried)
+    return status.model_copy(update={"waiting": new})
+
+
+def held(
+    status: S,
+    reason: str,
+    text: str,
+    project: Project | None,
+    now: datetime,
+    seconds: float | None = PROBE_SECONDS,
+    *,
+    needs_person: bool = True,
+    remedy: str | None = None,
+) -> S:
+    """The status that waits because this failed: for `seconds`, or until the Project changes.
+
+    None: only a change of the Project ends it.
+    """
+    new = wait(
+        reason,
+        sanitise(text, MESSAGE),
+        now,
+        seconds=seconds,
+        needs_person=needs_person,
+        remedy=remedy,
+        project=project,
+        tried=Tried(reason=_word(reason), generation=_generation(project)),
+    )
+    return status.model_copy(update={"waiting": new})
+
+
+def goes_on(status: S) -> S:
+    """The status that waits for nothing."""
+    return status.model_copy(update={"waiting": None})
+
+
+def is_stalled(status: Waits) -> bool:
+    """Whether a person must act."""
+    return status.waiting is not None and status.waiting.needs_person
+
+
+def is_held(status: Waits) -> bool:
+    """Whether something failed and was not tried again since."""
+    return status.waiting is not None and status.waiting.tried is not None
+
+
+def is_mended(waiting: Waiting, project: Project | None) -> bool:
+    """The Project has changed since it was tried, so that the cause may be gone."""
+    if project is None or waiting.tried is None:
+        return False
+    return waiting.tried.generation != _generation(project)
+
+
+def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime) -> float | None:
+    """Seconds until it is tried again; None: no time keeps it back.
+
+    A time that is further away than one ever waits for this reason was set before the time of day
+    went back: it is over.
+    """
+    if waiting is None or waiting.until is None or is_mended(waiting, project):
+        return None
+    left = (waiting.until - now).total_seconds()
+    return left if 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS else None
+
+
+def scope_of(reason: str) -> WaitScope:
+    """Whom the cause concerns."""
+    of_plan = (WaitReason.PLAN_CANCELLED, WaitReason.PLAN_STARTING, WaitReason.PLAN_SUSPENDED)
+    return WaitScope.PLAN if reason in of_plan else policy(reason).holds
+
+
+def parted(message: str) -> tuple[str, str | None]:
+    """A message without its remedy, and the remedy if it has one."""
+    cause, marker, remedy = message.partition(_REMEDY[1:])
+    return (cause, remedy) if marker else (message, None)
+
+
+def _with(text: str, remedy: str) -> str:
+    helps = sanitise(remedy, _LONGEST_REMEDY)
+    if not helps:
+        return sanitise(text, LONGEST_MESSAGE)
+    room = LONGEST_MESSAGE - len(_REMEDY) - len(helps)
+    return sanitise(text, room).rstrip(".") + _REMEDY + helps
+
+
+def _word(reason: str) -> str:
+    """The reason, where it may stand in a condition."""
+    good = reason.isascii() and reason.isalnum() and reason[:1].isupper()
+    return str(reason) if good and len(reason) <= _LONGEST_WORD else Reason.INFRASTRUCTURE_ERROR
+
+
+def _generation(project: Project | None) -> int:
+    return project.metadata.generation if project is not None else 0

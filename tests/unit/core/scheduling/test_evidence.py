@@ -1,0 +1,116 @@
+"""What a Task has met itself stays known while others, its Plan or its turn keep it waiting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.api.waiting import Waiting
+from bernstein.core.scheduling.schedule import Schedule, schedule
+from bernstein.core.snapshot import ProjectSnapshot
+from tests.unit.core import objects
+from tests.unit.core.objects import at, plan, project, status
+
+DAY = 24 * 3600
+KEY = {"name": "key", "key": "k"}
+
+
+def look(*tasks: Task, now: float = 0, agents: int = 9, **of_plan: Any) -> Schedule:
+    """One schedule; all Tasks are of one Plan."""
+    found = ProjectSnapshot(
+        project=project(limits={"maxAgents": agents}),
+        members=tasks,
+        plan_of={t.metadata.name: plan(**of_plan) for t in tasks},
+        tasks={t.metadata.name: t for t in tasks},
+    )
+    return schedule(found, at(now))
+
+
+def after(found: Schedule, *tasks: Task) -> list[Task]:
+    """The Tasks as they are written then."""
+    new = {t.metadata.name: s for t, s in (*found.moves, *found.waits)}
+    statuses = (new.get(t.metadata.name, t.status) for t in tasks)
+    pairs = zip(tasks, statuses, strict=True)
+    return [task.model_copy(update={"status": status}) for task, status in pairs]
+
+
+def held(name: str, until: float | None, reason: str = "UsageLimited", **more: Any) -> Task:
+    waiting = objects.held(reason, None if until is None else at(until), "used up", **more)
+    return objects.task(name, status=status(waiting=waiting))
+
+
+def waits(task: Task) -> Waiting:
+    assert task.status.waiting is not None
+    return task.status.waiting
+
+
+def test_a_wait_of_a_day_goes_on_while_the_plan_is_suspended_and_after() -> None:
+    task = held("a", DAY)
+
+    assert look(task, suspend=True).waits == ()
+    (suspended,) = after(look(task, suspend=True), task)
+    assert look(suspended, now=3600).moves == ()
+    assert look(suspended, now=3600).again == DAY - 3600
+    assert len(look(suspended, now=DAY).moves) == 1
+
+
+def test_a_task_that_may_not_try_keeps_nobody_waiting() -> None:
+    """Its Plan is suspended: whoever waited for it would wait for nothing."""
+    first, second = (held(name, DAY) for name in "ab")
+    alone = objects.task("free", plan=None, status=status())
+    known = {t.metadata.name: t for t in (first, second, alone)}
+    suspended = plan(suspend=True)
+    found = schedule(
+        ProjectSnapshot(project(), known.values(), {"a": suspended, "b": suspended}, known), at(0)
+    )
+
+    assert [t.metadata.name for t, _ in found.moves] == ["free"]
+
+
+def test_two_that_have_met_the_same_are_two_while_no_agent_is_free() -> None:
+    busy = objects.task("busy", status=status(TaskState.IN_PROGRESS))
+    tasks = [held("a", 0), held("b", 0), objects.task("c", status=status())]
+    for now in (1, 2, 3):
+        found = look(busy, *tasks, now=now, agents=1)
+        _, *tasks = after(found, busy, *tasks)
+        assert [waits(t).reason for t in tasks] == ["MaxAgents", "UsageLimited", "UsageLimited"]
+    assert look(busy, *tasks, agents=1).waits == ()
+
+    (claimed,) = look(*tasks).moves
+    assert claimed[0].metadata.name == "a"
+
+
+def test_who_tries_keeps_the_others_waiting_until_its_agent_runs() -> None:
+    tasks = after(look(held("a", 0), held("b", 0), now=1), held("a", 0), held("b", 0))
+    first, second = tasks
+
+    assert first.status.state is TaskState.CLAIMED
+    assert (waits(first).until, waits(first).needs_person) == (None, False)
+    assert look(*tasks, now=2).moves == ()
+
+    running = objects.task("a", status=status(TaskState.IN_PROGRESS))
+    assert [t.metadata.name for t, _ in look(running, second, now=3).moves] == ["b"]
+
+
+def test_who_has_met_it_itself_keeps_its_words_while_another_one_tries() -> None:
+    mine = "no Secret. Remedy: Create it."
+    first = held("a", 0, "SecretNotFound")
+    second = held("b", 0, "SecretNotFound", needs_person=True, scope="Agent")
+    second = second.model_copy(
+        update={
+            "status": status(waiting=waits(second).model_copy(update={"message": mine})),
+        }
+    )
+
+    _, behind = after(look(first, second, now=1), first, second)
+
+    assert (waits(behind).message, waits(behind).needs_person) == (mine, True)
+    assert waits(behind).until is None
+    assert waits(behind).tried is not None
+
+
+def test_a_wait_that_was_set_before_the_time_of_day_went_back_is_over() -> None:
+    task = held("a", 400 * DAY)
+
+    assert len(look(task).moves) == 1

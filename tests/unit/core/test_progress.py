@@ -1,0 +1,131 @@
+"""Conditions of progress say what state, phase and waiting say, and never anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.plan import PlanStatus
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.core import progress
+from bernstein.core.waiting import is_stalled, wait
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, plan, status, told
+from tests.unit.core.simulation.invariants import consistent
+
+waitings = st.none() | st.builds(
+    wait,
+    st.sampled_from(["SecretNotFound", "MaxAgents", "MergeQueue", "PlanSuspended", "NameConflict"]),
+    st.text(max_size=40),
+    st.sampled_from([NOW, at(-500)]),
+    needs_person=st.booleans(),
+    seconds=st.none() | st.just(30),
+)
+steps = st.none() | st.sampled_from(["Next", "Preparing", "Landing"])
+deliveries = st.none() | st.builds(lambda step: {"state": "Pending", "step": step}, steps)
+judged = st.none() | st.builds(
+    lambda passed: objects.verification(passed=passed), st.none() | st.booleans()
+)
+PHASES = ("Pending", "Starting", "Running", "Suspended", "Delivering", "Stalled", "Cancelling")
+
+
+@given(
+    before=waitings,
+    after=waitings,
+    state=st.sampled_from([s for s in TaskState if s is not TaskState.PLANNED]),
+    attempt=st.sampled_from([0, 9]),
+    delivery=deliveries,
+    verification=judged,
+    cancel=st.booleans(),
+)
+def test_a_task_stalls_exactly_when_it_waits_for_a_person(
+    before: Any, after: Any, cancel: bool, **more: Any
+) -> None:
+    spec: dict[str, Any] = {"cancel": {"reason": "no"}} if cancel else {}
+    read = objects.task(status=status(waiting=before), **spec)
+    given = status(waiting=after, **more)
+
+    found = progress.of_task(read, given, NOW)
+
+    _says_one_thing(found)
+    again = objects.task(status=found, **spec)
+    assert progress.of_task(again, found, at(9)) == found
+
+
+@given(
+    before=waitings,
+    after=waitings,
+    phase=st.sampled_from([*PHASES, "Succeeded", "Cancelled"]),
+    delivery=deliveries,
+    verification=judged,
+)
+def test_a_plan_stalls_exactly_when_it_waits_for_a_person(
+    before: Any, after: Any, phase: str, **more: Any
+) -> None:
+    ended = NOW if phase not in PHASES else None
+    read = plan(status=PlanStatus(waiting=before))
+    given = PlanStatus(waiting=after, phase=phase, ended_at=ended, observed_generation=1, **more)
+
+    found = progress.of_plan(read, given, NOW)
+
+    _says_one_thing(found)
+    assert progress.of_plan(plan(status=found), found, at(9)) == found
+
+
+def _says_one_thing(found: TaskStatus | PlanStatus) -> None:
+    consistent(found)
+    kinds = told(found.conditions)
+    assert ("Stalled" in kinds) == is_stalled(found)
+    suspended = found.waiting is not None and found.waiting.reason == "PlanSuspended"
+    assert kinds or suspended
+    if found.waiting is not None and "Reconciling" in kinds:
+        assert kinds["Reconciling"] == ("True", found.waiting.reason)
+
+
+def test_since_is_when_it_began_to_wait_for_this_reason() -> None:
+    first = objects.waits("MaxAgents", "all 2 agents are at work", since=at(-500))
+    read = objects.task(status=status(waiting=first))
+    same = objects.waits("MaxAgents", "all 3 agents are at work", since=NOW)
+    other = objects.waits("FileOverlap", since=NOW)
+
+    of_same, of_other = (
+        progress.of_task(read, status(waiting=now), NOW).waiting for now in (same, other)
+    )
+
+    assert of_same == same.model_copy(update={"since": at(-500)})
+    assert of_other == other
+
+
+@pytest.mark.parametrize("state", [TaskState.CLOSED, TaskState.CANCELLED])
+def test_what_is_over_waits_for_nothing(state: TaskState) -> None:
+    read = objects.task(status=status(waiting=objects.waits("MergeQueue")))
+
+    found = progress.of_task(read, status(state, waiting=objects.waits("MergeQueue")), NOW)
+
+    assert found.waiting is None
+    assert list(told(found.conditions)) == ["Succeeded"]
+
+
+def test_a_task_that_failed_for_good_says_that_it_ended_and_what_helps() -> None:
+    waiting = objects.waits("GateFailed", "it is wrong. Remedy: Mend it.", needs_person=True)
+    failed = status(TaskState.FAILED, attempt=9, waiting=waiting)
+
+    found = progress.of_task(objects.task(), failed, NOW).conditions
+
+    assert {c.type: (c.status, c.message) for c in found} == {
+        "Succeeded": ("False", "it is wrong"),
+        "Stalled": ("True", "it is wrong. Remedy: Mend it."),
+    }
+
+
+def test_what_concerns_a_plan_concerns_more_than_a_task() -> None:
+    waiting = objects.waits("PlanInvalid", needs_person=True)
+
+    found = progress.of_plan(plan(), PlanStatus(waiting=waiting, observed_generation=1), NOW)
+
+    assert found.waiting is not None
+    assert found.waiting.scope == "Plan"

@@ -1,0 +1,140 @@
+"""What is waited for: it fits into a status whatever is written, and it ends."""
+
+from __future__ import annotations
+
+import ast
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bernstein
+from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
+from bernstein.core import waiting
+from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
+from bernstein.core.sanitise import text as sanitise
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, project, status
+
+EMOJI = "\U0001f525"
+words = st.text(max_size=300) | st.sampled_from([EMOJI * 9000, "a\n" * 9000, "@x. Remedy: " * 900])
+
+
+@given(reason=words, text=words, remedy=st.none() | words, person=st.booleans())
+def test_whatever_is_said_fits_and_is_harmless(
+    reason: str, text: str, remedy: str | None, person: bool
+) -> None:
+    found = waiting.wait(reason, text, NOW, needs_person=person, remedy=remedy)
+
+    assert Waiting.model_validate(found.dump()) == found
+    assert len(found.message) <= LONGEST_MESSAGE
+    assert sanitise(found.message, LONGEST_MESSAGE) == found.message
+    assert found.reason.isalnum()
+
+
+@pytest.mark.parametrize("text", ["x" * 9000, EMOJI * 9000, "is wrong." * 1000])
+def test_a_long_message_is_cut_and_keeps_its_remedy(text: str) -> None:
+    found = waiting.wait("GateErrored", text, NOW, needs_person=True, remedy="Mend it.")
+
+    assert len(found.message) > LONGEST_MESSAGE - 50
+    assert waiting.parted(found.message)[1] == "Mend it."
+
+
+def test_who_needs_a_person_is_told_what_helps() -> None:
+    found = waiting.waits(status(), "AgentNotFound", "there is none", NOW, needs_person=True)
+
+    assert found.waiting is not None
+    assert waiting.parted(found.waiting.message)[1] == "Choose one of the Project's agents."
+
+
+def test_what_was_tried_stays_known_while_something_else_is_waited_for() -> None:
+    held = waiting.held(status(), "SecretNotFound", "no Secret", project(), NOW)
+    other = waiting.waits(held, "MaxAgents", "all are at work", NOW)
+
+    assert other.waiting is not None
+    assert held.waiting is not None
+    assert other.waiting.tried == held.waiting.tried
+    assert (other.waiting.reason, other.waiting.until) == ("MaxAgents", None)
+    assert waiting.goes_on(other).waiting is None
+
+
+@pytest.mark.parametrize(("later", "left"), [(0, 300), (299, 1), (300, None), (9999, None)])
+def test_a_time_to_wait_ends(later: float, left: float | None) -> None:
+    held = waiting.held(status(), "SecretNotFound", "no Secret", project(), NOW).waiting
+
+    assert waiting.seconds_left(held, project(), at(later)) == left
+    assert waiting.seconds_left(held, project(generation=2), at(later)) is None
+
+
+def test_what_only_a_change_of_the_project_helps_has_no_time() -> None:
+    held = waiting.held(status(), "GateFailed", "no", project(), NOW, None).waiting
+
+    assert held is not None
+    assert held.until is None
+    assert not waiting.is_mended(held, project())
+    assert waiting.is_mended(held, project(generation=2))
+
+
+# --- the time of day jumps ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "longest"),
+    [
+        ("SecretNotFound", PROBE_SECONDS),
+        ("InfrastructureError", PROBE_SECONDS),
+        ("NewerThanThis", PROBE_SECONDS),
+        ("UsageLimited", MAX_RETRY_AFTER_SECONDS),
+        ("ProviderUnavailable", MAX_RETRY_AFTER_SECONDS),
+    ],
+)
+def test_when_the_time_of_day_goes_back_nobody_waits_longer_than_the_reason_ever_does(
+    reason: str, longest: float
+) -> None:
+    held = waiting.held(status(), reason, "", project(), NOW, longest).waiting
+    back = NOW - timedelta(days=400)
+
+    assert waiting.seconds_left(held, project(), back) is None
+    # Clocks of two replicas differ a little.
+    assert waiting.seconds_left(held, project(), at(-waiting.SKEW_SECONDS)) is not None
+    assert waiting.seconds_left(held, project(), at(-waiting.SKEW_SECONDS - 1)) is None
+
+
+@given(jump=st.integers(-10_000_000, 10_000_000), asked=st.integers(1, MAX_RETRY_AFTER_SECONDS))
+def test_however_the_time_of_day_jumps_the_wait_is_bounded(jump: int, asked: int) -> None:
+    held = waiting.held(status(), "UsageLimited", "", project(), NOW, asked).waiting
+
+    left = waiting.seconds_left(held, project(), at(jump))
+
+    assert (left or 0) <= MAX_RETRY_AFTER_SECONDS + waiting.SKEW_SECONDS
+
+
+def test_when_the_time_of_day_goes_forward_it_is_tried_early() -> None:
+    held = waiting.held(status(), "UsageLimited", "", project(), NOW, 3600).waiting
+
+    assert waiting.seconds_left(held, project(), at(7200)) is None
+
+
+# --- one place ------------------------------------------------------------------------------------
+
+
+def test_nothing_else_makes_what_is_waited_for() -> None:
+    package = Path(bernstein.__path__[0])
+    makers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Waiting"
+    }
+
+    # A round of checks has an outcome of that name, which is none.
+    assert makers == {"core/waiting.py", "core/verification/round.py"}
+
+
+def test_the_scope_is_by_the_table() -> None:
+    assert waiting.scope_of("SecretNotFound") == "Agent"
+    assert waiting.scope_of("PlanSuspended") == "Plan"
+    assert waiting.scope_of("MaxAgents") == "Task"
+    assert objects.held("UsageLimited", None).scope == "Task"
