@@ -6,10 +6,10 @@ that is left to hide a file. One that silences a single line stays in sight besi
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import PurePosixPath
 
 from bernstein.api.pod import Check
 from bernstein.checks.added import added_lines
@@ -51,7 +51,7 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
 
 
 def _added(file: ChangedFile) -> Iterator[str]:
-    silences = _BY_SUFFIX.get(PurePosixPath(file.path).suffix.lower())
+    silences = _BY_SUFFIX.get(posixpath.splitext(file.path)[1].lower())
     for number, line in added_lines(file.before, file.after) if silences else ():
         match = silences.search(line.decode("utf-8", "replace")) if silences else None
         if match:
