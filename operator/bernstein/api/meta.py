@@ -114,12 +114,25 @@ def immutable_except(
     return extend
 
 
-def _immutable(field: str, required: bool, remedy: str) -> CelRule:
+def immutable_spec_except(
+    *mutable: str, spec: type[Model], unless: str, remedy: str
+) -> tuple[CelRule, ...]:
+    """Rules for the root of a kind: every field of its spec but the `mutable` ones keeps its first
+    value, unless that CEL is true of the old object."""
+    fields = {to_camel(name): field for name, field in spec.model_fields.items()}
+    unknown = set(mutable) - fields.keys()
+    if unknown:
+        raise ValueError(f"no such fields: {sorted(unknown)}")
+    fixed = [(f"spec.{name}", f.is_required()) for name, f in fields.items() if name not in mutable]
+    return tuple(_immutable(name, required, remedy, f"({unless}) || ") for name, required in fixed)
+
+
+def _immutable(field: str, required: bool, remedy: str, unless: str = "") -> CelRule:
     same = f"self.{field} == oldSelf.{field}"
     if not required:
         same = f"has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || {same})"
     return rule(
-        same,
+        f"{unless}({same})" if unless else same,
         f"the field is immutable: {remedy}",
         fieldPath=f".{field}",
         reason="FieldValueForbidden",

@@ -20,11 +20,12 @@ from bernstein.api.meta import (
     Text,
     UsageCounts,
     cel,
-    immutable_except,
+    immutable_spec_except,
     list_map,
     named,
     one_way,
 )
+from bernstein.api.money import Dollars
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel, Hold
@@ -65,14 +66,7 @@ class Stage(Model):
 class PlanSpec(Model):
     model_config = {
         **Model.model_config,
-        "json_schema_extra": immutable_except(
-            "budget",
-            "cancel",
-            "maxAgents",
-            "suspend",
-            remedy="apply a Plan of another name instead",
-            rules=(one_way("cancel"),),
-        ),
+        "json_schema_extra": cel(one_way("cancel")),
     }
 
     name: Line = Field(description="What the plan is for; told to every agent as the goal.")
@@ -81,7 +75,10 @@ class PlanSpec(Model):
         default=None, description="Absent: the only Project of the namespace, or `default`."
     )
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
-    budget: Money | None = Field(default=None, description="US dollars.")
+    budget: Dollars | None = Field(
+        default=None,
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
+    )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     constraints: Constraints = ()
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
@@ -186,8 +183,29 @@ class PlanStatus(Model):
     ended_at: datetime | None = None
 
 
+_NEVER_RAN = (
+    "has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'Invalid'"
+    " && !(has(oldSelf.status.expanded) && oldSelf.status.expanded)"
+)
+"""CEL: it was refused before anything was made of it, so that it may be corrected."""
+
+
 class Plan(Model):
-    model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            named(63),
+            *immutable_spec_except(
+                "budget",
+                "cancel",
+                "maxAgents",
+                "suspend",
+                spec=PlanSpec,
+                unless=_NEVER_RAN,
+                remedy="apply a Plan of another name instead",
+            ),
+        ),
+    }
 
     metadata: Metadata
     spec: PlanSpec

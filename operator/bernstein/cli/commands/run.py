@@ -163,7 +163,7 @@ class _Run:
         _refuse_other_content(live, plan_object)
         plan = parse_plan(live)
         state = "has ended" if is_over(plan) else "is running"
-        self._terminal.say(f"Plan '{name}' with this content exists and {state}: nothing changed")
+        self._terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
         return plan
 
     async def _leave(self, cluster: Cluster, plan: Plan) -> int:
