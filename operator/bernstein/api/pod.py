@@ -281,6 +281,10 @@ class InspectConfig:
     """What a scan of the whole change may take; other checks are quick."""
 
 
+EXCERPT_CHARACTERS = 1500
+"""Of what a check found or printed, in its verdict."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
     """The verdict on one check."""

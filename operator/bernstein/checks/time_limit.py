@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
+MATCH_SECONDS = 10.0
+"""For the search of a pattern or a glob."""
+
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:

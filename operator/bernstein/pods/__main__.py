@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
         return _failed("InvalidConfig", f"expected one program of {', '.join(pod.PROGRAMS)}")
     program = arguments[0]
     if program in LONG_LIVED:
-        sigterm.hold()
+        sigterm.block()
     else:
         signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it
     try:

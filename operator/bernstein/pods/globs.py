@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bernstein.checks.time_limit import time_limit
-
-MATCH_SECONDS = 10.0
+from bernstein.checks.time_limit import MATCH_SECONDS, time_limit
 
 
 def first_match(pattern: str, paths: Iterable[str]) -> str | None:

@@ -7,14 +7,14 @@ import signal
 import threading
 
 
-def hold() -> None:
+def block() -> None:
     """Block SIGTERM until `awaited` is called: one that comes before must not kill the program,
     which still has the last state of the work to save."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
 
 def awaited() -> threading.Event:
-    """An event that is set when SIGTERM comes, or has come since `hold`.
+    """An event that is set when SIGTERM comes, or has come since `block`.
 
     A thread sets it. The signal's handler runs wherever the main thread is, which may be inside
     the event and hold its lock: setting the event there would wait for that lock for ever.
@@ -26,7 +26,7 @@ def awaited() -> threading.Event:
         os.read(reader, 1)
         ended.set()
 
-    hold()  # in that thread, too: the main thread handles signals
+    block()  # in that thread, too: the main thread handles signals
     threading.Thread(target=tell, name="sigterm", daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: os.write(writer, b"\0"))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

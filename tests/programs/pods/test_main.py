@@ -88,7 +88,7 @@ def test_a_stopped_pod_says_so(origin: Origin, tmp_path: Path) -> None:
 
 def test_an_end_that_comes_while_a_program_starts_is_heard_by_it() -> None:
     code = (
-        "import os, signal; from bernstein.pods import sigterm; sigterm.hold();"
+        "import os, signal; from bernstein.pods import sigterm; sigterm.block();"
         "os.kill(os.getpid(), signal.SIGTERM); print(sigterm.awaited().wait(60))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\n"

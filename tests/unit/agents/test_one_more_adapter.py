@@ -12,7 +12,7 @@ from bernstein.agents.generic import GenericParser
 from bernstein.api.project import Project
 from bernstein.controllers.jobs.agent import agent_job
 from bernstein.core.scheduling import waiting
-from tests.unit.controllers.built import PLAIN_SETTINGS
+from tests.unit.controllers.jobs.built import PLAIN_SETTINGS
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW
 from tests.unit.docs.registry_tables import adapter_problems

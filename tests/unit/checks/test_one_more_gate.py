@@ -19,7 +19,7 @@ from bernstein.core.actions import RunCheck, RunInspect
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
-from tests.unit.controllers.built import PLAIN_SETTINGS, TASK
+from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE
 from tests.unit.docs.registry_tables import gate_problems

@@ -10,7 +10,7 @@ import pytest
 from bernstein.api.project import Project
 from bernstein.controllers.network_policies import build
 from bernstein.core import labels
-from tests.unit.controllers.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
+from tests.unit.controllers.jobs.built import FULL_SETTINGS, PLAIN_SETTINGS, jobs
 from tests.unit.core import objects
 
 DNS = {

@@ -15,7 +15,7 @@ from bernstein.core.delivery import landing
 from bernstein.core.scheduling import waiting
 from bernstein.core.scheduling.waiting import CHAIN
 from bernstein.core.verification import round as rounds
-from tests.unit.controllers import built
+from tests.unit.controllers.jobs import built
 from tests.unit.docs.code import words
 from tests.unit.docs.pages import ROOT, section, table
 from tests.unit.rooms import PACKAGE, children, contracts, layers

@@ -9,14 +9,11 @@ from bernstein.api.pod import Check
 from bernstein.checks.paths import missing, normal_path
 from bernstein.checks.reading import CommitReader, Reads
 from bernstein.checks.signal import SignalKind
-from bernstein.checks.time_limit import time_limit
+from bernstein.checks.time_limit import MATCH_SECONDS, time_limit
 from bernstein.checks.verdict import Verdict, errored, failed, passed
 
 if TYPE_CHECKING:
     from bernstein.api.signals import Signal
-
-MATCH_SECONDS = 10.0
-"""A pattern that takes longer is Errored(PatternTooSlow)."""
 
 CONTENT_BYTES = 20_000_000
 

@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
-from bernstein.controllers import conflicts, job_actions, stalls, verdict_metrics
+from bernstein.controllers import job_actions, name_conflicts, stalls, verdict_metrics
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
@@ -44,7 +44,7 @@ class PlanController(KindController):
             return Result()
         now = self._context.now()
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
-        status, again = await conflicts.carry_out(
+        status, again = await name_conflicts.carry_out(
             snapshot,
             decide,
             partial(self._execute, key),

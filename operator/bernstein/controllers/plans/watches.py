@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import conflicts
+from bernstein.controllers import name_conflicts
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import gone, readiness_changed, spec_changed
 from bernstein.controllers.wiring import Watch
@@ -27,7 +27,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [
             Key(plan.metadata.namespace, plan.metadata.name)
             for plan in plans.by_name(key_of(task).namespace).values()
-            if any(c.reason == conflicts.REASON for c in plan.status.conditions)
+            if any(c.reason == name_conflicts.REASON for c in plan.status.conditions)
         ]
 
     yield Watch(tasks, controller_key(PLANS))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.controllers import conflicts, network_policies
+from bernstein.controllers import name_conflicts, network_policies
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import projects
@@ -52,7 +52,7 @@ class ProjectController(KindController):
             await network_policies.ensure(key, project, self._context)
             await network_policies.remove_others(key, project, self._context)
         except NameConflict as conflict:
-            return Diagnosis(conflicts.REASON, conflicts.describe(conflict))
+            return Diagnosis(name_conflicts.REASON, name_conflicts.describe(conflict))
         except (Forbidden, Invalid, SpecMutated) as refusal:
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
         return None

@@ -8,7 +8,7 @@ from typing import ClassVar
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import conflicts, job_actions, network_policies
+from bernstein.controllers import job_actions, name_conflicts, network_policies
 from bernstein.controllers.caches import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
@@ -71,8 +71,8 @@ class SessionController(KindController):
             for action in decision.actions:
                 await self._execute(key, obj, session, action)
         except NameConflict as conflict:
-            text = conflicts.describe(conflict)
-            decision = refuse(snapshot, conflicts.REASON, text, now)
+            text = name_conflicts.describe(conflict)
+            decision = refuse(snapshot, name_conflicts.REASON, text, now)
         except job_actions.JobRefused as refusal:
             decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
         await self._record(key, obj, session, decision)

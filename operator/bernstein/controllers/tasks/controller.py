@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
-from bernstein.controllers import conflicts, job_actions
+from bernstein.controllers import job_actions, name_conflicts
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
@@ -42,7 +42,7 @@ class TaskController(KindController):
             return Result()
         if snapshot.task.metadata.deletion_timestamp is not None:
             return Result()
-        status, again = await conflicts.carry_out(
+        status, again = await name_conflicts.carry_out(
             snapshot, decide, partial(self._execute, key), now, before=snapshot.status
         )
         if await self._writer.status(key, TASKS, obj, status.dump()):

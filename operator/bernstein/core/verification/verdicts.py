@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
-from bernstein.api.pod import CHECK, CHECKOUT, INSPECT, InspectResult, load
+from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS, INSPECT, InspectResult, load
 from bernstein.api.project import Gates
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import AbandonedCheck, CheckResult
@@ -20,8 +20,6 @@ from bernstein.core.sanitise import ELLIPSIS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.summary import passed
 
-EXCERPT = 1500
-"""Characters of a verdict's excerpt."""
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
 _SLACK = 1
@@ -66,7 +64,7 @@ def abandon(
     for check, job in jobs.items():
         problem = _to_abandon(job, limits.get(check), now) if check not in known else None
         if problem is not None:
-            text = sanitise(problem.message, EXCERPT)
+            text = sanitise(problem.message, EXCERPT_CHARACTERS)
             new.append(AbandonedCheck(check=check, reason=problem.reason, message=text))
     return (*(before or ()), *new) or None
 
@@ -153,7 +151,7 @@ def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "")
             "asked": check.digest,
             "verdict": verdict,
             "reason": reason,
-            "excerpt": sanitise(excerpt, EXCERPT),
+            "excerpt": sanitise(excerpt, EXCERPT_CHARACTERS),
         }
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein.api.pod import Changed
-from bernstein.checks.conditions import changed_from_paths
+from bernstein.checks.changes import changed_from_paths
 from bernstein.pods.errors import PodError
 from bernstein.pods.git.client import Git
 

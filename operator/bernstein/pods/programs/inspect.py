@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bernstein.api import pod
-from bernstein.api.pod import Check, CheckVerdict, InspectConfig, InspectResult
+from bernstein.api.pod import EXCERPT_CHARACTERS, Check, CheckVerdict, InspectConfig, InspectResult
 from bernstein.checks.paths import InvalidPathError
 from bernstein.checks.reading import ChangedFile, CommitReader, EntryKind
 from bernstein.checks.scans import reads_of
@@ -23,7 +23,6 @@ from bernstein.pods.git.merge import merge_trees
 
 CONFIG = InspectConfig
 
-_EXCERPT = 1500
 _BATCH_BYTES = 32_000_000
 
 
@@ -34,7 +33,7 @@ def run(config: InspectConfig) -> InspectResult:
     for check in config.checks:
         verdict = judge(commit, check)
         log.event("check", check=check.name, verdict=verdict.verdict, reason=verdict.reason)
-        excerpt = sanitise.text(verdict.excerpt, _EXCERPT)
+        excerpt = sanitise.text(verdict.excerpt, EXCERPT_CHARACTERS)
         verdicts.append(CheckVerdict(check.name, verdict.verdict, verdict.reason, excerpt))
     return fit(InspectResult(tuple(verdicts)), pod.TERMINATION_LIMIT)
 
@@ -55,7 +54,7 @@ def judge(commit: CommitReader, check: Check) -> Verdict:
 
 def fit(result: InspectResult, limit: int) -> InspectResult:
     """The result in at most `limit` bytes: the longest excerpts are cut, to the same length."""
-    low, high = 0, _EXCERPT
+    low, high = 0, EXCERPT_CHARACTERS
     while low < high:
         middle = (low + high + 1) // 2
         if len(pod.dump(_cut(result, middle))) <= limit:

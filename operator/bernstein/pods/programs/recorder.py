@@ -19,7 +19,7 @@ from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.api import pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.api.reasons import Reason
-from bernstein.checks.conditions import changed_from_paths
+from bernstein.checks.changes import changed_from_paths
 from bernstein.core import sanitise
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError

@@ -13,8 +13,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+from bernstein.pods import nofollow
+
 _BLOCK = 64 << 10
 
 STREAM_BYTES = 64 << 20
@@ -35,7 +35,7 @@ class AgentFile:
         """Open the folder. Raises OSError when it is not there."""
         where = Path(path)
         self._name = where.name
-        self._folder = os.open(where.parent, _FOLDER)
+        self._folder = os.open(where.parent, nofollow.FOLDER)
         self._file: int | None = None
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class AgentFile:
         one that the launcher writes."""
         if self._file is None:
             with contextlib.suppress(OSError):
-                file = os.open(self._name, _FILE, dir_fd=self._folder)
+                file = os.open(self._name, nofollow.FILE, dir_fd=self._folder)
                 if stat.S_ISREG(os.fstat(file).st_mode):
                     self._file = file
                 else:

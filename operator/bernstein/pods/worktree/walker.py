@@ -24,6 +24,7 @@ from typing import Protocol
 
 from bernstein.api.pod import TreeLimits
 from bernstein.api.reasons import Reason
+from bernstein.pods import nofollow
 from bernstein.pods.errors import PodError
 from bernstein.pods.worktree import forbidden_names
 from bernstein.pods.worktree.gitignore import Rules
@@ -36,8 +37,6 @@ _IGNORE_FILE_BYTES = 1 << 20
 _SETTLED_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again without a new time
 stamp, so it is read again next time."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class TreeTooLargeError(PodError):
@@ -116,7 +115,7 @@ class Walker:
 
         The root is opened once, so that whatever is put in its place later is never read.
         """
-        self._root = os.open(worktree, _FOLDER)
+        self._root = os.open(worktree, nofollow.FOLDER)
         self._base = base
         self._limits = limits
         self._base_folders = {folder for path in base for folder in _parents(path)}
@@ -148,7 +147,7 @@ class Walker:
         Raises TreeTooLargeError.
         """
         current = _Walk(store)
-        root = os.open(".", _FOLDER, dir_fd=self._root)  # a listing starts at the top
+        root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
             self._folder(current, root, b"", (), ignored=False)
         finally:
@@ -225,7 +224,7 @@ class Walker:
         if path.count(b"/") >= self._limits.depth:
             raise TreeTooLargeError(path, "folders in folders are", self._limits.depth)
         try:
-            child = os.open(name, _FOLDER, dir_fd=fd)
+            child = os.open(name, nofollow.FOLDER, dir_fd=fd)
         except OSError as error:
             if error.errno == errno.EACCES:
                 self._skip(current, path)
@@ -375,7 +374,7 @@ def _comparable(mode: int) -> int:
 @contextmanager
 def _open_regular(name: bytes, folder: int) -> Iterator[tuple[int, os.stat_result]]:
     """Open the file of that name in the open folder; raises OSError when it is no regular file."""
-    file = os.open(name, _FILE, dir_fd=folder)
+    file = os.open(name, nofollow.FILE, dir_fd=folder)
     try:
         st = os.fstat(file)
         if not stat.S_ISREG(st.st_mode):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.pod import INSPECT, CheckVerdict, Failure, InspectResult
+from bernstein.api.pod import EXCERPT_CHARACTERS, INSPECT, CheckVerdict, Failure, InspectResult
 from bernstein.api.project import Gates, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.verification import AbandonedCheck
@@ -267,7 +267,7 @@ def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     assert found is not None
     assert found[0].excerpt.startswith("exit code 1\n…\n")
     assert found[0].excerpt.endswith("3 failed, 25 passed")
-    assert len(found[0].excerpt) <= verdicts.EXCERPT
+    assert len(found[0].excerpt) <= EXCERPT_CHARACTERS
 
 
 @pytest.mark.parametrize(

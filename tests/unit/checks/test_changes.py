@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.pod import Changed
-from bernstein.checks.conditions import changed_from_paths
+from bernstein.checks.changes import changed_from_paths
 
 
 def test_nothing_changed() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.controllers import conflicts
+from bernstein.controllers import name_conflicts
 from bernstein.core import conditions
 from bernstein.core.plans.decide import decide
 from bernstein.core.snapshot import PlanSnapshot
@@ -36,7 +36,7 @@ async def refused(_: PlanSnapshot, action: Any) -> None:
 
 async def look(subject: Plan, execute: Any, now: float, *tasks: Any) -> PlanStatus:
     snapshot = plan_snapshot(subject, *tasks)
-    written, _ = await conflicts.carry_out(
+    written, _ = await name_conflicts.carry_out(
         snapshot, decide, execute, at(now), before=subject.status
     )
     return written

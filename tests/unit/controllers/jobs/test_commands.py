@@ -9,8 +9,8 @@ import pytest
 
 from bernstein.api.pod import PrepareConfig, load
 from bernstein.core.actions import RunCheck, RunPrepare
-from tests.unit.controllers import built
-from tests.unit.controllers.built import Object, environment
+from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.built import Object, environment
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD
 

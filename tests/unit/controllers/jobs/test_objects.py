@@ -25,8 +25,8 @@ from bernstein.api.pod import (
     load,
 )
 from bernstein.controllers.jobs import agent
-from tests.unit.controllers import built
-from tests.unit.controllers.built import Object, environment
+from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.built import Object, environment
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, TREE
 
