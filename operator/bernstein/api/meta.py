@@ -234,10 +234,15 @@ class Condition(Model):
     type: Annotated[str, Field(max_length=64)]
     """A ConditionType; a newer operator may have written others."""
     status: Literal["True", "False", "Unknown"]
+    """Whether it holds."""
     reason: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=64)]
+    """Why, in one CamelCase word that stays the same between releases."""
     message: Annotated[str, Field(max_length=4096)] = ""
+    """Why, for people, with what helps."""
     observed_generation: int | None = None
+    """Generation of the object that it is about."""
     last_transition_time: datetime
+    """When `status` changed last."""
 
 
 Conditions = Annotated[
@@ -249,9 +254,13 @@ class UsageCounts(Model):
     """Tokens; `input` excludes what was read from or written to a cache."""
 
     input: int = Field(default=0, ge=0)
+    """Tokens that were read in full."""
     output: int = Field(default=0, ge=0)
+    """Tokens that were written."""
     cache_read: int = Field(default=0, ge=0)
+    """Tokens that were read from the provider's cache."""
     cache_write: int = Field(default=0, ge=0)
+    """Tokens that were written to the provider's cache."""
 
 
 class OwnerReference(Model):

@@ -47,6 +47,7 @@ class Step(Assignment):
     }
 
     title: Line | None = None
+    """What is to be done, in one line; once in a Plan."""
     goal: Line | None = Field(default=None, description="Older name of title.")
 
     @property
@@ -56,11 +57,14 @@ class Step(Assignment):
 
 class Stage(Model):
     name: Line
+    """Other stages name it in dependsOn."""
     description: Text | None = None
+    """What the stage is for; told to its agents."""
     depends_on: Annotated[tuple[Line, ...], Field(max_length=40)] | None = Field(
         default=None, description="Stages that come first; absent: the stage before; []: none."
     )
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=50)]
+    """Done side by side, as far as files and limits allow."""
 
 
 class PlanSpec(Model):
@@ -71,6 +75,7 @@ class PlanSpec(Model):
 
     name: Line = Field(description="What the plan is for; told to every agent as the goal.")
     description: Text | None = None
+    """More about it, for people; agents are not told."""
     project_ref: ObjectName | None = Field(
         default=None, description="Absent: the only Project of the namespace, or `default`."
     )
@@ -80,43 +85,62 @@ class PlanSpec(Model):
         description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
     )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
+    """Agents that may work for it at the same time; the Project's limit counts, too."""
     constraints: Constraints = ()
+    """What every agent must keep to."""
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
     stages: Annotated[
         tuple[Stage, ...], Field(min_length=1, max_length=40, json_schema_extra=list_map("name"))
     ]
+    """One after the other, unless dependsOn says otherwise."""
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
+    """Ends the Plan for good; agents get time to save their work."""
 
 
 class Counts(Model):
     total: int = 0
+    """All Tasks."""
     open: int = 0
+    """Tasks that wait."""
     running: int = 0
+    """Tasks whose agent works."""
     verifying: int = 0
+    """Tasks whose work is being verified or lands."""
     closed: int = 0
+    """Tasks whose work has landed."""
     failed: int = 0
+    """Tasks without a retry left."""
     cancelled: int = 0
+    """Tasks that were cancelled."""
 
 
 class Estimate(Model):
     minutes: int = Field(description="Along the critical path.")
     cost_usd: Money | None = None
+    """US dollars, by the price of the models; absent: a price is unknown."""
     basis: Annotated[str, Field(max_length=200)]
+    """What it was reckoned from."""
 
 
 class PlanTask(Model):
     """Last known facts of one Task; kept when the Task is deleted, so that no spend is lost."""
 
     name: Annotated[str, Field(max_length=63)]
+    """Name of the Task."""
     stage: Line
+    """Stage that it belongs to."""
     uid: Annotated[str, Field(max_length=64)] | None = None
+    """Uid of the Task, once it was seen."""
     state: Annotated[str, Field(max_length=32)] = "Open"
+    """Its state when it was seen last."""
     attempts: int = 0
+    """Counted attempts."""
     sessions: int = Field(
         default=0, description="Number of the last session whose cost is in spendUsd."
     )
     spend_usd: Money = "0"
+    """US dollars that it has cost."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
 
 
@@ -128,6 +152,7 @@ class Settled(Model):
     """
 
     spend_usd: Money = "0"
+    """US dollars."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
     sessions: Annotated[
         tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MAX_SETTLED)
@@ -138,12 +163,15 @@ class Integration(Model):
     """Where the Plan's verified work gathers before it is delivered."""
 
     ref: Annotated[str, Field(max_length=300)]
+    """Where the work of its Tasks lands."""
     target: Annotated[str, Field(max_length=300)]
+    """Branch that the Plan is delivered to."""
     target_sha: Sha = Field(
         description="Tip of the target when the Plan began; judges come from it."
     )
     sha: Sha | None = Field(default=None, description="Last commit that a Task landed.")
     tree: Annotated[str, Field(max_length=64)] | None = None
+    """Tree of the last commit that a Task landed."""
 
     @property
     def tip(self) -> str:
@@ -152,35 +180,47 @@ class Integration(Model):
 
 class PlanStatus(Model):
     observed_generation: int = -1
+    """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()
+    """Validated, Reconciling, Stalled, Suspended, Succeeded and others."""
     phase: Annotated[str, Field(max_length=32)] | None = Field(
         default=None, description="Pending, Running, Suspended, Delivering, Succeeded, Failed, ..."
     )
     current_stage: Line | None = None
+    """First stage that is not done."""
     project: ObjectName | None = None
+    """Project that it belongs to."""
     project_uid: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Of that Project, from the start on: another one of its name is not meant.",
     )
     counts: Counts = Field(default_factory=Counts)
+    """Its Tasks by state."""
     tasks: Annotated[
         tuple[PlanTask, ...], Field(max_length=2000, json_schema_extra=list_map("name"))
     ] = ()
+    """A row for every Task."""
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
+    """US dollars that all sessions have cost so far."""
     settled: Settled | None = None
     estimate: Estimate | None = None
+    """Time and money that it may take, reckoned before it began."""
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
     infrastructure_failures: int = 0
+    """Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
+    """Rounds of checks in a row that could not run."""
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     hold: Hold | None = None
     verification: Verification | None = None
     delivery: Delivery | None = None
     started_at: datetime | None = None
+    """When it was looked at first."""
     ended_at: datetime | None = None
+    """When it ended, well or not."""
 
 
 _NEVER_RAN = (

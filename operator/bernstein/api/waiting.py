@@ -16,6 +16,7 @@ LONGEST_REASON = 1024
 
 class Cancel(Model):
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
+    """Why, for people; kept with everything that ends by it."""
 
 
 class WaitReason(StrEnum):
@@ -41,14 +42,18 @@ class WaitReason(StrEnum):
 
 class QueueReason(Model):
     reason: Annotated[str, Field(max_length=64)]
+    """Why it waits, in one word that stays the same between releases."""
     message: Annotated[str, Field(max_length=1024)] = ""
+    """Why it waits, for people."""
 
 
 class Abandoned(Model):
     """A run is being ended before it has a result; its pod is judged once it has ended."""
 
     reason: Annotated[str, Field(max_length=64)]
+    """Why, in one word that stays the same between releases."""
     message: Annotated[str, Field(max_length=2048)] = ""
+    """Why, for people."""
 
 
 class Hold(Model):
@@ -56,6 +61,9 @@ class Hold(Model):
     changes."""
 
     reason: Annotated[str, Field(max_length=64)]
+    """What failed, in one word that stays the same between releases."""
     message: Annotated[str, Field(max_length=2048)] = ""
+    """What failed, for people."""
     retry_at: datetime
+    """When it is tried again, unless the Project changes before."""
     generation: int = Field(description="Generation of the Project that was tried.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from bernstein.api.meta import GROUP, VERSION, Model
-from bernstein.crds import registries
+from bernstein.crds import registries, sentences
 from bernstein.crds.kinds import Kind
 
 Schema = dict[str, Any]
@@ -82,20 +82,23 @@ def object_schema(model: type[Model]) -> Schema:
     status only `observedGeneration: -1` stays: it keeps a new object from counting as reconciled,
     everything else is the controllers' to write.
     """
-    raw = model.model_json_schema(by_alias=True)
+    raw = sentences.told(model)
     definitions = raw.get("$defs", {})
     parts = raw["properties"]
     status = _structural(parts["status"], definitions, defaults="none")
     status["properties"]["observedGeneration"]["default"] = -1
     status = {"type": "object", "default": {"observedGeneration": -1}, **status}
+    spec = _structural(parts["spec"], definitions, defaults="applied")
+    spec.setdefault("description", "What people say; ours to read.")
+    status.setdefault("description", "How things stand; written by the operator alone.")
     schema: Schema = {
         "type": "object",
         "required": ["spec"],
         "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object"},
-            "spec": _structural(parts["spec"], definitions, defaults="applied"),
+            "apiVersion": {"type": "string", "description": f"{GROUP}/{VERSION}."},
+            "kind": {"type": "string", "description": "The kind's name."},
+            "metadata": {"type": "object", "description": "Kubernetes' own, as of every object."},
+            "spec": spec,
             "status": status,
         },
     }

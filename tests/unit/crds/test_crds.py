@@ -117,6 +117,16 @@ def test_only_the_observed_generation_of_a_status_has_a_default(schema: dict[str
     assert defaults == {"": {"observedGeneration": -1}, ".observedGeneration": -1}
 
 
+def test_every_field_has_a_sentence_that_kubectl_explain_shows(schema: dict[str, Any]) -> None:
+    silent = [
+        path
+        for path, node in nodes(schema)
+        if path and not path.endswith("[]") and not node.get("description")
+    ]
+
+    assert silent == []
+
+
 def test_descriptions_are_one_short_line(schema: dict[str, Any]) -> None:
     for path, node in nodes(schema):
         description = node.get("description", "")
