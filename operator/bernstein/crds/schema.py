@@ -97,7 +97,7 @@ def object_schema(model: type[Model]) -> Schema:
         "properties": {
             "apiVersion": {"type": "string", "description": f"{GROUP}/{VERSION}."},
             "kind": {"type": "string", "description": "The kind's name."},
-            "metadata": {"type": "object", "description": "Kubernetes' own, as of every object."},
+            "metadata": {"type": "object"},
             "spec": spec,
             "status": status,
         },
