@@ -24,7 +24,15 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
     for told in ("'tests' Failed", "assert 41 == 42", "'no_foo' Failed", "1:foo = 1"):
         assert told in prompt
     verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}
-    names = ("signal-0", "lint", "tests", "pii_scan", "merge_conflict", "no_foo")
+    names = (
+        "signal-0",
+        "lint",
+        "lint_suppression",
+        "tests",
+        "pii_scan",
+        "merge_conflict",
+        "no_foo",
+    )
     assert verdicts == dict.fromkeys(names, "Passed")
     assert here.tip("main^") == before
     assert "40 + 2" in here.on_server("show", "main:app.py")

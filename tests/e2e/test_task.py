@@ -23,6 +23,7 @@ def test_a_task_is_verified_merged_and_closed_with_few_writes(world: MakeWorld) 
         "signal-0": "Passed",
         "signal-1": "Passed",
         "lint": "Passed",
+        "lint_suppression": "Passed",
         "pii_scan": "Passed",
     }
     assert float(status["spendUsd"]) > 0

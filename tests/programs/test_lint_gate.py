@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.api.pod import Check
 from bernstein.checks.spec import Subject
 from bernstein.core.verification.required import required_checks
+from bernstein.pods.programs.inspect import judge
+from tests.unit.checks.trees import Tree
 from tests.unit.core.objects import project
 
 (COMMAND,) = (
@@ -46,3 +49,65 @@ def test_an_ignore_file_hides_nothing_from_the_linter(tree: Path, ignore: str) -
 
     assert lint(tree, "ruff check --no-cache .") == 0, "the payload does not work"
     assert lint(tree, COMMAND) == 1
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *("dist", "_build", "venv", ".venv", "node_modules", "site-packages"),
+        *("buck-out", "__pypackages__", ".tox", ".nox", ".eggs", ".direnv", ".vscode"),
+    ],
+)
+def test_a_folder_of_a_usual_name_hides_nothing_from_the_linter(tree: Path, folder: str) -> None:
+    assert COMMAND is not None
+    (tree / "pkg").rename(tree / folder)
+
+    assert lint(tree, "ruff check --no-cache --no-respect-gitignore .") == 0, (
+        "payload does not work"
+    )
+    assert lint(tree, COMMAND) == 1
+
+
+@pytest.mark.parametrize("setting", ['exclude = ["pkg"]', 'exclude = ["*.py"]'])
+def test_no_setting_of_the_tree_excludes_what_the_command_looks_at(
+    tree: Path, setting: str
+) -> None:
+    assert COMMAND is not None
+    (tree / "ruff.toml").write_text(setting)
+
+    assert lint(tree, "ruff check --no-cache .") == 0, "the payload does not work"
+    assert lint(tree, COMMAND) == 1
+
+
+def test_what_the_project_excludes_besides_stays_excluded(tree: Path) -> None:
+    assert COMMAND is not None
+    (tree / "ruff.toml").write_text('extend-exclude = ["pkg"]')
+
+    assert lint(tree, COMMAND) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# ruff: noqa",
+        "#ruff:noqa",
+        "# flake8: noqa",
+        "    # ruff: noqa: F401",
+        "# flake8:noqa:F401",
+        "# why not  # ruff: noqa",
+        "# ruff: disable[F401]",
+        "# ruff: file-ignore[F401]",
+        "# ruff\t:  noqa",
+    ],
+)
+def test_what_silences_the_linter_for_a_file_is_found_by_the_gate_beside_it(
+    tree: Path, line: str
+) -> None:
+    assert COMMAND is not None
+    (tree / "pkg" / "bad.py").write_text(f"{line}\nimport os\n")
+    assert lint(tree, COMMAND) == 0, "the payload does not work"
+
+    added = Tree({"pkg/bad.py": f"{line}\nimport os\n"}, before={"pkg/bad.py": "import os\n"})
+    verdict = judge(added, Check("lint_suppression", "lint_suppression"))
+    assert (verdict.verdict, verdict.reason) == ("Failed", "SuppressionAdded")
+    assert "pkg/bad.py:1" in verdict.excerpt

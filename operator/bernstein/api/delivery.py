@@ -15,6 +15,8 @@ from bernstein.api.waiting import Abandoned
 
 
 class Delivery(Model):
+    """How far verified work is on its way to where it belongs."""
+
     state: Literal[
         "None",
         "Pending",
@@ -26,18 +28,25 @@ class Delivery(Model):
         "CredentialRefused",
         "Unknown",
     ] = "None"
+    """How far it has come; Merged and NoChange are good ends."""
     step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
         default=None,
         description="Next: nobody else lands in that ref meanwhile. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
+    """Ref that the work goes to."""
     tip: Sha | None = Field(default=None, description="Where `onto` was seen last.")
     sha: Sha | None = Field(default=None, description="Commit that landed.")
     tree: Annotated[str, Field(max_length=64)] | None = None
+    """Tree of the commit that landed."""
     round: int = 0
+    """Numbers the names of its Jobs."""
     reason: Annotated[str, Field(max_length=64)] | None = None
+    """Why it stands still, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None
+    """Why it stands still, for people."""
     abandoned: Abandoned | None = Field(
         default=None, description="Why the pod of its Job is being ended."
     )
     landed_at: datetime | None = None
+    """When the remote was seen to have it."""

@@ -119,12 +119,25 @@ def immutable_except(
     return extend
 
 
-def _immutable(field: str, required: bool, remedy: str) -> CelRule:
+def immutable_spec_except(
+    *mutable: str, spec: type[Model], unless: str, remedy: str
+) -> tuple[CelRule, ...]:
+    """Rules for the root of a kind: every field of its spec but the `mutable` ones keeps its first
+    value, unless that CEL is true of the old object."""
+    fields = {to_camel(name): field for name, field in spec.model_fields.items()}
+    unknown = set(mutable) - fields.keys()
+    if unknown:
+        raise ValueError(f"no such fields: {sorted(unknown)}")
+    fixed = [(f"spec.{name}", f.is_required()) for name, f in fields.items() if name not in mutable]
+    return tuple(_immutable(name, required, remedy, f"({unless}) || ") for name, required in fixed)
+
+
+def _immutable(field: str, required: bool, remedy: str, unless: str = "") -> CelRule:
     same = f"self.{field} == oldSelf.{field}"
     if not required:
         same = f"has(self.{field}) == has(oldSelf.{field}) && (!has(self.{field}) || {same})"
     return rule(
-        same,
+        f"{unless}({same})" if unless else same,
         f"the field is immutable: {remedy}",
         fieldPath=f".{field}",
         reason="FieldValueForbidden",
@@ -256,10 +269,15 @@ class Condition(Model):
     type: Annotated[str, Field(max_length=64)]
     """A ConditionType; a newer operator may have written others."""
     status: Literal["True", "False", "Unknown"]
+    """Whether it holds."""
     reason: Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=64)]
+    """Why, in one CamelCase word that stays the same between releases."""
     message: Annotated[str, Field(max_length=4096)] = ""
+    """Why, for people, with what helps."""
     observed_generation: int | None = None
+    """Generation of the object that it is about."""
     last_transition_time: datetime
+    """When `status` changed last."""
 
 
 Conditions = Annotated[
@@ -271,9 +289,13 @@ class UsageCounts(Model):
     """Tokens; `input` excludes what was read from or written to a cache."""
 
     input: int = Field(default=0, ge=0)
+    """Tokens that were read in full."""
     output: int = Field(default=0, ge=0)
+    """Tokens that were written."""
     cache_read: int = Field(default=0, ge=0)
+    """Tokens that were read from the provider's cache."""
     cache_write: int = Field(default=0, ge=0)
+    """Tokens that were written to the provider's cache."""
 
 
 class OwnerReference(Model):

@@ -33,6 +33,7 @@ class Selector(Model):
     """Objects with these labels; without any, all objects."""
 
     match_labels: Labels | None = None
+    """Labels that they all have."""
 
 
 class IPBlock(Model):
@@ -49,6 +50,7 @@ class IPBlock(Model):
     }
 
     cidr: Cidr
+    """Addresses, such as 192.0.2.0/24."""
     except_: Annotated[tuple[Cidr, ...], Field(min_length=1, max_length=16)] | None = Field(
         default=None, alias="except", description="Parts of `cidr` that are not meant."
     )
@@ -68,6 +70,7 @@ class NetworkPeer(Model):
     }
 
     ip_block: IPBlock | None = None
+    """Addresses."""
     pod_selector: Selector | None = None
     namespace_selector: Selector | None = None
 
@@ -88,6 +91,7 @@ class Port(Model):
         description="Where pods are meant, the pod's port and not its Service's."
     )
     end_port: PortNumber | None = None
+    """Last port of a range; absent: `port` alone."""
     protocol: Literal["TCP", "UDP", "SCTP"] = "TCP"
 
 
@@ -95,7 +99,9 @@ class EgressRule(Model):
     """Connections to any of `to` (absent: anywhere) on any of `ports` (absent: all)."""
 
     to: Annotated[tuple[NetworkPeer, ...], Field(min_length=1, max_length=16)] | None = None
+    """Where to; absent: anywhere."""
     ports: Annotated[tuple[Port, ...], Field(min_length=1, max_length=16)] | None = None
+    """Which ports; absent: all."""
 
 
 EgressRules = Annotated[tuple[EgressRule, ...], Field(max_length=16)]

@@ -22,15 +22,15 @@ Status = Mapping[str, Any]
 
 
 class Hold(Model):
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=2048)] = ""
-    retry_at: datetime
-    generation: int
+    reason: Annotated[str, Field(max_length=64, description=OLDER)]
+    message: Annotated[str, Field(max_length=2048, description=OLDER)] = ""
+    retry_at: Annotated[datetime, Field(description=OLDER)]
+    generation: Annotated[int, Field(description=OLDER)]
 
 
 class QueueReason(Model):
-    reason: Annotated[str, Field(max_length=64)]
-    message: Annotated[str, Field(max_length=1024)] = ""
+    reason: Annotated[str, Field(max_length=64, description=OLDER)]
+    message: Annotated[str, Field(max_length=1024, description=OLDER)] = ""
 
 
 class Waits(Model):

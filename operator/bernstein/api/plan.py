@@ -21,11 +21,12 @@ from bernstein.api.meta import (
     Text,
     UsageCounts,
     cel,
-    immutable_except,
+    immutable_spec_except,
     list_map,
     named,
     one_way,
 )
+from bernstein.api.money import Dollars
 from bernstein.api.older import Waits
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
@@ -51,6 +52,7 @@ class Step(Assignment):
     }
 
     title: Line | None = None
+    """What is to be done, in one line; once in a Plan."""
     goal: Line | None = Field(default=None, description="Older name of title.")
 
     @property
@@ -60,58 +62,71 @@ class Step(Assignment):
 
 class Stage(Model):
     name: Line
+    """Other stages name it in dependsOn."""
     description: Text | None = None
+    """What the stage is for; told to its agents."""
     depends_on: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] | None = Field(
         default=None, description="Stages that come first; absent: the stage before; []: none."
     )
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MAX_STEPS)]
+    """Done side by side, as far as files and limits allow."""
 
 
 class PlanSpec(Model):
     model_config = {
         **Model.model_config,
-        "json_schema_extra": immutable_except(
-            "budget",
-            "cancel",
-            "maxAgents",
-            "suspend",
-            remedy="apply a Plan of another name instead",
-            rules=(one_way("cancel"),),
-        ),
+        "json_schema_extra": cel(one_way("cancel")),
     }
 
     name: Line = Field(description="What the plan is for; told to every agent as the goal.")
     description: Text | None = None
+    """More about it, for people; agents are not told."""
     project_ref: ObjectName | None = Field(
         default=None, description="Absent: the only Project of the namespace, or `default`."
     )
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
-    budget: Money | None = Field(default=None, description="US dollars.")
+    budget: Dollars | None = Field(
+        default=None,
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
+    )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
+    """Agents that may work for it at the same time; the Project's limit counts, too."""
     constraints: Constraints = ()
+    """What every agent must keep to."""
     context_files: Files = Field(default=(), description="Files named to every agent as context.")
     stages: Annotated[
         tuple[Stage, ...],
         Field(min_length=1, max_length=MAX_STAGES, json_schema_extra=list_map("name")),
     ]
+    """One after the other, unless dependsOn says otherwise."""
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
+    """Ends the Plan for good; agents get time to save their work."""
 
 
 class Counts(Model):
     total: int = 0
+    """All Tasks."""
     open: int = 0
+    """Tasks that wait."""
     running: int = 0
+    """Tasks whose agent works."""
     verifying: int = 0
+    """Tasks whose work is being verified or lands."""
     closed: int = 0
+    """Tasks whose work has landed."""
     failed: int = 0
+    """Tasks without a retry left."""
     cancelled: int = 0
+    """Tasks that were cancelled."""
 
 
 class Estimate(Model):
     minutes: int = Field(description="Along the critical path.")
     cost_usd: Money | None = None
+    """US dollars, by the price of the models; absent: a price is unknown."""
     basis: Annotated[str, Field(max_length=200)]
+    """What it was reckoned from."""
 
 
 class LedgerEntry(Model):
@@ -123,21 +138,28 @@ class LedgerEntry(Model):
 
     number: int = Field(ge=1, description="Its place in the order of landings.")
     sha: Sha
+    """Commit that landed."""
 
 
 class PlanTask(Model):
     """Last known facts of a step's Task; kept when the Task is deleted, so that nothing is lost."""
 
     name: Annotated[str, Field(max_length=63)]
+    """Name of the Task."""
     stage: CopiedLine
+    """Stage that it belongs to."""
     step: int | None = Field(default=None, description="Index of the step in its stage, from 0.")
     uid: Annotated[str, Field(max_length=64)] | None = None
+    """Uid of the Task, once it was seen."""
     state: Annotated[str, Field(max_length=32)] = "Open"
+    """Its state when it was seen last."""
     attempts: int = 0
+    """Counted attempts."""
     sessions: int = Field(
         default=0, description="Number of the last session whose cost is in spendUsd."
     )
     spend_usd: Money = "0"
+    """US dollars that it has cost."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
     landed: LedgerEntry | None = Field(
         default=None, description="Written once; from then on the row is of this Task for good."
@@ -152,6 +174,7 @@ class Settled(Model):
     """
 
     spend_usd: Money = "0"
+    """US dollars."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
     sessions: Annotated[
         tuple[Annotated[str, Field(max_length=64)], ...], Field(max_length=MAX_SETTLED)
@@ -162,12 +185,15 @@ class Integration(Model):
     """Where the Plan's verified work gathers before it is delivered."""
 
     ref: Annotated[str, Field(max_length=300)]
+    """Where the work of its Tasks lands."""
     target: Annotated[str, Field(max_length=300)]
+    """Branch that the Plan is delivered to."""
     target_sha: Sha = Field(
         description="Tip of the target when the Plan began; judges come from it."
     )
     sha: Sha | None = Field(default=None, description="The last landing of the ledger.")
     tree: Annotated[str, Field(max_length=64)] | None = None
+    """Tree of the last commit that a Task landed."""
 
     @property
     def tip(self) -> str:
@@ -176,17 +202,22 @@ class Integration(Model):
 
 class PlanStatus(Waits):
     observed_generation: int = -1
+    """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()
+    """Validated, Reconciling, Stalled, Suspended, Succeeded and others."""
     phase: Annotated[str, Field(max_length=32)] | None = Field(
         default=None, description="Pending, Running, Suspended, Delivering, Succeeded, Failed, ..."
     )
     current_stage: CopiedLine | None = None
+    """First stage that is not done."""
     project: ObjectName | None = None
+    """Project that it belongs to."""
     project_uid: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Of that Project, from the start on: another one of its name is not meant.",
     )
     counts: Counts = Field(default_factory=Counts)
+    """Its Tasks by state."""
     # As a map it would cost the API server an entry of managedFields for each field of each row.
     tasks: Annotated[
         tuple[PlanTask, ...],
@@ -198,17 +229,23 @@ class PlanStatus(Waits):
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
+    """US dollars that all sessions have cost so far."""
     settled: Settled | None = None
     estimate: Estimate | None = None
+    """Time and money that it may take, reckoned before it began."""
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
     infrastructure_failures: int = 0
+    """Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
+    """Rounds of checks in a row that could not run."""
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     verification: Verification | None = None
     delivery: Delivery | None = None
     started_at: datetime | None = None
+    """When it was looked at first."""
     ended_at: datetime | None = None
+    """When it ended, well or not."""
 
     @property
     def is_mapped(self) -> bool:
@@ -217,8 +254,29 @@ class PlanStatus(Waits):
         return bool(self.tasks) and self.tasks[0].step is not None
 
 
+_NEVER_RAN = (
+    "has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'Invalid'"
+    " && !(has(oldSelf.status.expanded) && oldSelf.status.expanded)"
+)
+"""CEL: it was refused before anything was made of it, so that it may be corrected."""
+
+
 class Plan(Model):
-    model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            named(63),
+            *immutable_spec_except(
+                "budget",
+                "cancel",
+                "maxAgents",
+                "suspend",
+                spec=PlanSpec,
+                unless=_NEVER_RAN,
+                remedy="apply a Plan of another name instead",
+            ),
+        ),
+    }
 
     metadata: Metadata
     spec: PlanSpec

@@ -33,16 +33,20 @@ class SecretRef(Model):
     """A Secret of type kubernetes.io/basic-auth (keys `username`, `password`)."""
 
     secret_name: ObjectName
+    """Secret of this namespace."""
 
 
 class ConfigMapKey(Model):
     name: ObjectName
+    """ConfigMap of this namespace."""
     key: DataKey = "ca.crt"
 
 
 class SecretKey(Model):
     name: ObjectName
+    """Secret of this namespace."""
     key: DataKey
+    """Key whose value is used."""
 
 
 class Credentials(Model):
@@ -55,6 +59,7 @@ class Credentials(Model):
 
 class Repository(Model):
     name: Name
+    """What it is called in columns and messages."""
     url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] = Field(
         description="https address without credentials."
     )
@@ -116,8 +121,11 @@ class TierModels(Model):
     """The provider's name of each tier's model; a tier without one is called by its own name."""
 
     opus: Line | None = None
+    """Model for what is hard."""
     sonnet: Line | None = None
+    """Model for most work."""
     haiku: Line | None = None
+    """Model for what is easy."""
 
 
 class Agent(Model):
@@ -126,14 +134,20 @@ class Agent(Model):
     model_config = {**Model.model_config, "json_schema_extra": rules_of("adapters")}
 
     name: Name
+    """What steps call it by `cli`."""
     adapter: Annotated[str, Field(max_length=63, json_schema_extra=words_of("adapters"))]
+    """Which CLI it is: how it is called and how its output is read."""
     image: Image
+    """Image that holds the CLI, git and sh."""
     command: Annotated[
         tuple[Annotated[str, Field(max_length=4096)], ...], Field(max_length=64)
     ] = ()
+    """Program and arguments, for adapters that take one."""
     models: TierModels = Field(default_factory=TierModels)
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s]+$", max_length=2048)] | None = None
+    """Address of the model's API; absent: the CLI's own."""
     api_key: SecretKey | None = None
+    """Key of the model's API; the agent sees it."""
     config_map: ObjectName | None = Field(
         default=None, description="ConfigMap whose keys are files in /etc/agent."
     )
@@ -144,7 +158,9 @@ class Toolchain(Model):
     """Where signals and gates that execute something run."""
 
     image: Image
+    """Image that holds the project's tools: linter, test runner, compiler."""
     read_only_root_filesystem: bool = True
+    """false: checks may write outside of the tree, HOME and /tmp."""
     resources: Resources = Field(default_factory=Resources)
 
 
@@ -174,16 +190,24 @@ class GateSettings(Model):
     }
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
+    """A built-in gate, or a new name."""
     enabled: bool = True
+    """false: it does not run."""
     required: bool | None = None
+    """false: its verdict is shown and keeps nothing back; absent: as the gate says."""
     condition: GateCondition | None = None
+    """Changes that it runs for; absent: as the gate says, any_changed for an own one."""
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Shell command that passes with exit code 0."""
     image: Image | None = None
+    """Where the command runs; absent: the toolchain's image."""
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
+    """How long the command may take, in seconds; absent: gates.timeoutSeconds."""
 
 
 class Gates(Model):
     enabled: bool = True
+    """false: no gate runs; completion signals still do."""
     execution: Literal["Parallel", "Sequential"] = Field(
         default="Parallel",
         description="Parallel: all checks of a Task together, up to maxParallel. Sequential: its "
@@ -194,9 +218,11 @@ class Gates(Model):
         default=8, description="Jobs that judge one Task at the same time."
     )
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
+    """How long a gate may take, in seconds."""
     pipeline: Annotated[
         tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()
+    """Settings of built-in gates, and gates of the Project's own."""
 
 
 class Merge(Model):
@@ -209,14 +235,19 @@ class ScopeTimeouts(Model):
     """Seconds that one session may take, by the Task's scope."""
 
     small: Annotated[int, Field(ge=10, le=86400)] = 1800
+    """Seconds."""
     medium: Annotated[int, Field(ge=10, le=86400)] = 5400
+    """Seconds."""
     large: Annotated[int, Field(ge=10, le=172800)] = 10800
+    """Seconds."""
 
 
 class Limits(Model):
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] = 6
+    """Agents that may work at the same time."""
     timeout_seconds: ScopeTimeouts = Field(default_factory=ScopeTimeouts)
     stall_seconds: Annotated[int, Field(ge=10, le=86400)] = 180
+    """Seconds after which an agent is stopped that writes neither output nor files."""
     undeclared_files_exclusive: bool = Field(
         default=False, description="A step that declares no files runs alone."
     )
@@ -227,9 +258,13 @@ class Price(Model):
 
     model: Line = Field(description="Exact name, or a prefix of it; the longest match counts.")
     input: Money
+    """US dollars for a million tokens that are read in full."""
     output: Money
+    """US dollars for a million tokens that are written."""
     cache_read: Money = "0"
+    """US dollars for a million tokens from the cache."""
     cache_write: Money = "0"
+    """US dollars for a million tokens into the cache."""
 
 
 class Budget(Model):
@@ -240,11 +275,14 @@ class Budget(Model):
     prices: Annotated[
         tuple[Price, ...], Field(max_length=100, json_schema_extra=list_map("model"))
     ] = ()
+    """Count before the built-in prices."""
 
 
 class PodSettings(Model):
     runtime_class_name: ObjectName | None = None
+    """RuntimeClass of all pods, such as a sandboxed one."""
     image_pull_secrets: Annotated[tuple[ObjectName, ...], Field(max_length=8)] = ()
+    """Secrets with which nodes pull images."""
 
 
 class ProjectSpec(Model):
@@ -263,19 +301,26 @@ class ProjectSpec(Model):
         tuple[Repository, ...],
         Field(min_length=1, max_length=1, json_schema_extra=list_map("name")),
     ]
+    """Where the work comes from and goes to."""
     agents: Annotated[
         tuple[Agent, ...],
         Field(min_length=1, max_length=16, json_schema_extra=list_map("name")),
     ]
+    """What steps may choose; the first is the default."""
     default_agent: Name | None = Field(
         default=None, description="Agent of steps that choose none; absent: the first."
     )
     toolchain: Toolchain
     gates: Gates = Field(default_factory=Gates)
+    """What work must pass before it lands."""
     merge: Merge
+    """How verified work lands."""
     limits: Limits = Field(default_factory=Limits)
+    """How much may run, and how long."""
     budget: Budget = Field(default_factory=Budget)
+    """How money is counted."""
     pods: PodSettings = Field(default_factory=PodSettings)
+    """Settings of all pods."""
     network: Network = Field(default_factory=Network)
 
     @property
@@ -292,7 +337,9 @@ class ProjectSpec(Model):
 
 class ProjectStatus(Model):
     observed_generation: int = -1
+    """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()
+    """Ready and warnings."""
     running: int = Field(default=0, ge=0, description="Sessions that run now.")
 
 

@@ -28,18 +28,23 @@ from bernstein.api.waiting import Abandoned
 
 class TaskRef(Model):
     name: ObjectName
+    """Name of the Task."""
     uid: Annotated[str, Field(max_length=64)]
+    """Uid of the Task."""
 
 
 class PlanRef(Model):
     name: ObjectName
+    """Name of the Plan."""
     uid: Annotated[str, Field(max_length=64)]
+    """Uid of the Plan."""
 
 
 class Stop(Model):
     """A soft stop: the agent is asked to end, its work so far is kept."""
 
     reason: Annotated[str, Field(min_length=1, max_length=64)]
+    """Why, in one word."""
 
 
 class AgentSessionSpec(Model):
@@ -51,27 +56,37 @@ class AgentSessionSpec(Model):
     }
 
     task_ref: TaskRef
+    """Task that it works for."""
     plan_ref: PlanRef | None = Field(
         default=None, description="Plan of its Task; it keeps the cost, also without the Task."
     )
     project: ObjectName
+    """Project of the Task."""
     attempt: int = Field(ge=1)
+    """Which attempt of the Task it is; the first is 1."""
     number: int = Field(ge=1, description="k of the session's name and ref.")
     agent: CopiedLine
+    """Agent of the Project."""
     adapter: CopiedLine
+    """How the agent's CLI is called and read."""
     model: CopiedLine
+    """Provider's name of the model."""
     effort: Effort
+    """How hard the model should think."""
     price: Price | None = Field(
         default=None,
         description="Of the model, when the session was made. Absent: nobody knew one, or an older "
         "release made it; then the present price counts.",
     )
     base_ref: CopiedLine
+    """Ref that the work begins at."""
     work_ref: CopiedLine
+    """Ref that the work is pushed to."""
     resume_ref: CopiedLine | None = Field(
         default=None, description="Checkpoint of the session before, whose files it starts with."
     )
     timeout_seconds: int = Field(ge=1)
+    """How long it may take, in seconds."""
     stop: Stop | None = None
 
 
@@ -79,19 +94,30 @@ class Report(Model):
     """What the recorder says through the server; written by the server alone."""
 
     seq: int = 0
+    """Counts reports; an older one than was seen is dropped."""
     heartbeat_time: datetime | None = None
+    """When the recorder reported last."""
     last_activity_time: datetime | None = None
+    """When the agent printed or wrote last."""
     usage: UsageCounts | None = None
+    """Tokens so far, by the agent's own count."""
     model: Annotated[str, Field(max_length=300)] | None = None
+    """Model that the agent says it uses."""
     progress: Annotated[str, Field(max_length=200)] | None = None
+    """What the agent says that it does; not believed."""
     checkpoint: Sha | None = None
+    """Last commit of unfinished work that was pushed."""
     finished: bool | None = None
+    """Whether the agent's program has ended."""
 
 
 class PodRef(Model):
     name: ObjectName
+    """Name of the pod."""
     uid: Annotated[str, Field(max_length=64)]
+    """Uid of the pod."""
     node: Annotated[str, Field(max_length=253)] | None = None
+    """Node that it runs on."""
 
 
 class Outcome(Model):
@@ -101,10 +127,14 @@ class Outcome(Model):
         description="Succeeded, or a failure's name."
     )
     message: Annotated[str, Field(max_length=2048)] = ""
+    """Why, for people."""
     remedy: Annotated[str, Field(max_length=1024)] = ""
+    """What helps."""
     started: bool = Field(default=False, description="The agent container ran.")
     exit_code: int | None = None
+    """That of the agent's program."""
     retry_after_seconds: int | None = None
+    """When the provider said to come back, in seconds."""
     no_change: bool = Field(default=False, description="The agent said that nothing was needed.")
     text: Annotated[str, Field(max_length=2048)] = Field(
         default="", description="Tail of the agent's last message; not believed."
@@ -115,31 +145,48 @@ class Work(Model):
     """The commit that the pusher brought out."""
 
     base: Sha
+    """Commit that the agent began with."""
     sha: Sha
+    """Commit of what it left."""
     tree: Annotated[str, Field(max_length=64)]
+    """Tree of that commit."""
     ref: Annotated[str, Field(max_length=300)]
+    """Where the commit is."""
     final: bool = True
+    """false: a checkpoint of unfinished work."""
     files_changed: int = 0
+    """How many files differ from the base."""
     python_changed: bool = False
+    """Whether Python files are among the changed ones."""
     tests_changed: bool = False
+    """Whether tests are among the changed files."""
     deps_changed: bool = False
+    """Whether lists of dependencies are among the changed files."""
 
 
 class AgentSessionStatus(Model):
     observed_generation: int = -1
+    """Generation that this status is about; -1: none yet."""
     state: SessionState | None = None
+    """Where it is on its way; Dead is the end, well or not."""
     conditions: Conditions = ()
+    """Reconciling, Stalled, Stale, Stopping, Succeeded and others."""
     job: ObjectName | None = None
+    """Job of the agent."""
     pod: PodRef | None = None
+    """Pod of the agent."""
     abandoned: Abandoned | None = Field(
         default=None, description="Why its pod is being ended, where nobody asked for that."
     )
     report: Report | None = None
     work: Work | None = None
     usage: UsageCounts | None = None
+    """Tokens that count, once it has ended."""
     outcome: Outcome | None = None
     started_at: datetime | None = None
+    """When the agent's container began."""
     ended_at: datetime | None = None
+    """When its pod had ended."""
 
 
 class AgentSession(Model):

@@ -19,12 +19,19 @@ class Signal(Model):
     model_config = {**Model.model_config, "json_schema_extra": rules_of("signals")}
 
     type: Annotated[str, Field(max_length=63, json_schema_extra=words_of("signals"))]
+    """What is looked at; decides which other fields it takes."""
     path: RelativePath | None = None
+    """File or folder, relative to the repository."""
     value: RelativePath | None = None
+    """Glob of files, relative to the repository."""
     contains: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
+    """Text that must be in the file."""
     regex: bool | None = None
+    """true: `contains` is a regular expression."""
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Shell command that must end with exit code 0."""
     timeout_seconds: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_SECONDS)] | None = None
+    """How long the command may take, in seconds; absent: 120."""
 
 
 Files = Annotated[tuple[RelativePath, ...], Field(max_length=40)]
@@ -36,12 +43,17 @@ class Assignment(Model):
     """What a step and a Task say alike."""
 
     description: Text | None = None
+    """What is to be done, for the agent."""
     role: Annotated[str, Field(pattern=r"^[a-z][-a-z0-9]*$", max_length=63)] = "backend"
+    """Told to the agent; chooses model and effort where the step does not."""
     priority: Annotated[int, Field(ge=1, le=5)] = Field(default=2, description="1 is the highest.")
     scope: Scope = "medium"
+    """How much is to be done; decides how long a session may take."""
     complexity: Complexity = "medium"
+    """How hard it is; with scope it chooses the model where none is named."""
     model: Line | None = Field(default=None, description="auto, a tier, or a provider's model.")
     effort: Effort | None = None
+    """How hard the model should think; absent: by role, scope and complexity."""
     estimated_minutes: Annotated[int, Field(ge=1, le=LONGEST_ESTIMATE_MINUTES)] | None = Field(
         default=None,
         description="A session may take at least twice as long; estimates count 30 if absent.",
@@ -52,6 +64,7 @@ class Assignment(Model):
     cli: Name | None = Field(default=None, description="Agent of the Project that does the work.")
     files: Files = Field(default=(), description="Paths or globs that the step may touch.")
     completion_signals: Signals = ()
+    """What must hold of the tree that the agent leaves."""
     changes: Literal["none"] | None = Field(
         default=None, description="none: the step is expected to change nothing."
     )

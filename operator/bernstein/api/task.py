@@ -38,51 +38,73 @@ class TaskSpec(Assignment):
     }
 
     title: Line
+    """What is to be done, in one line."""
     goal: Line | None = Field(default=None, description="What the Plan is for.")
     project_ref: ObjectName | None = Field(
         default=None, description="Absent: the only Project of the namespace, or `default`."
     )
     stage: Line | None = None
+    """Stage of its Plan."""
     stage_description: Text | None = Field(default=None, description="What the stage is for.")
     depends_on: Annotated[tuple[ObjectName, ...], Field(max_length=2000)] = Field(
         default=(), description="Tasks of this namespace that must be Closed first."
     )
     constraints: Constraints = ()
+    """What the agent must keep to."""
     context_files: Files = ()
+    """Files that the agent is told to read."""
     max_retries: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3, description="Attempts after the first one."
     )
     cancel: Cancel | None = None
+    """Ends the Task for good; its agent gets time to save its work."""
 
 
 class Move(Model):
     """One change of state."""
 
     from_state: Annotated[str, Field(max_length=32)] | None = None
+    """State before; absent: it is the first."""
     to_state: Annotated[str, Field(max_length=32)]
+    """State after."""
     actor: Annotated[str, Field(max_length=128)] = "operator"
+    """Who moved it."""
     reason: Annotated[str, Field(max_length=64)]
+    """Why, in one word."""
     attempt: int
+    """Counted attempts at that time."""
     time: datetime
+    """When."""
 
 
 class Attempt(Model):
     """How one session ended."""
 
     session: Annotated[str, Field(max_length=63)]
+    """Name of the AgentSession."""
     attempt: int
+    """Which attempt it belonged to; the first is 1."""
     counted: bool
+    """Whether it cost an attempt."""
     reason: Annotated[str, Field(max_length=64)]
+    """How it ended, in one word."""
     message: Annotated[str, Field(max_length=512)] = ""
+    """How it ended, for people."""
     model: Annotated[str, Field(max_length=300)] = ""
+    """Model that worked."""
     spend_usd: Money = "0"
+    """US dollars that it cost."""
 
 
 class TaskStatus(Waits):
     observed_generation: int = -1
+    """Generation that this status is about; -1: none yet."""
     state: TaskState | None = None
+    """Where it is on its way; Closed is the good end."""
     conditions: Conditions = ()
+    """Reconciling, Stalled, Verified, DependenciesMet, Succeeded and others."""
     project: ObjectName | None = None
+    """Project that it belongs to."""
     project_uid: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Of that Project, from the start on: another one of its name is not meant.",
@@ -90,8 +112,11 @@ class TaskStatus(Waits):
     attempt: int = Field(default=0, description="Counted attempts so far.")
     sessions: int = Field(default=0, description="Sessions so far; numbers their names.")
     session: Annotated[str, Field(max_length=63)] | None = None
+    """AgentSession that works for it, or did last."""
     infrastructure_failures: int = 0
+    """Sessions and Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
+    """Rounds of checks in a row that could not run."""
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     queue: QueueReason | None = Field(default=None, description=OLDER)
     feedback: Annotated[str, Field(max_length=6000)] | None = Field(
@@ -104,13 +129,20 @@ class TaskStatus(Waits):
     verification: Verification | None = None
     delivery: Delivery | None = None
     model: Annotated[str, Field(max_length=300)] | None = None
+    """Model of the last session."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
+    """US dollars that its sessions have cost so far."""
     spend_source: Literal["Reported", "Unpriced"] | None = None
+    """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=30)] = ()
+    """How its last sessions ended."""
     history: Annotated[tuple[Move, ...], Field(max_length=30)] = ()
+    """Its last changes of state."""
     started_at: datetime | None = None
+    """When its first session began."""
     ended_at: datetime | None = None
+    """When it ended, well or not."""
 
 
 class Task(Model):

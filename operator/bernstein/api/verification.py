@@ -23,15 +23,22 @@ class CheckResult(Model):
     """The verdict of one completion signal or gate."""
 
     name: Annotated[str, Field(max_length=63)]
+    """`signal-` and its index, or the gate's name."""
     kind: Literal["signal", "gate"]
+    """Whether it belongs to the step or to the Project."""
     title: Annotated[str, Field(max_length=300)] = ""
+    """What it asks, for people."""
     required: bool = True
+    """Whether work that does not pass it is kept back."""
     asked: Annotated[str, Field(max_length=32)] = Field(
         default="", description="Names the check as it was when it was judged."
     )
     verdict: VerdictWord
+    """Passed, or Skipped because its condition is not met, lets the work on."""
     reason: Annotated[str, Field(max_length=64)] = ""
+    """Why, in one word, where it did not pass."""
     excerpt: Annotated[str, Field(max_length=2048)] = ""
+    """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
 
 
@@ -39,13 +46,16 @@ class AbandonedCheck(Abandoned):
     """A check whose pod is being ended."""
 
     check: Annotated[str, Field(max_length=63)]
+    """Name of the check."""
 
 
 class Origin(Model):
     """The commit that a candidate is made of; its ref is a session's own."""
 
     ref: Annotated[str, Field(max_length=300)]
+    """Ref that the session pushed to."""
     sha: Sha
+    """Commit that it left there."""
 
 
 class Verification(Model):
@@ -56,9 +66,13 @@ class Verification(Model):
         default=None, description="From here on rounds count for this tree; absent: from 0."
     )
     base: Sha
+    """Commit that the work is compared with."""
     sha: Sha
+    """Commit that is judged."""
     tree: Annotated[str, Field(max_length=64)]
+    """Tree that is judged; this one lands, or none."""
     ref: Annotated[str, Field(max_length=300)]
+    """Where the commit is."""
     candidate: bool = Field(
         default=False, description="Made on a newer tip than the agent worked on."
     )
@@ -69,9 +83,13 @@ class Verification(Model):
         default=None, description="The candidate is not at its ref any more: it is made anew."
     )
     python_changed: bool = False
+    """Whether Python files are among the changed ones."""
     tests_changed: bool = False
+    """Whether tests are among the changed files."""
     deps_changed: bool = False
+    """Whether lists of dependencies are among the changed files."""
     files_changed: int = 0
+    """How many files differ from the base."""
     policy: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Digest of the checks that judge it: all verdicts of a round are under one.",
@@ -87,9 +105,11 @@ class Verification(Model):
         | None
     ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
     passed: bool | None = None
+    """Whether every required check let it on; absent while it is judged."""
     digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="SHA-256 of what was judged and every verdict."
     )
     checks: Annotated[
         tuple[CheckResult, ...], Field(max_length=MOST_CHECKS, json_schema_extra=list_map("name"))
     ] = ()
+    """The verdict of every check, in order."""

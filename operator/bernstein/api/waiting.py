@@ -18,6 +18,7 @@ LONGEST_MESSAGE = 4096
 
 class Cancel(Model):
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
+    """Why, for people; kept with everything that ends by it."""
 
 
 class WaitReason(StrEnum):
@@ -60,6 +61,7 @@ class Tried(Model):
     """What failed last, and is to be tried again."""
 
     reason: Annotated[str, Field(max_length=64)]
+    """What failed, in one word that stays the same between releases."""
     generation: int = Field(description="Generation of the Project that it was tried with.")
 
 
@@ -67,7 +69,7 @@ class Waiting(Model):
     """What a Task or a Plan waits for. Absent: for nothing."""
 
     reason: Annotated[str, Field(max_length=64)]
-    """A WaitReason or a Reason; a newer operator may have written others."""
+    """Why it waits, in one word that stays the same between releases."""
     message: Annotated[str, Field(max_length=LONGEST_MESSAGE)] = Field(
         default="", description="With the remedy, where there is one."
     )
@@ -90,4 +92,6 @@ class Abandoned(Model):
     """A run is being ended before it has a result; its pod is judged once it has ended."""
 
     reason: Annotated[str, Field(max_length=64)]
+    """Why, in one word that stays the same between releases."""
     message: Annotated[str, Field(max_length=2048)] = ""
+    """Why, for people."""

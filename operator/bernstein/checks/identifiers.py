@@ -1,4 +1,7 @@
-"""Finds numbers that identify people or their money, by their form and their check digits."""
+"""Finds numbers that identify people or their money, by their form and their check digits.
+
+Only ASCII letters beside a number make it part of a word: many scripts write no space there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _CARD = re.compile(
       | \d{4}([ -])(?:\d{4}\1){2,3}\d{1,4}  # 4-4-4-4 and longer ones
       | \d{4}([ -])\d{6}\2\d{4,5}          # 4-6-5, 4-6-4
     )
-    (?![\w-]|\.\d)""",
+    (?![A-Za-z0-9_-]|\.\d)""",
     re.VERBOSE,
 )
 _ISSUERS = (
@@ -23,8 +26,12 @@ _ISSUERS = (
     (re.compile(r"35(2[89]|[3-8])"), {16}),
     (re.compile(r"62"), {16, 17, 18, 19}),
 )
-_SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])")
-_IBAN = re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
+_SSN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![A-Za-z0-9_-])"
+)
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9_])"
+)
 
 
 def card_numbers(line: str) -> Iterator[re.Match[str]]:

@@ -1,20 +1,16 @@
 """Secrets and personal data in the lines that a change adds.
 
-An added line is one whose content the file did not hold before. So a moved line is not an added
-one, and no diff is needed, which attributes in the tree could turn off. A finding tells file, line
-and kind, but never what was found.
+A finding tells file, line and kind, but never what was found.
 """
 
 from __future__ import annotations
 
-import io
-import itertools
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from bernstein.checks.added import added_lines, readings
 from bernstein.checks.identifiers import bank_accounts, card_numbers, social_security_numbers
 from bernstein.checks.reading import ChangedFile
 from bernstein.checks.verdict import Verdict, failed, passed
@@ -26,12 +22,7 @@ them by accident."""
 ADDED_BYTES = 32_000_000
 """More added text than this is not scanned: the gate fails rather than let it through."""
 
-COMPARED_LINES = 500_000
-"""The most old lines of a file that are held in memory, without the unchanged ones at its two ends.
-Where there are more, all new lines between the ends count as added."""
-
 _WINDOW, _OVERLAP = 4000, 400
-_STEP = 65_536
 _SHOWN = 20
 _WORD_BEFORE = re.compile(r"[\w-]*\Z")
 
@@ -45,6 +36,9 @@ class SecretRule:
     kind: str
     blocks: bool
     find: Finder
+    may_be_made_up: bool = True
+    """Whether an allowed prefix excuses it. A key's own first line has no room for a prefix: one
+    before it is beside the key, not part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +67,8 @@ class _Findings:
     count: int = 0
 
     def add(self, finding: Finding) -> None:
+        if finding in self.shown:  # in another reading of the same file
+            return
         self.count += 1
         if self.count <= _SHOWN:
             self.shown.append(finding)
@@ -105,8 +101,10 @@ def scan(files: Iterable[ChangedFile]) -> Verdict:
 def _findings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     budget = _Budget(ADDED_BYTES)
     for file in files:
-        added = budget.texts(added_lines(file.before, file.after))
-        yield from scan_lines(file.path, itertools.chain([(0, file.path)], added))
+        yield from scan_lines(file.path, [(0, file.path)])
+        for before, after in readings(file):
+            added = budget.texts(added_lines(before, after))
+            yield from scan_lines(file.path, added)
 
 
 @dataclass
@@ -125,57 +123,6 @@ class _Budget:
             yield number, line.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def added_lines(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, content) of the lines that `after` holds more often than `before`."""
-    encoding = _wide_encoding(after)
-    if encoding:
-        before, after = (_narrow(data, encoding) for data in (before, after))
-    head = _same_head(before, after)
-    tail = _same_tail(before, after, head)
-    had = _lines_between(before, head, len(before) - tail)
-    number = after.count(b"\n", 0, head)
-    new = io.BytesIO(after)
-    new.seek(head)
-    while new.tell() < len(after) - tail:
-        number += 1
-        line = new.readline().removesuffix(b"\n")
-        if had[line] > 0:
-            had[line] -= 1
-        elif line:
-            yield number, line
-
-
-def _same_head(before: bytes, after: bytes) -> int:
-    """Bytes of whole lines that both begin with; up to _STEP bytes of them may be missed."""
-    same = 0
-    while same < min(len(before), len(after)):
-        step = slice(same, same + _STEP)
-        if before[step] != after[step]:
-            break
-        same += _STEP
-    return after.rfind(b"\n", 0, min(same, len(before), len(after))) + 1
-
-
-def _same_tail(before: bytes, after: bytes, head: int) -> int:
-    """Bytes of whole lines behind `head` that both end with; up to _STEP of them may be missed."""
-    same, most = 0, min(len(before), len(after)) - head
-    while same + _STEP <= most:
-        old, new = (len(data) - same - _STEP for data in (before, after))
-        if before[old : old + _STEP] != after[new : new + _STEP]:
-            break
-        same += _STEP
-    start = len(after) - same
-    first = after.find(b"\n", start) + 1
-    return len(after) - first if first else 0
-
-
-def _lines_between(data: bytes, start: int, end: int) -> Counter[bytes]:
-    """How often each line stands between these offsets; empty for over COMPARED_LINES lines."""
-    if data.count(b"\n", start, end) > COMPARED_LINES:
-        return Counter()
-    return Counter(line.removesuffix(b"\n") for line in io.BytesIO(data[start:end]))
-
-
 def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]:
     """Findings in numbered lines of one file, at most one per line and kind."""
     shown = mask(path)
@@ -190,7 +137,7 @@ def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]
             for rule in suspected:
                 if rule.kind in kinds:
                     continue
-                if any(not _is_made_up(part, match) for match in rule.find(part)):
+                if any(_counts(rule, part, match) for match in rule.find(part)):
                     kinds.add(rule.kind)
                     yield Finding(shown, number, rule.kind, rule.blocks)
 
@@ -211,12 +158,15 @@ def rules() -> tuple[SecretRule, ...]:
         SecretRule("payment card number", True, card_numbers),
         SecretRule("social security number", True, social_security_numbers),
         SecretRule("bank account number", True, bank_accounts),
-        SecretRule("private key", True, _PRIVATE_KEY.finditer),
+        SecretRule("private key", True, _PRIVATE_KEY.finditer, may_be_made_up=False),
         *_library_rules(),
     )
 
 
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|PuTTY-User-Key-File-\d")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----"
+    r"|---- BEGIN [A-Z0-9 ]*PRIVATE KEY ----|PuTTY-User-Key-File-\d"
+)
 
 
 _PASSWORD = re.compile(
@@ -282,6 +232,10 @@ def _finder(patterns: Iterable[re.Pattern[str]]) -> Finder:
     return find
 
 
+def _counts(rule: SecretRule, line: str, match: re.Match[str]) -> bool:
+    return not (rule.may_be_made_up and _is_made_up(line, match))
+
+
 def _is_made_up(line: str, match: re.Match[str]) -> bool:
     """Whether the value, or the word that it is part of, begins with an allowed prefix."""
     start = match.start()
@@ -306,15 +260,3 @@ def _blocks(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
             size += len(part)
     if block:
         yield block
-
-
-def _wide_encoding(data: bytes) -> str | None:
-    """UTF-16 or UTF-32, where the byte order mark says so."""
-    for mark, encoding in ((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32")):
-        if data.startswith(mark):
-            return encoding
-    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else None
-
-
-def _narrow(data: bytes, encoding: str) -> bytes:
-    return data.decode(encoding, "replace").encode("utf-8", "replace")

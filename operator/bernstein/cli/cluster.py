@@ -45,18 +45,19 @@ class Cluster:
         self.client = client
         self.namespace = namespace
 
-    async def plans(self) -> list[Plan]:
-        """All Plans, by name."""
-        listed = await self.client.list(PLANS, self.namespace)
-        return sorted(map(plans.parse, listed.items), key=lambda plan: plan.metadata.name)
+    async def plans(self, *, everywhere: bool = False) -> list[Plan]:
+        """All Plans of the namespace or of all, by namespace and name."""
+        listed = await self.client.list(PLANS, None if everywhere else self.namespace)
+        found = map(plans.parse, listed.items)
+        return sorted(found, key=lambda plan: (plan.metadata.namespace, plan.metadata.name))
 
     async def projects(self) -> list[Project]:
         listed = await self.client.list(PROJECTS, self.namespace)
         return [projects.parse(item) for item in listed.items]
 
-    async def tasks(self, plan: str | None = None) -> list[Task]:
-        """All Tasks, or those of a Plan; the oldest first."""
-        listed = await self.client.list(TASKS, self.namespace)
+    async def tasks(self, plan: str | None = None, *, everywhere: bool = False) -> list[Task]:
+        """All Tasks of the namespace or of all, or those of a Plan; the oldest first."""
+        listed = await self.client.list(TASKS, None if everywhere else self.namespace)
         parsed = [tasks.parse(item) for item in sorted(listed.items, key=_age)]
         return [task for task in parsed if plan in (None, _plan_of(task))]
 
@@ -159,6 +160,11 @@ def progress_of(items: Iterable[Object]) -> dict[str, str]:
         if session.status.state is not SessionState.DEAD and report and report.progress:
             by_task[session.spec.task_ref.name] = report.progress
     return by_task
+
+
+def where(obj: Plan | Task, everywhere: bool) -> dict[str, str]:
+    """What a record says besides where objects of all namespaces are listed."""
+    return {"namespace": obj.metadata.namespace} if everywhere else {}
 
 
 def plan_selector(plan: str) -> str:

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from inspect import Parameter
 from typing import Annotated, Any, Never
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.completion import completion_init  # type: ignore[attr-defined]
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from bernstein.cli.commands import COMMANDS, Subcommand
+from bernstein.cli.completion import COMPLETION
 from bernstein.cli.options import COMMON, reads_as, with_common_options
 from bernstein.cli.settings import CliSettings
+
+
+class _PlainHelp:
+    """Shows no type of flags, which take no value, and of arguments, whose word says enough."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if isinstance(param, TyperArgument) or param.is_flag:
+                param.display_type_rich = _no_type
+        return params
+
+
+def _no_type(ctx: object) -> None:
+    del ctx
+
+
+class _Command(_PlainHelp, TyperCommand):
+    """A command with all its options."""
 
 
 class _Later(TyperCommand):
@@ -32,13 +54,13 @@ def imported(command: Subcommand) -> TyperCommand:
     """A command with all its options."""
     function = with_common_options(command.function, name=command.name, cluster=command.cluster)
     only_this = typer.Typer(add_completion=False)
-    only_this.command(command.name)(function)
+    only_this.command(command.name, cls=_Command)(function)
     with_options = typer.main.get_command(only_this)
     assert isinstance(with_options, TyperCommand)
     return with_options
 
 
-class _Program(TyperGroup):
+class _Program(_PlainHelp, TyperGroup):
     """The group of all commands. With `--json` it answers wrong calls in JSON, too."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -102,4 +124,6 @@ app.callback()(reads_as(_before, [*COMMON, _VERSION]))
 
 def main() -> None:
     """Console script."""
-    app()
+    if COMPLETION in os.environ:  # a shell asks what a word could become
+        completion_init()
+    app(prog_name="bernstein")

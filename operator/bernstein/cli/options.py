@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from bernstein.cli.settings import OFFLINE, CliSettings
+
+AllNamespaces = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="Of all namespaces that you may read.")
+]
+"""An option of commands that list; it overrules `--namespace`, as kubectl's does."""
 
 COMMON = tuple(signature(CliSettings, eval_str=True).parameters.values())
 _CONTEXT = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)

@@ -37,7 +37,7 @@ def read(path: str) -> PlanFile:
     """Reads a plan file; `-` is standard input. A file that cannot be read has an error, too."""
     name = {"-": "standard input", "": "''"}.get(path, path)
     try:
-        data = plan_file.parse(_content(path))
+        data = plan_file.parse(content(path))
     except FileNotFoundError:
         return _unreadable(name, f"Plan file not found: {name}")
     except OSError as error:
@@ -51,7 +51,8 @@ def _unreadable(name: str, message: str) -> PlanFile:
     return PlanFile(name, None, FieldErrors(errors=(FieldError("", message),)))
 
 
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
+    """What is in a file, or comes on standard input. Raises OSError."""
     limit = plan_file.MAX_BYTES + 1
     if path == "-":
         return sys.stdin.buffer.read(limit)

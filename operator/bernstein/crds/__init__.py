@@ -7,6 +7,7 @@ nothing, names the files that are not up to date, and fails if there are any.
 
 from __future__ import annotations
 
+from bernstein.crds.editor import of_object, of_plan_file
 from bernstein.crds.files import FOLDERS, files, main, outdated, write
 from bernstein.crds.kinds import AGE, KINDS, Kind
 from bernstein.crds.schema import definition, object_schema
@@ -20,6 +21,8 @@ __all__ = [
     "files",
     "main",
     "object_schema",
+    "of_object",
+    "of_plan_file",
     "outdated",
     "write",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from bernstein.api.meta import GROUP, VERSION, Model
-from bernstein.crds import registries
+from bernstein.crds import registries, sentences
 from bernstein.crds.kinds import Kind
 
 Schema = dict[str, Any]
@@ -15,6 +16,7 @@ _KEPT = (  # and the order in which they are written
     "description",
     "type",
     "format",
+    "x-kubernetes-int-or-string",
     "enum",
     "pattern",
     "minLength",
@@ -75,23 +77,28 @@ def object_schema(model: type[Model]) -> Schema:
     """Structural schema of a kind's objects.
 
     Defaults of the spec stay, so that the API server applies them and an object that spells them
-    out equals one that does not. Of the status only `observedGeneration: -1` stays: it keeps a new
-    object from counting as reconciled, everything else is the controllers' to write.
+    out equals one that does not. Inside of lists they are only told: `kubectl apply` replaces a
+    list as a whole, and would find a difference where the API server has filled in an item. Of the
+    status only `observedGeneration: -1` stays: it keeps a new object from counting as reconciled,
+    everything else is the controllers' to write.
     """
-    raw = model.model_json_schema(by_alias=True)
+    raw = sentences.told(model)
     definitions = raw.get("$defs", {})
     parts = raw["properties"]
-    status = _structural(parts["status"], definitions, defaults=False)
+    status = _structural(parts["status"], definitions, defaults="none")
     status["properties"]["observedGeneration"]["default"] = -1
     status = {"type": "object", "default": {"observedGeneration": -1}, **status}
+    spec = _structural(parts["spec"], definitions, defaults="applied")
+    spec.setdefault("description", "What people say; ours to read.")
+    status.setdefault("description", "How things stand; written by the operator alone.")
     schema: Schema = {
         "type": "object",
         "required": ["spec"],
         "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
+            "apiVersion": {"type": "string", "description": f"{GROUP}/{VERSION}."},
+            "kind": {"type": "string", "description": "The kind's name."},
             "metadata": {"type": "object"},
-            "spec": _structural(parts["spec"], definitions, defaults=True),
+            "spec": spec,
             "status": status,
         },
     }
@@ -100,23 +107,31 @@ def object_schema(model: type[Model]) -> Schema:
     return schema
 
 
-def _structural(node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: bool) -> Schema:
+Defaults = Literal["applied", "told", "none"]
+"""What becomes of a default: the API server applies it, the description tells it, or nothing."""
+
+
+def _structural(
+    node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: Defaults
+) -> Schema:
     """What pydantic wrote, with references inlined and everything gone that a CRD may not have."""
     flat = registries.filled(_inline(node, definitions))
     flat.pop("title", None)
-    if flat.get("default") is None or not defaults:
-        flat.pop("default", None)
+    if "description" in flat:
+        flat["description"] = " ".join(flat["description"].split())
+    flat |= _default(flat, flat.pop("default", None), defaults)
     if "const" in flat:
         flat["enum"] = [flat.pop("const")]
     if unknown := flat.keys() - set(_KEPT):
         raise ValueError(f"a CRD cannot say {sorted(unknown)}: {dict(node)}")
-    if "description" in flat:
-        flat["description"] = " ".join(flat["description"].split())
-    if flat["type"] == "integer":
+    if flat.get("x-kubernetes-int-or-string"):
+        del flat["type"]
+    elif flat["type"] == "integer":
         flat["format"] = "int64"
+    below: Defaults = "told" if defaults == "applied" else defaults
     for key in ("items", "additionalProperties"):
         if key in flat:
-            flat[key] = _structural(flat[key], definitions, defaults)
+            flat[key] = _structural(flat[key], definitions, below)
     if "properties" in flat:
         required = flat.get("required", ())
         flat["properties"] = {
@@ -126,13 +141,25 @@ def _structural(node: Mapping[str, Any], definitions: Mapping[str, Any], default
     return {key: flat[key] for key in _KEPT if key in flat}
 
 
+def _default(schema: Schema, default: Any, defaults: Defaults) -> Schema:
+    """What the schema says of its default; one that is empty is not told."""
+    if default is None or defaults == "none":
+        return {}
+    if defaults == "applied":
+        return {"default": default}
+    if default in ([], {}, ()):
+        return {}
+    written = default if isinstance(default, str) else json.dumps(default)
+    return {"description": f"{schema.get('description', '')} Default: {written}.".lstrip()}
+
+
 def _property(
-    node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: bool, optional: bool
+    node: Mapping[str, Any], definitions: Mapping[str, Any], defaults: Defaults, optional: bool
 ) -> Schema:
     schema = _structural(node, definitions, defaults)
     # Pydantic does not write out the default of a default_factory. `{}` lets the API server fill in
     # the defaults of the fields below; a field that may be null has an anyOf and gets none.
-    if defaults and optional and "$ref" in node and schema["type"] == "object":
+    if defaults == "applied" and optional and "$ref" in node and schema["type"] == "object":
         schema["default"] = {}
     return schema
 

@@ -25,7 +25,7 @@ def largest(schema: dict[str, Any], path: str = "") -> Any:
             return chosen
     if "enum" in schema:
         return schema["enum"][0]
-    match schema["type"]:
+    match schema.get("type", "string"):
         case "string":
             return _text(schema)
         case "integer":

@@ -73,13 +73,7 @@ async def test_a_new_object_does_not_count_as_reconciled(
 
 async def test_spelling_out_a_default_changes_nothing(admin: Client, namespace: str) -> None:
     made = await admin.create(KINDS["Plan"], valid("Plan", namespace))
-    spelled = {
-        "suspend": False,
-        "constraints": [],
-        "stages": [
-            {"name": "build", "steps": [{"title": "Write the limiter", "priority": 2, "files": []}]}
-        ],
-    }
+    spelled = {"suspend": False, "constraints": [], "contextFiles": []}
 
     again = await admin.patch(KINDS["Plan"], "one", namespace, {"spec": spelled})
 

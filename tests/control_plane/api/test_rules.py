@@ -40,11 +40,19 @@ class Rule:
 
 def rules() -> list[Rule]:
     return [
-        Rule(kind.name, path, entry.get("fieldPath", ""), entry["message"], schema)
+        _rule(kind.name, path, entry, schema)
         for kind in crds.KINDS
         for path, schema in _nodes(crds.object_schema(kind.model), "")
         for entry in schema.get("x-kubernetes-validations", ())
     ]
+
+
+def _rule(kind: str, path: str, entry: dict[str, str], schema: dict[str, Any]) -> Rule:
+    """One about a field of the spec that also looks at the status stands at the root."""
+    field = entry.get("fieldPath", "")
+    if not path and field.startswith(".spec."):
+        path, field, schema = "spec", field.removeprefix(".spec"), schema["properties"]["spec"]
+    return Rule(kind, path, field, entry["message"], schema)
 
 
 def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -60,7 +60,7 @@ async def test_run_follows_a_plan_to_its_success_and_once_more_changes_nothing(
     assert "✓ Succeeded: verified and merged\n  a1b2c3d4a1b2 on refs/heads/main" in answer.out
     assert plan["spec"]["budget"] == "5"
     assert again.code == 0, again.err
-    assert "Plan 'small-plan' with this content exists and has ended: nothing changed" in again.err
+    assert "Plan 'small-plan' unchanged: it has this content and has ended" in again.err
     assert (again.json["status"], again.json["delivery"]["sha"]) == ("succeeded", SHA)
     assert [task["status"] for task in again.json["tasks"]] == ["closed", "closed"]
 
@@ -106,7 +106,7 @@ async def test_the_same_file_again_changes_nothing_and_other_content_is_refused(
 
     assert (first.code, again.code) == (0, 0)
     assert again.json["id"] == "small-plan"
-    assert "nothing changed" in again.err
+    assert "unchanged" in again.err
     assert await admin.get(PLANS, "small-plan", namespace) == before
     assert other.code == 1
     assert other.err == (
@@ -137,7 +137,7 @@ async def test_a_plan_applied_with_kubectl_is_followed_when_it_says_the_same(
     answer = await bernstein("run", plan_file, "--no-wait")
 
     assert answer.code == 0, answer.err
-    assert "exists and is running: nothing changed" in answer.out
+    assert "unchanged: it has this content and is running" in answer.out
 
 
 async def test_what_the_project_does_not_offer_is_refused_before_a_plan_is_made(

@@ -83,3 +83,11 @@ def test_social_security_numbers(line: str, found: bool) -> None:
 )
 def test_bank_accounts(line: str, found: bool) -> None:
     assert bool(list(bank_accounts(line))) is found
+
+
+@pytest.mark.parametrize("number", ["4111111111111111", "219-09-9999", "DE89370400440532013000"])
+def test_a_letter_of_a_script_without_spaces_hides_no_number(number: str) -> None:
+    line = f"\u5361\u53f7{number}\u6709\u6548"
+    found = [*card_numbers(line), *social_security_numbers(line), *bank_accounts(line)]
+
+    assert [match[0] for match in found] == [number]

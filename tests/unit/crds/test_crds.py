@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field
 
 from bernstein import crds
-from bernstein.api.meta import Model, immutable_except
+from bernstein.api.meta import Model, immutable_except, immutable_spec_except
 from bernstein.crds import schema as schema_of
 
 REPOSITORY = Path(__file__).parents[3]
@@ -72,7 +72,7 @@ def test_every_string_and_list_has_a_maximum(schema: dict[str, Any]) -> None:
 
 
 def _bounded(node: dict[str, Any]) -> bool:
-    match node["type"]:
+    match node.get("type", "string"):
         case "string":
             return bool({"maxLength", "enum"} & node.keys()) or node.get("format") == "date-time"
         case "array":
@@ -88,6 +88,25 @@ def test_lists_told_apart_by_a_key_require_it(schema: dict[str, Any]) -> None:
             assert key in node["items"]["required"], path
 
 
+def test_no_default_is_applied_inside_of_a_list(schema: dict[str, Any]) -> None:
+    """`kubectl apply` of the same file would call every item that has one a change."""
+    inside = [
+        path
+        for path, node in nodes(schema["properties"]["spec"])
+        if "[]" in path and "default" in node
+    ]
+
+    assert inside == []
+
+
+def test_the_default_of_a_field_inside_of_a_list_is_told() -> None:
+    plan = crds.object_schema(KINDS["Plan"].model)["properties"]["spec"]["properties"]
+    step = plan["stages"]["items"]["properties"]["steps"]["items"]["properties"]
+
+    assert step["role"]["description"].endswith("Default: backend.")
+    assert step["priority"]["description"].endswith("Default: 2.")
+
+
 def test_only_the_observed_generation_of_a_status_has_a_default(schema: dict[str, Any]) -> None:
     defaults = {
         path: node["default"]
@@ -96,6 +115,17 @@ def test_only_the_observed_generation_of_a_status_has_a_default(schema: dict[str
     }
 
     assert defaults == {"": {"observedGeneration": -1}, ".observedGeneration": -1}
+
+
+def test_every_field_has_a_sentence_that_kubectl_explain_shows(schema: dict[str, Any]) -> None:
+    silent = [
+        path
+        for path, node in nodes(schema)
+        if path and not path.endswith("[]") and not node.get("description")
+    ]
+    silent.remove(".metadata")  # Kubernetes refuses to be told anything of it
+
+    assert silent == []
 
 
 def test_descriptions_are_one_short_line(schema: dict[str, Any]) -> None:
@@ -151,7 +181,9 @@ class StrangeThings(Model):
 def test_references_and_nulls_are_folded() -> None:
     definitions = Things.model_json_schema()
 
-    folded = schema_of._structural(definitions["properties"]["spec"], definitions["$defs"], True)
+    folded = schema_of._structural(
+        definitions["properties"]["spec"], definitions["$defs"], "applied"
+    )
 
     assert folded == {
         "description": "More than one line.",
@@ -170,12 +202,12 @@ def test_a_field_of_two_types_is_an_error() -> None:
     definitions = StrangeThings.model_json_schema()
 
     with pytest.raises(ValueError, match="has one type"):
-        schema_of._structural(definitions["properties"]["spec"], definitions["$defs"], True)
+        schema_of._structural(definitions["properties"]["spec"], definitions["$defs"], "applied")
 
 
 def test_a_keyword_that_a_crd_lacks_is_an_error() -> None:
     with pytest.raises(ValueError, match="exclusiveMinimum"):
-        schema_of._structural({"type": "integer", "exclusiveMinimum": 0}, {}, True)
+        schema_of._structural({"type": "integer", "exclusiveMinimum": 0}, {}, "applied")
 
 
 def test_every_field_but_the_mutable_ones_gets_a_rule() -> None:
@@ -193,3 +225,20 @@ def test_every_field_but_the_mutable_ones_gets_a_rule() -> None:
 def test_a_mutable_field_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(ValueError, match="typo"):
         immutable_except("typo", remedy="")({"properties": {"a": {}}})
+
+
+def test_fields_of_a_spec_may_be_immutable_until_something_is_true_of_the_object() -> None:
+    class Spec(Model):
+        a: int
+        b: int = 1
+        much_else: int = 2
+
+    rules = immutable_spec_except("muchElse", spec=Spec, unless="oldSelf.new", remedy="")
+
+    assert {each["fieldPath"]: each["rule"] for each in rules} == {
+        ".spec.a": "(oldSelf.new) || (self.spec.a == oldSelf.spec.a)",
+        ".spec.b": "(oldSelf.new) || (has(self.spec.b) == has(oldSelf.spec.b) && "
+        "(!has(self.spec.b) || self.spec.b == oldSelf.spec.b))",
+    }
+    with pytest.raises(ValueError, match="typo"):
+        immutable_spec_except("typo", spec=Spec, unless="false", remedy="")

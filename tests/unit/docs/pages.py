@@ -22,6 +22,8 @@ _FENCE = re.compile(
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 _CELLS = re.compile(r"(?<!\\)\|")
+_TOLD = re.compile(r"Default: (\S+)\.$")
+"""Ends the description of a field inside of a list, where no default is applied."""
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
@@ -115,6 +117,8 @@ def _type(schema: Schema) -> str:
         return "a signal" if words == signals.types() else "an adapter"
     if words:
         return ", ".join(f"`{word}`" for word in schema["enum"])
+    if schema.get("x-kubernetes-int-or-string"):
+        return f"integer, or string ≤ {schema['maxLength']}"
     match schema["type"]:
         case "array":
             of = "objects" if schema["items"]["type"] == "object" else "strings"
@@ -133,6 +137,8 @@ def _number(schema: Schema) -> str:
 
 def _default(schema: Schema) -> str:
     value = schema.get("default")
+    if value is None and (told := _TOLD.search(schema.get("description", ""))):
+        return f"`{told[1]}`"
     if value is None or value in ([], {}):
         return "-"
     shown = str(value).lower() if isinstance(value, bool) else value

@@ -40,7 +40,7 @@ def section(title: str) -> str:
 def mentioned(title: str) -> set[str]:
     """Options in the first cells of a section's table."""
     cells = re.findall(r"^\| (`-[^|]*) \|", section(title), re.MULTILINE)
-    return {word for cell in cells for word in re.findall(r"`(--?[a-z-]+)", cell)}
+    return {word for cell in cells for word in re.findall(r"`(--?[A-Za-z-]+)", cell)}
 
 
 def test_every_command_has_a_section_and_no_other_has() -> None:

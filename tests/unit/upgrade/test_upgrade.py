@@ -14,13 +14,20 @@ from pathlib import Path
 
 import pytest
 
+from bernstein.checks import gates
 from bernstein.core.snapshot import TaskSnapshot
-from tests.unit.upgrade import made, moments
+from tests.unit.upgrade import made, moments, then
 from tests.unit.upgrade.change import Change
 from tests.unit.upgrade.changes import CHANGES, follows_its_landing
 from tests.unit.upgrade.decisions import Decided, Object, decide, snapshot
 from tests.unit.upgrade.differences import Pair, compared
 from tests.unit.upgrade.recordings import FOLDER, Recording, files, read
+
+
+@pytest.fixture(autouse=True)
+def _asked_as_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "GATES", then.GATES)
+
 
 EVERY = pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bernstein.checks.gate import Gate
-from bernstein.checks.gates import lint, merge_conflict, pii_scan, tests
+from bernstein.checks.gates import lint, lint_suppression, merge_conflict, pii_scan, tests
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
     lint.GATE,
+    lint_suppression.GATE,
     tests.GATE,
     pii_scan.GATE,
     merge_conflict.GATE,

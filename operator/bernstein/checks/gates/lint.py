@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from bernstein.checks.gate import Command, Gate
-
-LINTER_FILES = (
-    "ruff.toml",
-    ".ruff.toml",
-    "pyproject.toml",
-    "setup.cfg",
-    ".flake8",
-    ".eslintrc.json",
-    ".eslintignore",
-    ".gitignore",
-    ".ignore",
-)
-"""Files that configure a linter, or say what it ignores: they are taken from the pinned commit."""
+from bernstein.checks.linter_files import LINTER_FILES
 
 GATE = Gate(
     name="lint",
     condition="always",
     default_on=True,
-    # With an ignore file the agent could hide its files from the linter.
-    runs=Command("ruff check --no-cache --no-respect-gitignore .", pinned=LINTER_FILES),
+    # With an ignore file the agent could hide its files from the linter, and in folders with names
+    # that ruff passes over by itself: so what is passed over is said here.
+    runs=Command(
+        "ruff check --no-cache --no-respect-gitignore --exclude .git .", pinned=LINTER_FILES
+    ),
 )

@@ -40,11 +40,21 @@ class Subcommand:
 
 COMMANDS: tuple[Subcommand, ...] = (
     Subcommand("run", "Runs a plan file in the cluster and shows its progress."),
-    Subcommand("validate", "Checks a plan file, without a cluster.", cluster=False),
+    Subcommand("validate", "Checks plan files and objects, without a cluster.", cluster=False),
+    Subcommand(
+        "schema", "Prints the JSON schema of plan files and objects, for editors.", cluster=False
+    ),
     Subcommand("status", "Shows all Plans, or one with its steps."),
     Subcommand("list-tasks", "Lists tasks."),
     Subcommand(
         "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
     ),
+    Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
+    Subcommand("resume", "Lets a suspended Plan go on."),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
+    Subcommand(
+        "completion",
+        "Prints a script that completes commands and options in a shell.",
+        cluster=False,
+    ),
 )

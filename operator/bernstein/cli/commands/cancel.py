@@ -39,7 +39,9 @@ def cancel(
     name: Annotated[
         str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
     ],
-    reason: Annotated[str, typer.Option("--reason", "-r", help="Recorded with it.")] = BY_USER,
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
+    ] = BY_USER,
 ) -> None:
     """Cancels a task or a whole Plan; agents get time to save their work."""
     terminal = Terminal(settings)

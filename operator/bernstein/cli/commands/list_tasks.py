@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from bernstein.api.task import Task
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli.cluster import Cluster, check_name, connected
+from bernstein.cli.cluster import Cluster, check_name, connected, where
 from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -25,28 +27,37 @@ def list_tasks(
         str | None,
         typer.Option("--status-filter", metavar="STATUS", help="Only open, in_progress, ..."),
     ] = None,
-    role: Annotated[str | None, typer.Option("--role", help="Only tasks of this role.")] = None,
-    plan: Annotated[str | None, typer.Option("--plan", help="Only tasks of this Plan.")] = None,
+    role: Annotated[
+        str | None, typer.Option("--role", metavar="ROLE", help="Only tasks of this role.")
+    ] = None,
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="PLAN", help="Only tasks of this Plan.")
+    ] = None,
+    all_namespaces: AllNamespaces = False,
 ) -> None:
     """Lists tasks."""
     terminal = Terminal(settings)
-    run_command(terminal, _list(terminal, settings, status_filter, role, plan))
+    wanted = _Wanted(status_filter, role, plan, all_namespaces)
+    run_command(terminal, _list(terminal, settings, wanted))
 
 
-async def _list(
-    terminal: Terminal,
-    settings: CliSettings,
-    status: str | None,
-    role: str | None,
-    plan: str | None,
-) -> None:
+@dataclass(frozen=True)
+class _Wanted:
+    status: str | None
+    role: str | None
+    plan: str | None
+    everywhere: bool
+
+
+async def _list(terminal: Terminal, settings: CliSettings, wanted: _Wanted) -> None:
+    status, role, plan = wanted.status, wanted.role, wanted.plan
     if status is not None and status not in STATUSES:
         message = f"'{status}' is no status of a task"
         raise CliError("InvalidStatus", message, _hint(status, STATUSES), INVALID)
     if plan is not None:
         check_name(plan, "Plan")
     async with connected(settings) as cluster:
-        candidates = await _tasks(cluster, plan)
+        candidates = await _tasks(cluster, plan, wanted.everywhere)
         if role is not None:
             await _check_role(cluster, role, candidates)
         tasks = [
@@ -55,17 +66,20 @@ async def _list(
             if status in (None, task_status(task)) and role in (None, task.spec.role)
         ]
         if terminal.json:
-            terminal.answer([task_record(task) for task in tasks])
+            terminal.answer([where(task, wanted.everywhere) | task_record(task) for task in tasks])
         elif tasks:
-            terminal.show(tables.task_table(tasks, terminal.people))
+            terminal.show(tables.task_table(tasks, terminal.people, namespaces=wanted.everywhere))
         else:
             chosen = " that match" if status or role or plan else ""
-            terminal.say(f"No tasks{chosen} in namespace '{cluster.namespace}'.")
+            place = "any namespace" if wanted.everywhere else f"namespace '{cluster.namespace}'"
+            terminal.say(f"No tasks{chosen} in {place}.")
 
 
-async def _tasks(cluster: Cluster, plan: str | None) -> list[Task]:
+async def _tasks(cluster: Cluster, plan: str | None, everywhere: bool) -> list[Task]:
     """All Tasks, or those of a Plan. Raises CliError where there is no such Plan."""
-    tasks = await cluster.tasks(plan)
+    tasks = await cluster.tasks(plan, everywhere=everywhere)
+    if everywhere:
+        return tasks
     if plan is not None and not tasks and await cluster.find_plan(plan) is None:
         raise await cluster.not_found(plan, PLANS)
     return tasks

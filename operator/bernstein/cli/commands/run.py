@@ -42,12 +42,18 @@ def run(
     from_plan: Annotated[
         str | None, typer.Option("--from-plan", metavar="PLAN.yaml", help="The same.")
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="Name of the Plan object.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the Plan object.")
+    ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", help="Project of the namespace to use.")
+        str | None,
+        typer.Option("--project", metavar="NAME", help="Project of the namespace to use."),
     ] = None,
     max_agents: Annotated[
-        int | None, typer.Option("--max-agents", min=1, max=1000, help="Agents at the same time.")
+        int | None,
+        typer.Option(
+            "--max-agents", metavar="NUMBER", min=1, max=1000, help="Agents at the same time."
+        ),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
@@ -163,7 +169,7 @@ class _Run:
         _refuse_other_content(live, plan_object)
         plan = parse_plan(live)
         state = "has ended" if is_over(plan) else "is running"
-        self._terminal.say(f"Plan '{name}' with this content exists and {state}: nothing changed")
+        self._terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
         return plan
 
     async def _leave(self, cluster: Cluster, plan: Plan) -> int:

@@ -6,45 +6,69 @@ from typing import Annotated
 
 import typer
 
-from bernstein.cli.cluster import Cluster, connected
+from bernstein.api.plan import Plan
+from bernstein.cli.cluster import Cluster, connected, where
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import details, tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import plan_record
 from bernstein.resources import PLANS
 
+_ALL = ("plans", "plan")
+"""Words that stand for all Plans, unless a Plan is called so."""
+
 
 def status(
     settings: CliSettings,
-    plan: Annotated[str | None, typer.Argument(metavar="[PLAN]", help="Name of a Plan.")] = None,
+    plan: Annotated[
+        str | None, typer.Argument(metavar="[PLAN]", help="Name of a Plan; or plan/NAME, plans.")
+    ] = None,
+    all_namespaces: AllNamespaces = False,
 ) -> None:
     """Shows all Plans, or one with its steps."""
     terminal = Terminal(settings)
-    run_command(terminal, _status(terminal, settings, plan))
+    run_command(terminal, _status(terminal, settings, plan, all_namespaces))
 
 
-async def _status(terminal: Terminal, settings: CliSettings, name: str | None) -> None:
+async def _status(
+    terminal: Terminal, settings: CliSettings, name: str | None, everywhere: bool
+) -> None:
+    if everywhere and name not in (None, *_ALL):
+        raise CliError(
+            "Usage",
+            "a Plan has one namespace: --all-namespaces takes no name",
+            "name its namespace with --namespace",
+            INVALID,
+        )
     async with connected(settings) as cluster:
-        if name is None:
-            await _all(terminal, cluster)
+        plan = None if name is None or everywhere else await cluster.find_plan(_bare(name))
+        if plan is not None:
+            await _one(terminal, cluster, plan)
+        elif name is None or name in _ALL:
+            await _all(terminal, cluster, everywhere)
         else:
-            await _one(terminal, cluster, name)
+            raise await cluster.not_found(_bare(name), PLANS)
 
 
-async def _all(terminal: Terminal, cluster: Cluster) -> None:
-    plans = await cluster.plans()
+def _bare(name: str) -> str:
+    return name.removeprefix("plan/").removeprefix("plans/")
+
+
+async def _all(terminal: Terminal, cluster: Cluster, everywhere: bool) -> None:
+    plans = await cluster.plans(everywhere=everywhere)
     if terminal.json:
-        terminal.answer([plan_record(plan) for plan in plans])
+        terminal.answer([where(plan, everywhere) | plan_record(plan) for plan in plans])
     elif plans:
-        terminal.show(tables.plan_table(plans))
+        terminal.show(tables.plan_table(plans, namespaces=everywhere))
     else:
-        terminal.say(f"No Plans in namespace '{cluster.namespace}'.")
+        place = "any namespace" if everywhere else f"namespace '{cluster.namespace}'"
+        terminal.say(f"No Plans in {place}.")
 
 
-async def _one(terminal: Terminal, cluster: Cluster, name: str) -> None:
-    plan = await cluster.find_plan(name)
-    if plan is None:
-        raise await cluster.not_found(name, PLANS)
+async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:
+    name = plan.metadata.name
     tasks = await cluster.tasks(name)
     if terminal.json:
         terminal.answer(plan_record(plan, tasks))

@@ -10,18 +10,38 @@ from bernstein.cli import plan_source
 from bernstein.cli.errors import INVALID
 from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal
-from bernstein.cli.plan_source import PLAN_FILE
+from bernstein.cli.plan_source import PlanFile
 from bernstein.cli.settings import CliSettings
 from bernstein.core.plans.estimate import estimate
 
 
-def validate(settings: CliSettings, path: Annotated[str, PLAN_FILE]) -> None:
-    """Checks a plan file, without a cluster.
+def validate(
+    settings: CliSettings,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", help="Plan file, objects, or a folder of them; - is standard input."
+        ),
+    ],
+) -> None:
+    """Checks plan files and objects, without a cluster.
 
-    Ends with 0 when it is valid and with 2 when not.
+    Of one plan file it shows an estimate; of anything else a line for each file. Ends with 0 when
+    all are valid and with 2 when not.
     """
+    from bernstein.cli import manifests
+
     terminal = Terminal(settings)
-    file = plan_source.read(path)
+    if len(paths) == 1 and not manifests.is_more_than_a_plan_file(paths[0]):
+        _validate_plan_file(terminal, plan_source.read(paths[0]))
+        return
+    checked = manifests.check(paths)
+    plan_files.tell_checked(terminal, checked)
+    if not checked or any(each.errors for each in checked):
+        raise typer.Exit(INVALID)
+
+
+def _validate_plan_file(terminal: Terminal, file: PlanFile) -> None:
     if file.field_errors.errors:
         plan_files.refuse(terminal, file, file.field_errors.errors)
         raise typer.Exit(INVALID)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.cli.manifests import Checked
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
 from bernstein.core.plans.estimate import beyond_budget
@@ -30,6 +31,31 @@ def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -
     terminal.complain(f"{file.name}: {_count(len(errors), 'problem')}")
     if terminal.json:
         terminal.answer(_record(errors, warnings))
+
+
+def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
+    """A line for each file, and below it what is wrong; with `--json` all is the answer."""
+    for each in checked:
+        mark, style = ("✗", "red") if each.errors else ("✓", "green")
+        what = _count(len(each.errors), "problem") if each.errors else ", ".join(each.contents)
+        tell = terminal.complain if each.errors else terminal.say
+        tell(f"{mark} {each.name}: {what}", style)
+        for error in each.errors[:_SHOWN]:
+            terminal.complain(f"    {error.located}", "red")
+        if len(each.errors) > _SHOWN:
+            terminal.complain(f"    … and {len(each.errors) - _SHOWN} more")
+        for warning in each.warnings:
+            terminal.complain(f"    ! {warning.located}", "yellow")
+    if not checked:
+        terminal.complain("Nothing to check: there is no plan file and no object of ours.")
+    if terminal.json:
+        files = [
+            {"file": each.name, "contents": list(each.contents)}
+            | _record(each.errors, each.warnings)
+            for each in checked
+        ]
+        valid = bool(checked) and not any(each.errors for each in checked)
+        terminal.answer({"valid": valid, "files": files})
 
 
 def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:

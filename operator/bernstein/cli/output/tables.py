@@ -43,10 +43,10 @@ _WIDE = 120
 _LONGEST_DESCRIPTION = 1000
 
 
-def task_table(tasks: Sequence[Task], console: Console) -> Table:
+def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = False) -> Table:
     """One line per Task; with its role and its title where the terminal is wide."""
     wide = console.width >= _WIDE
-    table = _table(expand=wide)
+    table = _table(expand=wide, namespaces=namespaces)
     table.add_column("ID", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("STATUS", no_wrap=True)
     table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=13)
@@ -58,6 +58,7 @@ def task_table(tasks: Sequence[Task], console: Console) -> Table:
     for task in tasks:
         word = task_status(task)
         cells = [
+            *_namespace(task.metadata.namespace, namespaces),
             Text(task.metadata.name),
             Text(word, style=_STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
@@ -69,8 +70,9 @@ def task_table(tasks: Sequence[Task], console: Console) -> Table:
     return table
 
 
-def plan_table(plans: Sequence[Plan]) -> Table:
-    table = _table()
+def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
+    """One line per Plan; with its namespace where they are of several."""
+    table = _table(namespaces=namespaces)
     table.add_column("PLAN", no_wrap=True, overflow="ellipsis", min_width=16)
     table.add_column("PHASE", no_wrap=True)
     table.add_column("REASON", no_wrap=True, overflow="ellipsis", max_width=15)
@@ -81,6 +83,7 @@ def plan_table(plans: Sequence[Plan]) -> Table:
     for plan in plans:
         counts, phase = plan.status.counts, plan.status.phase or "Pending"
         table.add_row(
+            *_namespace(plan.metadata.namespace, namespaces),
             Text(plan.metadata.name),
             Text(phase, style=_phase_style(phase)),
             Text(reason(plan.status.waiting)),
@@ -141,7 +144,8 @@ def headline(plan: Plan) -> Text:
 
 def description(words: str) -> Padding:
     """A Plan's description, for below its headline and as wide as the terminal."""
-    return Padding(Text(text(words, _LONGEST_DESCRIPTION), style="dim"), (0, 0, 0, 2))
+    shown = Text(text(words, _LONGEST_DESCRIPTION), style="dim")
+    return Padding(shown, (0, 0, 0, 2), expand=False)
 
 
 def dollars(amount: str, *, zero: str = "$0.00") -> str:
@@ -152,8 +156,12 @@ def dollars(amount: str, *, zero: str = "$0.00") -> str:
     return f"${value:.2f}" if value >= Decimal("0.01") else "<$0.01"
 
 
-def _table(*, header: bool = True, expand: bool = False) -> Table:
-    return Table(
+def _namespace(name: str, shown: bool) -> list[Text]:
+    return [Text(name)] if shown else []
+
+
+def _table(*, header: bool = True, expand: bool = False, namespaces: bool = False) -> Table:
+    table = Table(
         box=SIMPLE_HEAD if header else None,
         show_header=header,
         show_edge=False,
@@ -162,6 +170,9 @@ def _table(*, header: bool = True, expand: bool = False) -> Table:
         expand=expand,
         header_style="dim",
     )
+    if namespaces:
+        table.add_column("NAMESPACE", no_wrap=True, overflow="ellipsis", min_width=9)
+    return table
 
 
 def _phase_style(phase: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from bernstein.cli.errors import INTERRUPTED, CliError
@@ -16,6 +17,8 @@ from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
+_ENDLESS = 10_000
+"""Columns of a pipe, more than any table has."""
 
 
 class Terminal:
@@ -26,6 +29,9 @@ class Terminal:
         self.settings = settings
         self.out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+        for console in (self.out, self.err):
+            if not console.is_terminal:
+                console.width = _ENDLESS
 
     @property
     def people(self) -> Console:
@@ -33,7 +39,9 @@ class Terminal:
         return self.err if self.json else self.out
 
     def show(self, renderable: RenderableType) -> None:
-        """Shows people something that holds only sanitised text."""
+        """Shows people something that holds only sanitised text; a pipe gets all of a table."""
+        if isinstance(renderable, Table) and self.people.width == _ENDLESS:
+            renderable = _whole(renderable)
         self.people.print(renderable)
 
     def say(self, message: str, style: str = "") -> None:
@@ -56,6 +64,14 @@ class Terminal:
         self.complain(f"Error: {error.message}", "red")
         if error.remedy:
             self.complain(f"  {error.remedy}")
+
+
+def _whole(table: Table) -> Table:
+    """The table as wide as its cells: what reads a pipe has no width."""
+    table.expand = False
+    for column in table.columns:
+        column.max_width = column.ratio = None
+    return table
 
 
 def run_async(terminal: Terminal, work: Coroutine[Any, Any, int]) -> int:

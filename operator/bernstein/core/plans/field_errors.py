@@ -14,8 +14,8 @@ from typing import Final, TypeGuard, TypeVar
 
 from pydantic.alias_generators import to_snake
 
+from bernstein.api import money
 from bernstein.api.meta import NOT_IN_A_LINE
-from bernstein.core.money import amounts
 
 T = TypeVar("T")
 
@@ -189,7 +189,7 @@ class Findings:
     def sum_of_money(self, path: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             self.error_at(path, f"expected type string or number, got {type_name(value)}")
-        elif amounts.parse(value) is None:
+        elif money.parse(value) is None:
             self.error_at(path, f'expected US dollars such as "$5" or 5.00, got {quoted(value)}')
 
 

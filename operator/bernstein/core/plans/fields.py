@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from bernstein.core.money import amounts
+from bernstein.api import money
 
 EFFORT_SYNONYMS: Mapping[str, str] = {"medium": "normal"}
 _ONE_LINE = ("name", "title", "goal")
@@ -20,7 +20,7 @@ def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
     """
     spec = _renamed(data)
     if (budget := data.get("budget")) is not None and isinstance(budget, (str, int, float)):
-        spec["budget"] = amounts.parse(budget) or budget
+        spec["budget"] = money.parse(budget) or budget
     if isinstance(data.get("stages"), list):
         spec["stages"] = [_stage(stage) for stage in data["stages"]]
     return spec

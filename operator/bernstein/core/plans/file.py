@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -17,6 +17,7 @@ from bernstein.core.plans.fields import plan_spec
 
 """Digest of the plan file that a Plan was made from."""
 
+T = TypeVar("T")
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 200_000
@@ -33,12 +34,26 @@ class PlanSyntaxError(ValueError):
 
 def parse(text: str | bytes) -> object:
     """The data of one YAML document, of plain types only. Raises PlanSyntaxError."""
+    return _read(text, _Loader.get_single_data)
+
+
+def documents(text: str | bytes) -> list[object]:
+    """The data of every YAML document that is not empty. Raises PlanSyntaxError."""
+    return _read(text, lambda loader: [each for each in _each(loader) if each is not None])
+
+
+def _each(loader: _Loader) -> Iterator[object]:
+    while loader.check_data():  # type: ignore[no-untyped-call]
+        yield loader.get_data()
+
+
+def _read(text: str | bytes, data_of: Callable[[_Loader], T]) -> T:
     if len(text) > MAX_BYTES:
         raise PlanSyntaxError(f"longer than {MAX_BYTES // 1024} KiB")
     try:
         loader = _Loader(text)
         try:
-            return loader.get_single_data()
+            return data_of(loader)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:

@@ -7,7 +7,6 @@ symlinks, LFS pointers stay pointers, submodules become empty folders.
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref, is_sha
 from bernstein.pods.git.merge import merge_trees
+from bernstein.pods.git.pinned import pin
 
 CONFIG = CheckoutConfig
 
@@ -116,57 +116,13 @@ def _write_worktree(
     index = {"GIT_INDEX_FILE": str(repository.git_dir / "index")}
     repository.run("read-tree", files, env=index)
     if config.pinned_sha:
-        _pin(repository, config.pinned_sha, set(config.pinned_names), index)
+        pin(repository, config.pinned_sha, set(config.pinned_names), index)
     work_tree = index | {"GIT_WORK_TREE": str(worktree)}
     repository.run("checkout-index", "--all", "--force", "--index", env=work_tree)
     if config.worktree_git:
         if files != sha:
             repository.run("read-tree", sha, env=index)
         _give_git(repository, sha, worktree)
-
-
-def _pin(repository: Git, pinned: str, names: set[str], index: dict[str, str]) -> None:
-    """In the index, replace all files of these base names by those of the commit `pinned`.
-
-    A file of `pinned` is left out where the index has a file in the place of one of its folders.
-    """
-    pinned_names = {os.fsencode(name) for name in names}
-    present = _entries(repository.run("ls-files", "--stage", "-z", env=index))
-    of_pinned = _entries(repository.run("ls-tree", "-r", "-z", pinned))
-    removals = [
-        b"0 %s\t%s" % (b"0" * len(pinned), path)
-        for path in present
-        if _base_name(path) in pinned_names
-    ]
-    additions = [
-        b"%s %s\t%s" % (mode, sha, path)
-        for path, (mode, sha) in of_pinned.items()
-        if _base_name(path) in pinned_names and not _file_above(path, present)
-    ]
-    changes = removals + additions
-    if changes:
-        data = b"\0".join(changes) + b"\0"
-        repository.run("update-index", "--replace", "-z", "--index-info", input=data, env=index)
-
-
-def _entries(listing: bytes) -> dict[bytes, tuple[bytes, bytes]]:
-    """(mode, object id) by path, out of what `ls-tree -z` or `ls-files --stage -z` printed."""
-    entries = {}
-    for entry in filter(None, listing.split(b"\0")):
-        head, path = entry.split(b"\t", 1)
-        words = head.split(b" ")
-        entries[path] = (words[0], words[2] if words[1] in {b"blob", b"commit"} else words[1])
-    return entries
-
-
-def _base_name(path: bytes) -> bytes:
-    return path.rsplit(b"/", 1)[-1]
-
-
-def _file_above(path: bytes, present: dict[bytes, tuple[bytes, bytes]]) -> bool:
-    """Whether one of the path's folders is a file in `present`."""
-    parts = path.split(b"/")
-    return any(b"/".join(parts[:i]) in present for i in range(1, len(parts)))
 
 
 def _give_git(repository: Git, sha: str, worktree: Path) -> None:

@@ -65,6 +65,12 @@ def test_the_help_of_a_command_can_be_asked_for(runner: CliRunner, command: Subc
     assert command.summary in " ".join(long.stdout.split())
 
 
+@EVERY
+def test_no_help_has_the_placeholder_of_a_type(runner: CliRunner, command: Subcommand) -> None:
+    for words in ([], [command.name]):
+        assert "<" not in runner.invoke(app, [*words, "--help"]).stdout.replace("1<=x<=", "")
+
+
 def test_the_help_lists_the_commands_with_their_summaries_in_their_order(
     runner: CliRunner,
 ) -> None:

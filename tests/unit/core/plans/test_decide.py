@@ -88,6 +88,24 @@ def test_an_invalid_plan_goes_on_when_the_project_offers_what_it_needs() -> None
     assert stalled_for(second.status.conditions) is None
 
 
+def test_an_invalid_plan_goes_on_when_it_is_corrected() -> None:
+    twice = [{"name": "one", "steps": [{"title": "Do a"}, {"title": "Do a"}]}]
+    first = look(objects.plan(begun=False, stages=twice))
+    corrected = objects.plan(begun=False, stages=TWO)
+    metadata = corrected.metadata.model_copy(update={"generation": 2})
+    edited = corrected.model_copy(update={"metadata": metadata, "status": first.status})
+
+    second = look(edited)
+
+    assert (first.status.phase, first.status.expanded) == ("Invalid", False)
+    assert second.status.phase == "Starting"
+    assert told(second.status.conditions)["Validated"] == ("True", "Valid")
+    assert stalled_for(second.status.conditions) is None
+    (tasks, _) = second.actions
+    assert isinstance(tasks, CreateTasks)
+    assert len(tasks.objects) == 3
+
+
 # --- begin --------------------------------------------------------------------------------------
 
 

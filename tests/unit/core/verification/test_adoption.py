@@ -23,10 +23,17 @@ from bernstein.core.verification.required import executing, reading, required_ch
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE
+from tests.unit.upgrade import then
 
 RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("asked.json").read_text())
 
 every_record = pytest.mark.parametrize("record", RECORDED, ids=range(len(RECORDED)))
+
+
+@pytest.fixture
+def _as_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With those checks as they were that ask something else today, on purpose."""
+    monkeypatch.setattr(gates, "GATES", then.GATES)
 
 
 def asked(record: dict[str, Any]) -> tuple[CheckSpec, ...]:
@@ -36,6 +43,7 @@ def asked(record: dict[str, Any]) -> tuple[CheckSpec, ...]:
 
 
 @every_record
+@pytest.mark.usefixtures("_as_then")
 def test_a_check_is_asked_for_as_before(record: dict[str, Any]) -> None:
     found = [{**asdict(check), "digest": check.digest} for check in asked(record)]
 
@@ -43,6 +51,7 @@ def test_a_check_is_asked_for_as_before(record: dict[str, Any]) -> None:
 
 
 @every_record
+@pytest.mark.usefixtures("_as_then")
 def test_a_job_is_labelled_as_before(record: dict[str, Any]) -> None:
     checks, project = asked(record), objects.project(gates=record["gates"])
     wanted: list[job_actions.RunJob] = [
@@ -55,6 +64,14 @@ def test_a_job_is_labelled_as_before(record: dict[str, Any]) -> None:
     jobs = [job_actions.build(w, project, NAMESPACE, TASK, PLAIN_SETTINGS) for w in wanted]
 
     assert [job["metadata"]["labels"] for job in jobs] == record["labels"]
+
+
+@every_record
+def test_only_lint_asks_something_else_today(record: dict[str, Any]) -> None:
+    today = {check.name: check.digest for check in asked(record)}
+    differing = [each["name"] for each in record["checks"] if today[each["name"]] != each["digest"]]
+
+    assert set(differing) <= {"lint"}
 
 
 def test_every_signal_and_gate_of_then_is_recorded_and_still_there() -> None:

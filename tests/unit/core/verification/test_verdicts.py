@@ -13,7 +13,7 @@ from bernstein.api.project import Gates, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.verification import AbandonedCheck
 from bernstein.api.vocabulary import GateCondition
-from bernstein.checks.gates.lint import LINTER_FILES
+from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.verification import required, summary, verdicts

@@ -7,8 +7,10 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from bernstein.core.money import amounts
+from bernstein.api import money
+from bernstein.api.plan import PlanSpec
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,7 @@ from bernstein.core.money import amounts
     ],
 )
 def test_what_is_money(written: str | float, parsed: str) -> None:
-    assert amounts.parse(written) == parsed
+    assert money.parse(written) == parsed
 
 
 @pytest.mark.parametrize(
@@ -36,18 +38,33 @@ def test_what_is_money(written: str | float, parsed: str) -> None:
      float("nan")],
 )  # fmt: skip
 def test_what_is_not(written: str | float) -> None:
-    assert amounts.parse(written) is None
+    assert money.parse(written) is None
 
 
 @given(st.integers(0, 999_999_999), st.integers(0, 999_999))
 def test_every_sum_is_read_back_exactly(dollars: int, millionths: int) -> None:
     amount = Decimal(dollars) + Decimal(millionths) / 1_000_000
 
-    parsed = amounts.parse(f"${dollars}.{millionths:06}")
+    parsed = money.parse(f"${dollars}.{millionths:06}")
 
     assert parsed is not None
     assert Decimal(parsed) == amount
 
 
 def test_a_number_too_long_to_print_is_no_sum_of_money() -> None:
-    assert amounts.parse(10**5000) is None
+    assert money.parse(10**5000) is None
+
+
+@pytest.mark.parametrize("written", [5, "5", "$5", "5.00"])
+def test_a_budget_is_written_in_many_ways_and_read_in_one(written: str | int) -> None:
+    fields = {"name": "n", "stages": [{"name": "s", "steps": [{"title": "t"}]}]}
+
+    assert PlanSpec.model_validate(fields | {"budget": written}).budget == "5"
+
+
+@pytest.mark.parametrize("written", ["5 EUR", "-1", "1e3", True, -5, ""])
+def test_a_budget_that_is_no_money_is_refused(written: str | int) -> None:
+    fields = {"name": "n", "stages": [{"name": "s", "steps": [{"title": "t"}]}]}
+
+    with pytest.raises(ValidationError):
+        PlanSpec.model_validate(fields | {"budget": written})

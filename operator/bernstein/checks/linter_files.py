@@ -1,0 +1,92 @@
+"""Files that configure a linter or type checker: by their names, and those that these extend."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator
+
+_PYTHON = (
+    *("ruff.toml", ".ruff.toml", "pyproject.toml", "setup.cfg", "tox.ini", ".flake8"),
+    *("mypy.ini", ".mypy.ini", "pyrightconfig.json", ".bandit"),
+    *("pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml"),
+)
+_ESLINT = (
+    *(f"eslint.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts", "mts", "cts")),
+    *(f".eslintrc{suffix}" for suffix in ("", ".json", ".js", ".cjs", ".yaml", ".yml")),
+    *(".eslintignore", "package.json"),
+)
+_SCRIPTS = (
+    *("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc"),
+    *("deno.json", "deno.jsonc", "tslint.json", ".oxlintrc.json", "oxlint.config.ts"),
+    *(f".stylelintrc{suffix}" for suffix in ("", ".json", ".js", ".cjs", ".mjs", ".yaml", ".yml")),
+    *(f"stylelint.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts")),
+    ".stylelintignore",
+)
+_OTHERS = (
+    *("clippy.toml", ".clippy.toml", ".rubocop.yml", ".shellcheckrc", ".yamllint"),
+    *(f".golangci.{suffix}" for suffix in ("yml", "yaml", "toml", "json")),
+    *(".pre-commit-config.yaml", ".editorconfig", ".gitignore", ".ignore"),
+)
+
+LINTER_FILES = (*_PYTHON, *_ESLINT, *_SCRIPTS, *_OTHERS)
+"""Base names of files that configure a linter, or say what it ignores."""
+
+_MOST_BYTES = 1_000_000
+_STRING = rb"""(?:"[^"\n]{1,500}"|'[^'\n]{1,500}')"""
+_EXTENDS = re.compile(
+    rb"""["']?\b(?:extends?|inherit_from)["']?\s{0,20}[:=](?:"""
+    rb"""\s{0,20}\[([^\]]{0,4000})\]"""  # a list
+    rb"""|((?:[ \t]{0,20}\n[ \t]{0,20}-[^\n]{1,500}){1,50})"""  # a list of YAML
+    rb"""|\s{0,20}([^\n,}]{1,500}))"""  # one
+)
+_IMPORT = re.compile(rb"""(?:\bfrom|\bimport|\brequire\s{0,5}\()\s{0,20}(""" + _STRING + rb")")
+_WORD = re.compile(_STRING + rb"|[^\s,\[\]]{1,500}")
+_MODULES = ("", ".js", ".mjs", ".cjs", ".ts", ".json", ".yml", ".yaml", "/index.js", "/index.ts")
+
+
+def extended(path: str, content: bytes) -> frozenset[str]:
+    """Paths of the repository that the configuration at `path` may take more from.
+
+    Which of them there are is not known here. A name of a package is taken for a path, too.
+    """
+    if len(content) > _MOST_BYTES:
+        return frozenset()
+    named = _in_toml(content) if path.endswith(".toml") else _in_text(path, content)
+    folder = posixpath.dirname(path)
+    found: set[str] = set()
+    for name in named:
+        whole = posixpath.normpath(posixpath.join(folder, name))
+        if not whole.startswith(("/", "../")) and whole != ".":
+            found.update(f"{whole}{end}" for end in _MODULES)
+    return frozenset(found)
+
+
+def _in_toml(content: bytes) -> Iterator[str]:
+    """What ruff's `extend` names."""
+    try:
+        settings = tomllib.loads(content.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return
+    tool = settings.get("tool")
+    ruff = tool.get("ruff") if isinstance(tool, dict) else None
+    for table in (settings, ruff):
+        if isinstance(table, dict) and isinstance(table.get("extend"), str):
+            yield table["extend"]
+
+
+def _in_text(path: str, content: bytes) -> Iterator[str]:
+    """What `extends` names in JSON or YAML, and what a script imports from beside it."""
+    for match in _EXTENDS.finditer(content):
+        for word in _WORD.finditer(match[1] or match[2] or match[3] or b""):
+            yield _plain(word[0])
+    if path.endswith((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")):
+        for match in _IMPORT.finditer(content):
+            name = _plain(match[1])
+            if name.startswith("."):
+                yield name
+
+
+def _plain(word: bytes) -> str:
+    return word.strip(b"\"'").decode("utf-8", "surrogateescape")

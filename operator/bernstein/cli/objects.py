@@ -1,0 +1,102 @@
+"""Finds what is wrong with Plans, Tasks and Projects as objects, without a cluster.
+
+The rules in CEL are the API server's: what only they refuse is found when the object is applied.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from bernstein import crds
+from bernstein.api.meta import API_VERSION, GROUP
+from bernstein.api.plan import PlanSpec
+from bernstein.api.vocabulary import ROLES
+from bernstein.core.plans.field_errors import FieldError, did_you_mean, quoted
+from bernstein.core.plans.validation import validate_plan
+
+_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in ("Plan", "Project", "Task")}
+_ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
+_STEP = "stages[0].steps[0]"
+_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "constraints",
+                  "contextFiles", "maxRetries", "cancel")  # fmt: skip
+
+
+def is_ours(data: object) -> bool:
+    """Whether it is an object of our group, of whatever version."""
+    return isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(f"{GROUP}/")
+
+
+def title(data: Mapping[str, Any]) -> str:
+    """Kind and name, as people call it."""
+    metadata = data.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return f"{data.get('kind')} '{name}'" if name else str(data.get("kind"))
+
+
+def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
+    """All that is wrong with an object of our group."""
+    if data["apiVersion"] != API_VERSION:
+        text = f"apiVersion: {quoted(data['apiVersion'])} is not {API_VERSION}"
+        return (FieldError("apiVersion", text),)
+    kind = _KINDS.get(str(data.get("kind")))
+    if kind is None:
+        known = ", ".join(sorted(_KINDS))
+        return (FieldError("kind", f"kind: {quoted(data.get('kind'))} is none of {known}"),)
+    schema = crds.object_schema(kind.model)["properties"]["spec"]
+    unknown = [*_unknown("", data, _ROOT), *_below("spec", data.get("spec"), schema)]
+    try:
+        kind.model.model_validate_json(json.dumps(_sent(data), default=str), strict=True)
+    except ValidationError as error:
+        wrong = (_field_error(each["loc"], each["msg"]) for each in error.errors())
+        return (*unknown, *wrong)
+    return (*unknown, *_as_a_whole(kind.name, data["spec"]))
+
+
+def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person decides of it; a name may be made from `generateName`."""
+    metadata = data.get("metadata")
+    if isinstance(metadata, dict) and "generateName" in metadata:
+        metadata = {"name": "generated", **metadata}
+    return {"metadata": metadata, "spec": data.get("spec")}
+
+
+def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
+    """What no field shows alone: cycles, titles that stand twice, signals without their fields."""
+    if kind == "Plan":
+        yield from validate_plan(PlanSpec.model_validate(spec), None, ROLES)
+    elif kind == "Task":
+        step = {key: value for key, value in spec.items() if key not in _NOT_OF_A_STEP}
+        alone = {"name": "task", "stages": [{"name": "task", "steps": [step]}]}
+        for each in validate_plan(PlanSpec.model_validate(alone), None, ROLES):
+            path = each.path.replace(_STEP, "spec")
+            yield FieldError(path, each.message.replace(_STEP, "spec"))
+
+
+def _below(path: str, value: object, schema: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Fields that the schema does not have, at any depth: the API server would drop them."""
+    if isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _below(f"{path}[{index}]", item, schema["items"])
+    elif isinstance(value, dict) and "properties" in schema:
+        yield from _unknown(path, value, schema["properties"])
+        for name, child in schema["properties"].items():
+            yield from _below(f"{path}.{name}", value.get(name), child)
+
+
+def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Iterator[FieldError]:
+    for key in value:
+        if key not in known:
+            place = f"{path}.{key}" if path else str(key)
+            text = f"{path or 'object'}: unknown field {quoted(key)}{did_you_mean(key, known)}"
+            yield FieldError(place, text)
+
+
+def _field_error(place: tuple[int | str, ...], message: str) -> FieldError:
+    path = ""
+    for part in place:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")

@@ -1,0 +1,51 @@
+"""Suspends Plans and lets them go on, through `spec.suspend`."""
+
+from __future__ import annotations
+
+from bernstein.api.plan import Plan
+from bernstein.api.plan import parse as parse_plan
+from bernstein.cli.cluster import connected
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import CliSettings
+from bernstein.core.serializers import plan_record
+from bernstein.resources import PLANS
+
+_SAID = {
+    True: "is suspended: no new session starts, what runs goes on",
+    False: "goes on",
+}
+
+
+def ask(settings: CliSettings, name: str, *, suspend: bool) -> None:
+    """Sets the field and tells what follows; what is so already is not written again."""
+    terminal = Terminal(settings)
+    run_command(terminal, _ask(terminal, settings, name.removeprefix("plan/"), suspend))
+
+
+async def _ask(terminal: Terminal, settings: CliSettings, name: str, suspend: bool) -> None:
+    async with connected(settings) as cluster:
+        plan = await cluster.find_plan(name)
+        if plan is None:
+            raise await cluster.not_found(name, PLANS)
+        nothing = _nothing_to_do(plan, suspend)
+        if not nothing:
+            body = {"spec": {"suspend": suspend}}
+            plan = parse_plan(await cluster.client.patch(PLANS, name, cluster.namespace, body))
+        if terminal.json:
+            terminal.answer(plan_record(plan))
+            return
+        terminal.say(f"Plan '{name}' {nothing or _SAID[suspend]}")
+        if suspend and not nothing:
+            terminal.say(f"  resume it:  {settings.command_line('resume', name)}")
+
+
+def _nothing_to_do(plan: Plan, suspend: bool) -> str:
+    """Why the field is left alone, or ""."""
+    if plan.status.ended_at is not None:
+        return f"has ended already ({plan.status.phase}): nothing changed"
+    if plan.spec.cancel is not None:
+        return "is being cancelled: nothing changed"
+    if plan.spec.suspend == suspend:
+        state = "is suspended already" if suspend else "is not suspended"
+        return f"{state}: nothing changed"
+    return ""

@@ -1,0 +1,84 @@
+"""`bernstein schema`"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+from typer.testing import CliRunner
+
+from bernstein.cli.main import app
+from bernstein.core.plans import validation
+
+EXAMPLE = Path(__file__).parents[4] / "docs/examples/rate-limit-api"
+
+
+def schema(runner: CliRunner, *of: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(runner.invoke(app, ["schema", *of]).stdout)
+    Draft7Validator.check_schema(found)
+    return found
+
+
+@pytest.mark.parametrize(("of", "file"), [("plan-file", "plan.yaml"), ("plan", "plan-cr.yaml")])
+def test_the_example_is_what_the_schema_says(runner: CliRunner, of: str, file: str) -> None:
+    data = yaml.safe_load((EXAMPLE / file).read_text())
+    validator = Draft7Validator(schema(runner, of))
+
+    assert [*validator.iter_errors(data)] == []
+    data["stagess"] = data.get("stages")
+    (problem,) = validator.iter_errors(data)
+    assert "stagess" in problem.message
+
+
+def test_without_a_word_it_is_that_of_plan_files(runner: CliRunner) -> None:
+    found = schema(runner)
+
+    assert found == schema(runner, "plan-file")
+    assert found["$schema"].endswith("draft-07/schema#")
+
+
+def test_it_knows_the_fields_of_plan_files_that_validation_knows(runner: CliRunner) -> None:
+    walk = validation._Walk(roles=(), project=None, in_cluster=False)
+    plan = schema(runner)
+    stage = plan["properties"]["stages"]["items"]
+    step = stage["properties"]["steps"]["items"]
+    signal = step["properties"]["completion_signals"]["items"]
+
+    planned = {"approval", "repos", "workflow"}  # known, and refused
+    assert set(plan["properties"]) | planned == set(walk._plan_fields) | {"stages"}
+    assert set(stage["properties"]) | {"repo"} == set(walk._stage_fields)
+    assert set(step["properties"]) <= set(walk._step_fields)
+    assert set(signal["properties"]) <= {*walk._signal_fields, "type"}
+
+
+@pytest.mark.parametrize("of", ["plan", "task", "project"])
+def test_a_schema_of_objects_has_nothing_of_kubernetes_in_it(runner: CliRunner, of: str) -> None:
+    found = schema(runner, of)
+
+    assert found["properties"]["kind"] == {"const": of.title()}
+    assert "x-kubernetes" not in json.dumps(found)
+
+
+def test_a_budget_may_be_written_in_every_way(runner: CliRunner) -> None:
+    of_file = Draft7Validator(schema(runner)["properties"]["budget"])
+    spec = schema(runner, "plan")["properties"]["spec"]
+    of_object = Draft7Validator(spec["properties"]["budget"])
+
+    assert all(of_file.is_valid(each) for each in (5, 5.5, "$5.50"))
+    assert all(of_object.is_valid(each) for each in (5, "5.50", "$5.50"))
+    assert not any(of_object.is_valid(each) for each in (5.5, "5 EUR", -1))
+
+
+def test_a_line_break_in_a_title_is_marked(runner: CliRunner) -> None:
+    validator = Draft7Validator(schema(runner, "plan-file"))
+
+    def problems(title: str) -> list[str]:
+        plan = {"name": "x", "stages": [{"name": "a", "steps": [{"title": title}]}]}
+        return [error.validator for error in validator.iter_errors(plan)]
+
+    assert problems("Grüße 👩\u200d💻") == []
+    assert problems("one\ntwo") == problems("one\u202etwo") == ["pattern"]

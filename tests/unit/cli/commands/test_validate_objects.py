@@ -1,0 +1,121 @@
+"""`bernstein validate` of objects, of several documents and of folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bernstein.cli.main import app
+from tests.unit.core.plans.plan_files import RATE_LIMIT
+
+PLAN = """\
+apiVersion: bernstein.dev/v1alpha1
+kind: Plan
+metadata: {name: web}
+spec:
+  name: Web
+  budget: 5
+  stages: [{name: s, steps: [{title: a, role: backend}]}]
+"""
+TASK = """\
+apiVersion: bernstein.dev/v1alpha1
+kind: Task
+metadata: {generateName: one-}
+spec: {title: t, dependsOn: [other]}
+"""
+
+
+def validated(runner: CliRunner, *paths: object) -> tuple[int, str, str]:
+    result = runner.invoke(app, ["validate", *map(str, paths)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_file_of_several_objects_is_one_line(runner: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(f"{PLAN}---\n{TASK}---\n")
+
+    assert validated(runner, path) == (0, f"✓ {path}: Plan 'web', Task\n", "")
+
+
+def test_a_folder_is_searched_and_what_is_not_ours_passed_over(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.yaml").write_text(RATE_LIMIT)
+    (tmp_path / "deep" / "b.yml").write_text(PLAN)
+    (tmp_path / "values.yaml").write_text("image: x\n")
+    (tmp_path / "service.yaml").write_text("apiVersion: v1\nkind: Service\n")
+    (tmp_path / "notes.txt").write_text("{")
+
+    code, out, err = validated(runner, tmp_path)
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        f"✓ {tmp_path}/a.yaml: plan file",
+        f"✓ {tmp_path}/deep/b.yml: Plan 'web'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("role: backend", "rolle: backend", "spec.stages[0].steps[0]: unknown field 'rolle'"),
+        ("title: a,", "", "step must have a 'title' or 'goal' field"),
+        ("budget: 5", "budget: 5 EUR", "spec.budget: "),
+        ("stages: [", "max: 1\n  stages: [", "spec: unknown field 'max'"),
+        ("role: backend", "priority: '2'", "spec.stages[0].steps[0].priority: "),
+        ("role: backend", "role: devsecops", "devsecops"),
+        ("v1alpha1", "v2", "is not bernstein.dev/v1alpha1"),
+        ("kind: Plan", "kind: Plann", "is none of Plan, Project, Task"),
+        ("metadata: {name: web}\n", "", "metadata: "),
+        ("spec:\n", "spec: ]\n", "Failed to parse YAML"),
+    ],
+)
+def test_what_is_wrong_with_an_object_is_told_with_its_place(
+    runner: CliRunner, tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace(old, new))
+
+    code, out, err = validated(runner, path, path)
+
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_a_signal_of_a_task_is_checked_like_that_of_a_step(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(TASK.replace("title: t", "title: t, completionSignals: [{type: path_exists}]"))
+
+    code, _, err = validated(runner, path)
+
+    assert code == 2
+    assert "spec.completion_signals[0]" in err
+
+
+def test_with_json_every_file_has_its_record(runner: CliRunner, tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(PLAN)
+    (tmp_path / "bad.yaml").write_text(PLAN.replace("budget", "budgett"))
+
+    result = runner.invoke(app, ["validate", "--json", str(tmp_path)])
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert answer["valid"] is False
+    assert [(Path(f["file"]).name, f["valid"]) for f in answer["files"]] == [
+        ("bad.yaml", False),
+        ("good.yaml", True),
+    ]
+    assert answer["files"][0]["errors"][0]["path"] == "spec.budgett"
+
+
+def test_a_folder_without_anything_of_ours_is_no_success(runner: CliRunner, tmp_path: Path) -> None:
+    code, _, err = validated(runner, tmp_path)
+
+    assert code == 2
+    assert "Nothing to check" in err
