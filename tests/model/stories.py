@@ -21,8 +21,10 @@ class Known:
 KNOWN: tuple[Known, ...] = ()
 """Whoever mends one moves its story to MENDED."""
 MENDED = (
+    "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "the-time-of-day-jumps-while-a-check-runs",
+    "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )
 """Stories in which nothing is found any more."""
 
