@@ -18,11 +18,24 @@ class Known:
     fault: str
 
 
-KNOWN: tuple[Known, ...] = ()
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "a-begin-job-outlives-its-plan",
+        "A begin Job that was given up is not waited for, and may be at work when its Plan ends; "
+        "it makes a ref that is there.",
+    ),
+    Known(
+        "an-orphaned-agent-and-a-late-request",
+        "Somebody deletes an agent's Job and leaves its pod, while an earlier request for the same "
+        "Job is on its way: it makes a second agent.",
+    ),
+)
 """Whoever mends one moves its story to MENDED."""
 MENDED = (
+    "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "the-time-of-day-jumps-while-a-check-runs",
+    "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )
 """Stories in which nothing is found any more."""
 

@@ -61,7 +61,7 @@ class JobViews:
         self._pods = pods
         self._clock = clock
         self._seen: dict[str, _Seen] = {}
-        """Of each pod in the cache, by its uid."""
+        """Of each pod in the cache, and of those that are remembered, by its uid."""
         self._deleted: OrderedDict[str, Object] = OrderedDict()
         """Last states of pods that were deleted, by uid."""
         self._deleted_of: defaultdict[str, dict[str, Object]] = defaultdict(dict)
@@ -74,7 +74,9 @@ class JobViews:
     def _pod_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None:
             assert old is not None
-            self._seen.pop(uid_of(old), None)
+            seen = self._seen.setdefault(uid_of(old), _Seen())
+            if seen.ending is None:
+                seen.ending = self._clock.monotonic()
             self._remember(old)
         else:
             self._seen.setdefault(uid_of(new), _Seen()).note(new, self._clock.monotonic())
@@ -84,6 +86,7 @@ class JobViews:
         self._deleted_of[_owner_uid(pod)][uid_of(pod)] = pod
         while len(self._deleted) > DELETED_PODS:
             uid, oldest = self._deleted.popitem(last=False)
+            self._seen.pop(uid, None)
             of_owner = self._deleted_of[_owner_uid(oldest)]
             del of_owner[uid]
             if not of_owner:
@@ -139,7 +142,7 @@ class JobViews:
             name = _job_name(pod)
             if name not in views:
                 views[name] = self._orphan(name, pod)
-        return views
+        return {name: _removed(view, known) for name, view in views.items()}
 
     def _view(self, job: Object, candidates: Iterable[Object]) -> JobView:
         """A Job with its pod."""
@@ -205,6 +208,11 @@ def _owner_uid(pod: Object) -> str:
 
 def _job_name(pod: Object) -> str:
     return str(pod["metadata"]["labels"].get(labels.JOB_NAME, pod["metadata"]["name"]))
+
+
+def _removed(view: JobView, living: Collection[str]) -> JobView:
+    """The view with whether its pod is none of the `living`, which are uids."""
+    return replace(view, removed=view.pod is not None and view.pod["metadata"]["uid"] not in living)
 
 
 def _ended_without_pod(view: JobView) -> bool:

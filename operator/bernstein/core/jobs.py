@@ -30,6 +30,8 @@ class JobView:
     complete: bool = False
     pod: Object | None = None
     """Where it was deleted a short while ago, its last state."""
+    removed: bool = False
+    """There is no such pod any more. Who removed it did not have to wait for its node."""
     no_pod: bool = False
     """A list that was read from the API server just now shows that there is no pod."""
     events: tuple[Object, ...] = ()
@@ -41,7 +43,7 @@ class JobView:
     running_since: datetime | None = None
     """When this process first saw its main container run."""
     ending_since: datetime | None = None
-    """When this process first saw that the pod is told to end."""
+    """When this process first saw that the pod is told to end, or is removed."""
     refused: str | None = None
     """Why the API server refuses to make the Job, so that there is none."""
 

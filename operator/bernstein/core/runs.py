@@ -50,7 +50,7 @@ def state(job: JobView | None, now: datetime) -> State:
         return _without_pod(job)
     if pods.has_ended(job.pod):
         return State.ENDED
-    if pods.is_deleting(job.pod):
+    if pods.is_deleting(job.pod) or job.removed:
         return _told_to_end(job, job.pod, now)
     return State.RUNNING if pods.has_started(job.pod, job.main) else State.SEEN
 
@@ -67,7 +67,7 @@ def is_over(job: JobView | None, now: datetime) -> bool:
 
 def is_overdue(job: JobView, now: datetime) -> bool:
     """Whether its node should have ended the pod long ago, so that it has to be abandoned."""
-    if job.pod is None or pods.is_deleting(job.pod) or pods.has_ended(job.pod):
+    if job.pod is None or job.removed or pods.is_deleting(job.pod) or pods.has_ended(job.pod):
         return False
     spec = job.pod.get("spec", {})
     limit = spec.get("activeDeadlineSeconds")

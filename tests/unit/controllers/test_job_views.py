@@ -120,6 +120,31 @@ async def test_how_a_pod_ended_is_known_after_it_was_deleted(
     assert await state(views) is State.ENDED
 
 
+@pytest.mark.parametrize(("node", "then"), [(None, State.GONE), ("n", State.LOST)])
+@pytest.mark.parametrize("has_job", [True, False])
+async def test_a_pod_that_is_removed_without_a_word_of_its_node_is_not_waited_for_for_ever(
+    client: Client,
+    api: ApiServer,
+    jobs: Informer,
+    pods: Informer,
+    node: str | None,
+    then: State,
+    has_job: bool,
+) -> None:
+    seconds = 5.0
+    views = JobViews(client, jobs, pods, Clock(monotonic=lambda: seconds))
+    job = put_job(api)
+    if has_job:
+        await shown(jobs, job)
+    pod = {**put_pod(api, job), "spec": {"nodeName": node} if node else {}}
+    views._pod_changed(None, pod)
+    views._pod_changed(pod, None)
+
+    assert await state(views) is (State.ABANDONED if node else State.GONE)
+    seconds += runs.LOST_SECONDS + 1
+    assert await state(views) is then
+
+
 async def test_only_so_many_deleted_pods_are_remembered(
     api: ApiServer, views: JobViews, pods: Informer
 ) -> None:

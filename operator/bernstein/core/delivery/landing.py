@@ -217,9 +217,15 @@ def _needs_candidate(status: Delivering, landing: Landing) -> bool:
         return False
     if is_lost(status):
         return True
-    if landing.tip is None:
-        return status.delivery is not None and status.delivery.step == "Preparing"
-    return landing.tip != landing.commit.base
+    delivery = status.delivery
+    if (
+        delivery is not None
+        and delivery.step == "Preparing"
+        and delivery.tip != landing.commit.base
+    ):
+        # Its Job is at work, whatever statuses of others tell of the tip meanwhile.
+        return True
+    return landing.tip is not None and landing.tip != landing.commit.base
 
 
 def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:

@@ -135,6 +135,15 @@ def test_on_a_tip_that_moved_a_candidate_is_made() -> None:
     assert "Bernstein-Task: team/work" in prepare.message
 
 
+def test_a_candidate_that_is_being_made_is_waited_for_though_who_moved_the_tip_is_deleted() -> None:
+    at_work = job("work-s1-prepare-1", pod(running("prepare")))
+
+    decision = look(verified(PREPARING), at_work)
+
+    assert (decision.status.delivery and decision.status.delivery.step) == "Preparing"
+    assert decision.actions == ()
+
+
 def test_the_candidate_is_verified_again_and_then_lands_on_its_base() -> None:
     found = look(verified(PREPARING, verification={"base": sha(1)}), prepared(), tip=TIP).status
     assert found.verification is not None
