@@ -41,8 +41,6 @@ class TaskController(KindController):
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:
             return Result()
-        if snapshot.task.metadata.deletion_timestamp is not None:
-            return Result()
         status, again = await name_conflicts.carry_out(
             snapshot,
             decide,

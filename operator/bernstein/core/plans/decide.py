@@ -11,7 +11,7 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
-from bernstein.core import conditions, names, progress, projects, runs
+from bernstein.core import conditions, names, progress, projects
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
@@ -22,10 +22,10 @@ from bernstein.core.actions import (
     give_up,
 )
 from bernstein.core.conditions import note
-from bernstein.core.delivery import ledger
+from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Stuck, result_of
-from bernstein.core.delivery.landing import has_started, refuse_cancel, unseen
+from bernstein.core.delivery.landing import has_started, refuse_cancel
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
@@ -39,7 +39,6 @@ from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
-from bernstein.core.verification import round as rounds
 from bernstein.core.waiting import goes_on, is_held, seconds_left, waits
 
 _LISTED = 3800
@@ -64,8 +63,7 @@ def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     if plan.metadata.deletion_timestamp is not None:
         return PlanDecision(status)
     if plan.status.ended_at is not None:
-        # A Job may come late, by a request that nobody waited for any more.
-        return PlanDecision(status, give_up(snapshot.jobs.values()))
+        return PlanDecision(status, end.stop_late(snapshot.jobs))
     if plan.spec.cancel is not None:
         return _cancel(snapshot, status, now)
     if snapshot.project is None:
@@ -214,13 +212,10 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = _phase(status, "Cancelling")
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
-    if fences or not all(runs.is_over(job, now) for job in snapshot.jobs.values()):
-        status = _phase(status, "Cancelling")
-        return PlanDecision(status, (*fences, *give_up(snapshot.jobs.values())), 2)
-    # That an earlier look had refused the cancel is over.
-    left = conditions.drop(status.conditions, ConditionType.CANCEL_REFUSED)
-    update = {"ended_at": now, "conditions": left}
-    return PlanDecision(_phase(status, "Cancelled").model_copy(update=update))
+    stops = end.stop(fences, snapshot.jobs, now)
+    if stops is not None:
+        return PlanDecision(_phase(status, "Cancelling"), stops, end.LOOK_AGAIN_SECONDS)
+    return PlanDecision(end.cancelled(_phase(status, "Cancelled"), now))
 
 
 def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
@@ -230,8 +225,7 @@ def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[
         begin = job(BEGIN, status.jobs)
         is_asked_for = status.expanded and not is_held(status) and begin not in jobs
         return (RunFence(begin),) if is_asked_for else ()
-    judged, preparing = status.verification, unseen(status, job, jobs)
-    if judged is None or snapshot.project is None:
-        return preparing
-    asked = verification.question(snapshot, status.integration, judged)
-    return (*preparing, *rounds.unseen(status, asked, jobs, now))
+    judged, asked = status.verification, None
+    if judged is not None and snapshot.project is not None:
+        asked = verification.question(snapshot, status.integration, judged)
+    return end.fences(status, job, asked, jobs, now)

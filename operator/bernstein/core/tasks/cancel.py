@@ -5,19 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 
-from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core import names, runs
-from bernstein.core.actions import RunFence, StopSession, TaskDecision, give_up
-from bernstein.core.conditions import drop, is_cancelling
-from bernstein.core.delivery import landing
+from bernstein.core import names
+from bernstein.core.actions import RunFence, StopSession, TaskDecision
+from bernstein.core.conditions import is_cancelling
+from bernstein.core.delivery import end, landing
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
 from bernstein.core.tasks.done import decide_done
-from bernstein.core.verification import round as rounds
 from bernstein.core.verification.task import question
 from bernstein.core.waiting import goes_on
 
@@ -51,10 +49,9 @@ def _cancel_running(
 
 
 def _cancel_now(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    jobs = snapshot.jobs.values()
-    fences = _fences(snapshot, now)
-    if fences or not all(runs.is_over(job, now) for job in jobs):
-        return TaskDecision(status, (*fences, *give_up(jobs)), 2)
+    actions = end.stop(_fences(snapshot, now), snapshot.jobs, now)
+    if actions is not None:
+        return TaskDecision(status, actions, end.LOOK_AGAIN_SECONDS)
     return TaskDecision(_cancelled(status, now))
 
 
@@ -63,16 +60,12 @@ def _fences(snapshot: TaskSnapshot, now: datetime) -> tuple[RunFence, ...]:
     status, judged = snapshot.status, snapshot.status.verification
     if is_cancelling(status) or status.state is not TaskState.DONE or judged is None:
         return ()
-    preparing = landing.unseen(
-        status, partial(names.session_job, status.session or ""), snapshot.jobs
-    )
-    if snapshot.project is None:
-        return preparing
-    return (*preparing, *rounds.unseen(status, question(snapshot, judged), snapshot.jobs, now))
+    job = partial(names.session_job, status.session or "")
+    asked = question(snapshot, judged) if snapshot.project is not None else None
+    return end.fences(status, job, asked, snapshot.jobs, now)
 
 
 def _cancelled(status: TaskStatus, now: datetime) -> TaskStatus:
-    """It ended because somebody asked for it; that an earlier look had refused that is over."""
+    """It ended because somebody asked for it."""
     moved = move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor="user")
-    left = drop(moved.conditions, ConditionType.CANCEL_REFUSED)
-    return moved.model_copy(update={"ended_at": now, "conditions": left})
+    return end.cancelled(moved, now)

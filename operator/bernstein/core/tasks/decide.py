@@ -12,7 +12,8 @@ from datetime import datetime
 
 from bernstein.api.states import TaskState
 from bernstein.core import progress
-from bernstein.core.actions import TaskDecision, give_up
+from bernstein.core.actions import TaskDecision
+from bernstein.core.delivery import end
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
@@ -22,7 +23,9 @@ from bernstein.core.tasks.running import decide_running
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
-    """The Task's next step."""
+    """The Task's next step; nothing is done for one that is being deleted."""
+    if snapshot.task.metadata.deletion_timestamp is not None:
+        return TaskDecision(snapshot.task.status)
     decision = _decide(snapshot, now)
     return replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
 
@@ -40,8 +43,7 @@ def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     if status.state is None:
         return decide_new(snapshot, status, now)
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
-        # A Job may come late, by a request that nobody waited for any more.
-        return TaskDecision(status, give_up(snapshot.jobs.values()))
+        return TaskDecision(status, end.stop_late(snapshot.jobs))
     if task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
     match status.state:
