@@ -20,7 +20,21 @@ def _never_settles(pair: Pair) -> bool:
     return "without an end" in pair.today.get("waiting", {}).get("message", "")
 
 
+def _says_how_it_was_judged(pair: Pair) -> bool:
+    passed = pair.today.get("verification", {"passed": ...}).get("passed")
+    verified = pair.today["conditions"].get("Verified", {}).get("status")
+    return "Verified" not in pair.recorded["conditions"] and verified in (
+        ("True", "False") if passed is None else (str(passed),)
+    )
+
+
 ROUNDS = (
+    Change(
+        "a Plan whose work is judged as a whole says in Verified how, as a Task does",
+        "Plan",
+        ("conditions.Verified",),
+        _says_how_it_was_judged,
+    ),
     *(
         Change(
             f"a candidate of a {kind} says what it was made of",

@@ -130,7 +130,7 @@ def _verify(
         case Rejected() as outcome:
             rejected = _rejected(snapshot, outcome.status, outcome.results, now)
             return PlanDecision(rejected, outcome.actions)
-        case rounds.CannotRun(status, _, actions):
+        case rounds.CannotRun(status, actions):
             return PlanDecision(status, actions)
         case rounds.Lost(status, why, actions):
             return PlanDecision(landing.lose(status, why, snapshot.project, now), actions)
@@ -144,8 +144,11 @@ def _rejected(
     """Held until the Project changes; then it is judged again."""
     which = summary.which(results)
     text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
-    remedy = "Change the Project's gates, or apply a Plan that mends the code."
-    return held(status, Reason.GATE_FAILED, text, snapshot.project, now, None, remedy=remedy)
+    reason = summary.reason(results)
+    remedy = "Apply a Plan that mends the code: signals cannot be changed."
+    if reason == Reason.GATE_FAILED:
+        remedy = "Change the Project's gates, or apply a Plan that mends the code."
+    return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
 
 
 def _succeeded(status: PlanStatus, delivered: Delivery, now: datetime) -> PlanStatus:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
-from bernstein.core.conditions import note
 from bernstein.core.delivery import landing
 from bernstein.core.delivery.task import deliver
 from bernstein.core.scheduling import chain
@@ -38,34 +36,25 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
     assert status.verification is not None
     match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
         case Passed(status, actions):
-            delivered = deliver(snapshot, _passed(status, now), now)
+            delivered = deliver(snapshot, status.model_copy(update={"feedback": None}), now)
             return replace(delivered, actions=(*actions, *delivered.actions))
         case Rejected() as outcome:
-            rejected = _rejected(outcome, now)
+            rejected = _rejected(outcome)
             return TaskDecision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
-        case CannotRun(status, text, actions):
-            noted = note(status, ConditionType.VERIFIED, False, Reason.GATE_ERRORED, text, now)
-            return TaskDecision(noted, actions)
+        case CannotRun(status, actions):
+            return TaskDecision(status, actions)
         case rounds.Lost(status, why, actions):
             return TaskDecision(landing.lose(status, why, snapshot.project, now), actions)
         case outcome:
             return TaskDecision(outcome.status, outcome.actions, outcome.requeue_after)
 
 
-def _passed(status: TaskStatus, now: datetime) -> TaskStatus:
-    assert status.verification is not None
-    count = sum(r.verdict == "Passed" for r in status.verification.checks)
-    status = status.model_copy(update={"feedback": None})
-    return note(status, ConditionType.VERIFIED, True, "ChecksPassed", f"{count} checks passed", now)
-
-
-def _rejected(outcome: Rejected[TaskStatus], now: datetime) -> TaskStatus:
+def _rejected(outcome: Rejected[TaskStatus]) -> TaskStatus:
     """The status with the verdict as feedback and as the reason of the last attempt.
 
     That attempt had reported success.
     """
     status, text = outcome.status, summary.feedback(outcome.results)
-    status = note(status, ConditionType.VERIFIED, False, outcome.reason, outcome.which[:1000], now)
     last = {"reason": outcome.reason, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     return status.model_copy(update={"feedback": text, "attempts": attempts})

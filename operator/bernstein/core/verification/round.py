@@ -6,7 +6,8 @@
                              ├─▶ CannotRun  one could not judge: a new round, at once or later
                              └─▶ Lost       the candidate is not at its ref any more
 
-What follows from all but Waiting is the caller's decision.
+The condition Verified says it, of a Task and of a Plan. What follows from all but Waiting is the
+caller's decision.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.pod import CHECK, INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
@@ -24,7 +26,7 @@ from bernstein.api.waiting import Waiting as Waits
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
-from bernstein.core.conditions import Progress
+from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
@@ -43,6 +45,8 @@ ENDLESS = (
     f"the checks were run {MAX_ROUNDS} times without an end: "
     "are the CRDs of the cluster as new as the operator?"
 )
+_WHICH = 1000
+"""Characters of a condition for the checks that said no."""
 
 
 class Judged(Progress, Protocol):
@@ -98,21 +102,14 @@ class Rejected(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
     @property
-    def reason(self) -> str:
-        """SignalFailed where a signal is among those that said no, else GateFailed."""
-        signals = any(r.kind == "signal" for r in summary.rejected(self.results))
-        return Reason.SIGNAL_FAILED if signals else Reason.GATE_FAILED
-
-    @property
-    def which(self) -> str:
-        """The checks that said no, in words."""
-        return summary.which(self.results)
+    def reason(self) -> Reason:
+        """SignalFailed or GateFailed."""
+        return summary.reason(self.results)
 
 
 @dataclass(frozen=True)
 class CannotRun(Generic[S]):
     status: S
-    message: str
     actions: tuple[JobAction, ...] = ()
 
 
@@ -310,10 +307,14 @@ def _judge(
         return _cannot_run(status, judged, question, errored[0].name, why, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
-        return Rejected(status.model_copy(update={"verification": judged}), results)
+        status = status.model_copy(update={"verification": judged})
+        reason, text = summary.reason(results), summary.which(results)[:_WHICH]
+        return Rejected(note(status, ConditionType.VERIFIED, False, reason, text, now), results)
     digest = summary.digest(judged.base, judged.sha, judged.tree, results)
     judged = judged.model_copy(update={"passed": True, "digest": digest})
-    return Passed(status.model_copy(update={"verification": judged, "gate_errors": 0}))
+    status = status.model_copy(update={"verification": judged, "gate_errors": 0})
+    text = f"{sum(r.verdict == 'Passed' for r in results)} checks passed"
+    return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 
 def _cannot_run(
@@ -343,4 +344,4 @@ def _cannot_run(
             needs_person=not mends_itself,
             remedy=remedies.remedy(text, check, checks, why.reason, project),
         )
-    return CannotRun(status, text)
+    return CannotRun(note(status, ConditionType.VERIFIED, False, Reason.GATE_ERRORED, text, now))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
@@ -36,6 +37,12 @@ def _excused(result: CheckResult) -> bool:
 def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Required checks that could judge, and said no."""
     return [r for r in results if r.required and r.verdict in ("Failed", "TimedOut")]
+
+
+def reason(results: Iterable[CheckResult]) -> Reason:
+    """SignalFailed where a signal is among those that said no, else GateFailed."""
+    signals = any(r.kind == "signal" for r in rejected(results))
+    return Reason.SIGNAL_FAILED if signals else Reason.GATE_FAILED
 
 
 def which(results: Iterable[CheckResult]) -> str:

@@ -19,6 +19,7 @@ from tests.unit.core import objects
 from tests.unit.core.delivery.plans import (
     INTEGRATION,
     ONTO,
+    TASKS,
     look,
     prepared,
     step,
@@ -34,6 +35,7 @@ from tests.unit.core.objects import (
     pod,
     sha,
     stalled_for,
+    told,
     waiting,
 )
 
@@ -78,6 +80,31 @@ def test_a_whole_that_was_refused_is_judged_again_when_the_project_has_changed()
     assert again.verification is not None
     assert (again.verification.passed, again.verification.round) == (None, 1)
     assert stalled_for(again.conditions) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "verified", "reason"),
+    [
+        (None, 0, ("True", "ChecksPassed"), None),
+        ("lint", 1, ("False", "GateFailed"), "GateFailed"),
+        ("signal-0", 1, ("False", "SignalFailed"), "SignalFailed"),
+        ("lint", 127, ("False", "GateErrored"), "GateErrored"),
+    ],
+)
+def test_how_the_whole_was_judged_is_told_as_of_a_task(
+    name: str | None, code: int, verified: tuple[str, str], reason: str | None
+) -> None:
+    signal = {"type": "test_passes", "command": "make test"}
+    last = objects.task("t2", status=TASKS[1].status, completion_signals=[signal])
+    tasks = (TASKS[0], last)
+    ready = look(step("Preparing"), prepared(), tasks=tasks).status
+    runs = [run for run in look(ready, tasks=tasks).actions if isinstance(run, RunCheck)]
+    ends = [checked(run.job, code if run.check.name == name else 0) for run in runs]
+
+    found = look(ready, *ends, tasks=tasks).status
+
+    assert told(found.conditions)["Verified"] == verified
+    assert stalled_for(found.conditions) == reason
 
 
 def drained(check: int) -> JobView:
