@@ -59,11 +59,7 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
     beside = caches.projects.by_name(key.namespace).values()
     return ProjectSnapshot(
         project=project,
-        members=[
-            task
-            for name, task in tasks.items()
-            if projects.of_task(task, plan_of.get(name), beside).project is project
-        ],
+        members=projects.members(project, tasks, plan_of, beside),
         plan_of=plan_of,
         tasks=tasks,
         sessions=caches.sessions.by_name(key.namespace),

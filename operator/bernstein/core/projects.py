@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -44,6 +44,23 @@ def of_task(task: Task, plan: Plan | None, projects: Iterable[Project]) -> Found
         return _pinned(status.project_uid, status.project, projects)
     began_under = status.project if status.sessions else None
     return resolve(task.spec.project_ref or began_under, projects)
+
+
+def members(
+    project: Project,
+    tasks: Mapping[str, Task],
+    plan_of: Mapping[str, Plan],
+    projects: Collection[Project],
+) -> list[Task]:
+    """The Tasks of the Project. By name: `tasks` of its namespace, and the Plan of each.
+
+    A Task that began under a Project that was deleted is of none, whoever has that name now.
+    """
+    return [
+        task
+        for name, task in tasks.items()
+        if of_task(task, plan_of.get(name), projects).project is project
+    ]
 
 
 def _pinned(uid: str, name: str | None, projects: Iterable[Project]) -> Found:

@@ -66,16 +66,6 @@ class TaskSnapshot:
         assert self.project is not None
         return names.branch_ref(self.project.spec.repository.branch)
 
-    @property
-    def peers(self) -> list[Task]:
-        """Tasks of the same Project, this one included."""
-        project = self.project.metadata.name if self.project else None
-        return [
-            t
-            for t in self.tasks.values()
-            if t.metadata.name == self.task.metadata.name or t.status.project == project
-        ]
-
 
 @dataclass(frozen=True)
 class ProjectSnapshot:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.states import TaskState
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.snapshots import plan_snapshot, task_snapshot
+from bernstein.controllers.snapshots import plan_snapshot, project_snapshot, task_snapshot
 from bernstein.core.owners import owner_reference
+from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Key
@@ -114,3 +116,20 @@ async def test_a_project_that_was_made_again_is_not_the_one_that_a_plan_began_un
         assert snapshot.project is None
         assert snapshot.project_problem is not None
         assert snapshot.project_problem.reason == "ProjectGone"
+
+
+@pytest.mark.parametrize(("uid", "running"), [("own", 1), ("deleted", 0)])
+async def test_a_task_that_began_under_a_deleted_project_of_the_same_name_does_not_count(
+    api: ApiServer, client: Client, background: Background, uid: str, running: int
+) -> None:
+    project = api.get(PROJECTS, "default", NAMESPACE)["metadata"]["uid"]
+    status = objects.with_session(
+        TaskState.IN_PROGRESS, project="default", project_uid=project if uid == "own" else uid
+    )
+    task = objects.task("work", plan=None)
+    api.put(TASKS, "work", NAMESPACE, spec=task.spec.dump(), status=status.dump())
+
+    snapshot = project_snapshot(await synced(client, background), Key(NAMESPACE, "default"))
+
+    assert snapshot is not None
+    assert occupancy.running(snapshot) == running

@@ -9,6 +9,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.controllers import name_conflicts, network_policies
 from bernstein.controllers.projects.watches import watches
+from bernstein.controllers.snapshots import project_snapshot
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import projects
 from bernstein.core.diagnosis import Diagnosis
@@ -33,21 +34,16 @@ class ProjectController(KindController):
 
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.projects.informer.get(key)
-        if obj is None:
+        snapshot = project_snapshot(self._caches, key)
+        if obj is None or snapshot is None:
             return Result()
-        project = self._caches.projects.of(obj)
-        running = sum(
-            t.status.project == key.name and occupancy.is_active(t)
-            for t in self._caches.tasks.by_name(key.namespace).values()
-        )
+        project, running = snapshot.project, occupancy.running(snapshot)
         problem = await self._limit_network(key, project)
         status = projects.decide(project, running, problem, self._context.now())
         await self._writer.status(key, PROJECTS, obj, status.dump())
         return Result(PROBE_SECONDS if problem is not None else None)
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
-        if project.metadata.deletion_timestamp is not None:
-            return None
         try:
             await network_policies.ensure(key, project, self._context)
             await network_policies.remove_others(key, project, self._context)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.fsm import ACTIVE, VERIFYING
+from bernstein.core.snapshot import ProjectSnapshot
 
 
 def holds_files(state: TaskState | None, *, stalled: bool) -> bool:
@@ -18,3 +19,8 @@ def holds_files(state: TaskState | None, *, stalled: bool) -> bool:
 def is_active(task: Task | None) -> bool:
     """Whether it takes one of the agents."""
     return task is not None and task.status.state in ACTIVE
+
+
+def running(snapshot: ProjectSnapshot) -> int:
+    """How many of the Project's agents are taken."""
+    return sum(is_active(task) for task in snapshot.members)
