@@ -42,6 +42,19 @@ class WaitReason(StrEnum):
     """It is verified, and asks for its turn to land."""
 
 
+PASSES = {
+    WaitReason.DEPENDENCY_PENDING: False,
+    WaitReason.PLAN_CANCELLED: False,
+    WaitReason.PLAN_SUSPENDED: False,
+    WaitReason.PLAN_STARTING: True,
+    WaitReason.MAX_AGENTS: True,
+    WaitReason.FILE_OVERLAP: True,
+    WaitReason.BATCH_WAITS: True,
+    WaitReason.MERGE_QUEUE: True,
+}
+"""Whether other Tasks or the Plan itself end it: a Plan in which all wait for such still moves."""
+
+
 class WaitScope(StrEnum):
     """Whom the cause of a waiting concerns: they wait for the same."""
 

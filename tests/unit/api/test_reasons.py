@@ -10,7 +10,7 @@ from enum import StrEnum
 import pytest
 
 from bernstein.api.reasons import Reason
-from bernstein.api.waiting import WaitReason
+from bernstein.api.waiting import PASSES, WaitReason
 
 
 def undocumented(reasons: type[StrEnum]) -> list[str]:
@@ -29,6 +29,10 @@ def undocumented(reasons: type[StrEnum]) -> list[str]:
 @pytest.mark.parametrize("reasons", [Reason, WaitReason])
 def test_every_reason_says_when_it_happens(reasons: type[StrEnum]) -> None:
     assert undocumented(reasons) == []
+
+
+def test_of_every_reason_to_wait_it_is_known_whether_it_passes() -> None:
+    assert set(PASSES) == set(WaitReason)
 
 
 def test_a_reason_without_a_line_is_found() -> None:

@@ -8,25 +8,18 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import WaitReason
+from bernstein.api.waiting import PASSES, WaitReason
 from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.plans.tally import failed_for_good
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, is_held, is_stalled, parted, waits
 
-_MOVING = frozenset(
-    {
-        WaitReason.MAX_AGENTS,
-        WaitReason.FILE_OVERLAP,
-        WaitReason.BATCH_WAITS,
-        WaitReason.PLAN_STARTING,
-        WaitReason.MERGE_QUEUE,
-    }
+_PASSING = (
+    *(reason for reason, passes in PASSES.items() if passes),
+    *(reason for reason, row in POLICIES.items() if row.passes),
 )
-"""Reasons to wait that other Tasks or the Plan itself take away."""
-
-_PASSING = frozenset(reason for reason, row in POLICIES.items() if row.passes)
+"""Reasons to wait that keep a Plan moving."""
 
 
 def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -87,7 +80,7 @@ def _moves(task: Task) -> bool:
     if is_stalled(status):
         return False
     if status.state is TaskState.OPEN and status.waiting is not None:
-        return status.waiting.reason in _MOVING | _PASSING
+        return status.waiting.reason in _PASSING
     return True
 
 

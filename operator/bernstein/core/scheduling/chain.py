@@ -11,7 +11,7 @@ there is a Project, after `agent_missing` its agent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bernstein import agents
@@ -34,9 +34,11 @@ class Wait:
     needs_person: bool = False
     """The Task does not go on by itself."""
     seconds: float | None = None
-    """Until what it has tried itself is tried again. Its status says why already."""
+    """Until it has to be looked at again, whatever happens."""
     remedy: str | None = None
     """For this very case; None: the reason's."""
+    by: Link | None = field(default=None, compare=False)
+    """The link that says so; None: the chain let the Task pass."""
 
 
 Link = Callable[[TaskSnapshot, datetime], Wait | None]
@@ -141,7 +143,7 @@ def price_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 
 def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
-    """What it has tried itself is not to be tried again yet.
+    """What it has tried itself is not to be tried again yet; its status says why already.
 
     It is asked before all that passes: a Task that waits for a day shall not forget that because
     its Plan was suspended for an hour.
@@ -176,5 +178,17 @@ def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wai
     for link in links:
         wait = link(snapshot, now)
         if wait is not None:
-            return wait
+            return replace(wait, by=link)
     return None
+
+
+def dependencies_met(wait: Wait | None) -> bool | None:
+    """What the answer of CHAIN tells of the Tasks that this one depends on: whether all are Closed.
+
+    None: it did not get that far.
+    """
+    if wait is None or wait.by is None:
+        return True
+    if wait.by is dependencies_open:
+        return False
+    return True if CHAIN.index(wait.by) > CHAIN.index(dependencies_open) else None

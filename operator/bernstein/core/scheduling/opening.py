@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.meta import ConditionType
-from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
-from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import Waiting, WaitReason
+from bernstein.api.task import Task, TaskStatus
+from bernstein.api.waiting import Waiting
 from bernstein.core import names
 from bernstein.core.conditions import note
 from bernstein.core.fsm import move
@@ -22,7 +21,7 @@ from bernstein.core.waiting import waits as waits_for
 
 def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
     """The status of a Task that does not start."""
-    status = _with_dependencies(snapshot, status, wait, now)
+    status = _with_dependencies(snapshot.task, status, wait, now)
     if (met := met_itself(status, wait)) is not None:
         return status.model_copy(update={"waiting": met.model_copy(update={"until": None})})
     return waits_for(
@@ -49,7 +48,7 @@ def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
 def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     """The status of a Task that starts: number and name of its session come before the session."""
     assert snapshot.project is not None
-    status = _with_dependencies(snapshot, snapshot.task.status, None, now)
+    status = _with_dependencies(snapshot.task, snapshot.task.status, None, now)
     number = status.sessions + 1
     return move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
         update={
@@ -72,15 +71,12 @@ def _tries(status: TaskStatus, now: datetime) -> Waiting | None:
 
 
 def _with_dependencies(
-    snapshot: TaskSnapshot, status: TaskStatus, wait: Wait | None, now: datetime
+    task: Task, status: TaskStatus, wait: Wait | None, now: datetime
 ) -> TaskStatus:
     """The status with the condition DependenciesMet, where the chain got as far as that link."""
-    if not snapshot.task.spec.depends_on:
+    met = chain.dependencies_met(wait)
+    if not task.spec.depends_on or met is None:
         return status
-    if wait is None:
+    if wait is None or met:
         return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)
-    if wait.reason in (WaitReason.DEPENDENCY_PENDING, Reason.DEPENDENCY_FAILED):
-        return note(status, ConditionType.DEPENDENCIES_MET, False, wait.reason, wait.message, now)
-    if chain.first(chain.LAUNCH, snapshot, now) is not None:
-        return status
-    return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)
+    return note(status, ConditionType.DEPENDENCIES_MET, False, wait.reason, wait.message, now)

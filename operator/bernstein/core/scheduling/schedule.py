@@ -105,7 +105,7 @@ def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decima
 def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime) -> bool:
     """Whether nothing but time is between the Task and its turn to try again."""
     wait = own[waiter.task.metadata.name]
-    is_held = wait is not None and wait.seconds is not None
+    is_held = wait is not None and wait.by is chain.held
     return is_held and chain.first(chain.OTHERS, waiter, now) is None
 
 
@@ -149,7 +149,7 @@ def _capacity(snapshot: ProjectSnapshot) -> Capacity:
 
 def _says(status: TaskStatus, wait: Wait) -> bool:
     """Whether the status says so already; what it leaves open is found out when it is made anew."""
-    if wait.seconds is not None:
+    if wait.by is chain.held:
         return True
     if (met := opening.met_itself(status, wait)) is not None:
         return met.until is None

@@ -1,4 +1,4 @@
-"""New and Open: when it starts, and why it waits, says the schedule of its Project."""
+"""New and Open Tasks. The schedule of the Project decides when they start, and why they wait."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Tas
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task without a Project is in no schedule: then this says so."""
-    wait = chain.project_gone(snapshot, now)
+    wait = chain.first((chain.project_gone,), snapshot, now)
     if wait is not None:
         return TaskDecision(opening.waits(snapshot, status, wait, now))
     if status.waiting is not None and status.waiting.reason in _NO_PROJECT:

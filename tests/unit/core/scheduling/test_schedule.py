@@ -13,9 +13,11 @@ from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core import owners
+from bernstein.core import conditions, owners
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE
+from bernstein.core.scheduling import chain
+from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.schedule import Schedule, schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
@@ -296,3 +298,21 @@ def test_a_wide_task_of_the_highest_priority_is_not_starved(
         run.tasks[name] = task(name, files=[f"x{file}.py"], created=at(number))
         run.move(step)
     raise AssertionError("it never started")
+
+
+# --- links of the chain ---------------------------------------------------------------------------
+
+
+def test_a_link_that_is_to_be_asked_again_after_a_while_is_told_and_is_no_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    last = Wait("MaxAgents", "one at a time", seconds=7)
+    monkeypatch.setattr(chain, "CHAIN", (*chain.CHAIN, lambda *_: last))
+    upstream, work = task("first", TaskState.CLOSED), task("work", dependsOn=["first"])
+
+    found = schedule(snapshot(upstream, work), NOW)
+
+    assert reasons(found) == {"work": "MaxAgents: one at a time"}
+    assert found.again == 7
+    ((_, told),) = found.waits
+    assert conditions.is_true(told.conditions, "DependenciesMet")
