@@ -1,4 +1,4 @@
-"""Why a pod does not start, or failed: a reason and a message, from its status and Events."""
+"""Why a pod does not start, failed, or is lost: a reason and words, from its status and Events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bernstein.api.pod import Failure, load
 from bernstein.api.reasons import Reason
-from bernstein.core import pods
+from bernstein.core import pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 
@@ -45,6 +45,38 @@ def failure_of(pod: Object, name: str) -> Diagnosis | None:
     if failure.reason in ("InternalError", "InvalidConfig"):
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
     return Diagnosis(failure.reason, failure.message)
+
+
+def to_abandon(
+    job: JobView, now: datetime, *, silent: Reason = Reason.DISRUPTED
+) -> Diagnosis | None:
+    """Why a run that gets nowhere is to be ended; None: it is waited for.
+
+    `silent`: the reason where its node should have ended it long ago.
+    """
+    if job.pod is None or not pods.has_started(job.pod, job.main):
+        return diagnose_waiting(job, now)
+    if runs.is_overdue(job, now):
+        return Diagnosis(silent, "its node did not end it in time")
+    return None
+
+
+def without_end(
+    job: JobView, now: datetime, *, silent: Reason = Reason.DISRUPTED
+) -> Diagnosis | None:
+    """Why nobody says how a run that is over has ended; None: the kubelet does.
+
+    `silent`: the reason where its node is.
+    """
+    match runs.state(job, now):
+        case runs.State.LOST:
+            return Diagnosis(silent, "its node does not answer any more")
+        case runs.State.GONE if job.refused is not None:
+            return Diagnosis(Reason.POD_REJECTED, job.refused)
+        case runs.State.GONE:
+            return Diagnosis(Reason.POD_LOST, "the pod is gone")
+        case _:
+            return None
 
 
 _PULL = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")

@@ -94,6 +94,11 @@ def has_started(pod: Object, name: str) -> bool:
     return bool(state.get("running") or ran)
 
 
+def could_not_start(ended: Object) -> bool:
+    """Whether the runtime could not start the command of a container that ended like this."""
+    return ended.get("reason") in ("StartError", "ContainerCannotRun")
+
+
 def parse_time(text: str) -> datetime:
     """A Kubernetes timestamp."""
     return datetime.fromisoformat(text)

@@ -43,18 +43,13 @@ def _end_of(job: JobView, container: str, now: datetime) -> str | Diagnosis | St
         case runs.State.ENDED:
             assert job.pod is not None
             return _message(job.pod, container)
-        case runs.State.GONE if job.refused is not None:
-            return Diagnosis(Reason.POD_REJECTED, job.refused)
-        case runs.State.GONE:
-            return Diagnosis(Reason.POD_LOST, "the pod is gone")
-        case runs.State.LOST:
-            return Diagnosis(Reason.DISRUPTED, f"the node of the {container} pod does not answer")
-        case runs.State.SEEN:
-            problem = diagnosis.diagnose_waiting(job, now)
+        case runs.State.GONE | runs.State.LOST:
+            return diagnosis.without_end(job, now)
+        case runs.State.SEEN | runs.State.RUNNING:
+            problem = diagnosis.to_abandon(job, now)
             return Stuck(problem) if problem is not None else None
-    if runs.is_overdue(job, now):
-        return Stuck(Diagnosis(Reason.DISRUPTED, f"{container} was not ended in time by its node"))
-    return None
+        case _:
+            return None
 
 
 def _message(pod: Object, container: str) -> str | Diagnosis:

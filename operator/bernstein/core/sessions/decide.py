@@ -18,7 +18,6 @@ from bernstein.api.waiting import Abandoned
 from bernstein.core import conditions, diagnosis, pods, runs
 from bernstein.core.actions import Decision, RunFence
 from bernstein.core.conditions import busy
-from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.money.spend import belongs, is_kept
@@ -121,7 +120,9 @@ def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
             return _end(status, outcome.without_pod(session), now)
         case State.LOST:
             assert job is not None
-            return _end(status, outcome.lost(session, job), now)
+            why = diagnosis.without_end(job, now, silent=Reason.HEARTBEAT_LOST)
+            assert why is not None
+            return _end(status, outcome.lost(session, job, why), now)
         case _:
             assert job is not None
             return _alive(session, job, status, now)
@@ -235,12 +236,7 @@ def _abandoned(status: AgentSessionStatus, job: JobView, now: datetime) -> Agent
     """The status with why its run is given up, if it is; that stays, whatever the pod does then."""
     if status.abandoned is not None:
         return status
-    if status.state is SessionState.STARTING:
-        stuck = diagnosis.diagnose_waiting(job, now)
-    elif runs.is_overdue(job, now):
-        stuck = Diagnosis(Reason.HEARTBEAT_LOST, "its node did not end it in time")
-    else:
-        stuck = None
+    stuck = diagnosis.to_abandon(job, now, silent=Reason.HEARTBEAT_LOST)
     if stuck is None:
         return status
     abandoned = Abandoned(reason=stuck.reason, message=sanitise(stuck.message, 2000))

@@ -19,6 +19,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, Outcome, Work
 from bernstein.api.states import SessionState
 from bernstein.core import diagnosis, pods
+from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
@@ -72,11 +73,10 @@ def without_pod(session: AgentSession) -> Ending:
     return Ending(outcome=ended, usage=_reported(session))
 
 
-def lost(session: AgentSession, job: JobView) -> Ending:
+def lost(session: AgentSession, job: JobView, why: Diagnosis) -> Ending:
     """The outcome of a session whose node is gone. If it pushes yet, then only to its own ref."""
     pod, abandoned = job.pod or {}, session.status.abandoned
-    reason: str = Reason.HEARTBEAT_LOST
-    text = "its node does not answer any more"
+    reason, text = why.reason, why.message
     if session.spec.stop is not None:
         reason, text = session.spec.stop.reason, f"stopped; {text}"
     elif pods.is_disrupted(pod):
@@ -148,7 +148,7 @@ def _outcome(
         return failed(reason, message, started=started, exit_code=code)
     if agent.get("reason") == "OOMKilled":
         return failed(Reason.AGENT_OUT_OF_MEMORY, "the agent ran out of memory", started=True)
-    if agent.get("reason") in ("StartError", "ContainerCannotRun") or _not_found(agent):
+    if pods.could_not_start(agent) or _not_found(agent):
         text = str(agent.get("message") or "the agent's command was not found")
         return failed(Reason.AGENT_NOT_STARTED, text, started=False, exit_code=code)
     if early is not None:

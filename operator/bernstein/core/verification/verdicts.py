@@ -76,17 +76,12 @@ def abandon(
 def _to_abandon(job: JobView, limit: float | None, now: datetime) -> Diagnosis | None:
     if job.refused is not None:
         return Diagnosis(Reason.POD_REJECTED, job.refused)
-    state = runs.state(job, now)
-    if state is runs.State.SEEN:
-        return diagnosis.diagnose_waiting(job, now)
-    if state is not runs.State.RUNNING:
+    if runs.state(job, now) not in (runs.State.SEEN, runs.State.RUNNING):
         return None
     since = job.running_since
     if limit is not None and since is not None and (now - since).total_seconds() > limit + _SLACK:
         return Diagnosis(Reason.TIMEOUT, f"not done after {limit} s")
-    if runs.is_overdue(job, now):
-        return Diagnosis(Reason.DISRUPTED, "its node did not end it in time")
-    return None
+    return diagnosis.to_abandon(job, now)
 
 
 def unable(
@@ -207,7 +202,7 @@ def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) 
 
 
 def _inspect_problem(job: JobView, now: datetime) -> Diagnosis | None:
-    without_end = _without_end(job, now)
+    without_end = diagnosis.without_end(job, now)
     if without_end is not None:
         return without_end
     assert job.pod is not None
@@ -217,22 +212,11 @@ def _inspect_problem(job: JobView, now: datetime) -> Diagnosis | None:
     return problem
 
 
-def _without_end(job: JobView, now: datetime) -> Diagnosis | None:
-    """Why nobody says how the run ended; None: the kubelet does."""
-    match runs.state(job, now):
-        case runs.State.LOST:
-            return Diagnosis(Reason.DISRUPTED, "its node does not answer any more")
-        case runs.State.GONE:
-            return Diagnosis(Reason.POD_LOST, "the pod is gone")
-        case _:
-            return None
-
-
 def _executed(
     check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
 ) -> CheckResult:
     """The verdict of a check that ran a command, with the seconds that it took."""
-    problem = _unstarted(abandoned) or _without_end(job, now)
+    problem = _unstarted(abandoned) or diagnosis.without_end(job, now)
     if problem is not None:
         return _result(check, "Errored", problem.reason, problem.message)
     assert job.pod is not None
@@ -287,7 +271,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
         return _result(check, "Failed", "OutOfMemory", "the check ran out of memory")
     if took is not None and took > check.timeout + _SLACK:
         return _timed_out(check, excerpt)
-    if ended.get("reason") in ("StartError", "ContainerCannotRun") or code in (127, 128):
+    if pods.could_not_start(ended) or code in (127, 128):
         return _result(
             check, "Errored", Reason.TOOL_MISSING, excerpt or "the command was not found"
         )
