@@ -31,7 +31,7 @@ class Delivery(Model):
     """How far it has come; Merged and NoChange are good ends."""
     step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
         default=None,
-        description="Next: nobody else lands in that ref meanwhile. Queued: of older releases.",
+        description="How far it is. Next: it has the turn to land. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
     """Ref that the work goes to."""
@@ -40,7 +40,7 @@ class Delivery(Model):
     tree: Annotated[str, Field(max_length=64)] | None = None
     """Tree of the commit that landed."""
     round: int = 0
-    """Numbers the names of its Jobs."""
+    """Number of the step that began last; the names of its Jobs have it."""
     reason: Annotated[str, Field(max_length=64)] | None = None
     """Why it stands still, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None

@@ -122,7 +122,7 @@ class Reason(StrEnum):
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """A signal or an adapter is unknown to this operator: the CRDs are newer than it."""
     INVALID_PATTERN = "InvalidPattern"
-    """The regular expression of a completion signal is none."""
+    """What a completion signal gives as a regular expression cannot be read as one."""
     PLAN_GONE = "PlanGone"
     """The Task's Plan is gone or being deleted, or none of its steps is this Task's."""
     TASK_FAILED = "TaskFailed"

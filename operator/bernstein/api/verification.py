@@ -61,9 +61,12 @@ class Origin(Model):
 class Verification(Model):
     """What is judged, and how it was judged."""
 
-    round: int = Field(default=0, description="Numbers the Jobs' names.")
+    round: int = Field(
+        default=0,
+        description="How often checks were begun before; the names of their Jobs have it.",
+    )
     first_round: int | None = Field(
-        default=None, description="From here on rounds count for this tree; absent: from 0."
+        default=None, description="Number of the first round on this tree. Absent: 0."
     )
     base: Sha
     """Commit that the work is compared with."""

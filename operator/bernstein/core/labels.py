@@ -19,7 +19,10 @@ ASKED = "bernstein.dev/asked"
 OWNER_UID = "bernstein.dev/owner-uid"
 """On Jobs and pods: the uid of their owner, for when the owner reference is gone."""
 CHECK_LOG = "bernstein.dev/report"
-"""On the ConfigMap that keeps a check's log: the name of the Job that ran the check."""
+"""On the ConfigMap that keeps a check's log: the name of the Job that ran the check.
+
+Logs of checks were called reports once. The word stays in what is stored, as in `status.reports`:
+newer releases find what older ones have made."""
 CUT = "bernstein.dev/cut"
 """Annotation of that ConfigMap: `true` where only the log's end was kept."""
 CONTENT = "bernstein.dev/content"

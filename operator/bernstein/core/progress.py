@@ -28,7 +28,7 @@ from bernstein.core.waiting import goes_on, parted, scope_of
 _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 
 
-class _Said(NamedTuple):
+class _Condition(NamedTuple):
     truth: Truth
     reason: str
     message: str
@@ -40,7 +40,7 @@ class _Status(Progress, Protocol):
 
 
 S = TypeVar("S", bound=_Status)
-_Conditions = dict[str, _Said]
+_Conditions = dict[str, _Condition]
 
 
 def of_task(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:
@@ -74,10 +74,10 @@ def _since(before: Waiting | None, status: S, own: WaitScope) -> S:
     return status.model_copy(update={"waiting": waiting.model_copy(update=update)})
 
 
-def _with(status: S, said: _Conditions, now: datetime) -> S:
+def _with(status: S, new: _Conditions, now: datetime) -> S:
     kinds = (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.SUCCEEDED)
-    conditions = drop(status.conditions, *(kind for kind in kinds if kind not in said))
-    for kind, (truth, reason, message) in said.items():
+    conditions = drop(status.conditions, *(kind for kind in kinds if kind not in new))
+    for kind, (truth, reason, message) in new.items():
         conditions = put(
             conditions,
             kind,
@@ -92,15 +92,15 @@ def _with(status: S, said: _Conditions, now: datetime) -> S:
 
 def _waits(waiting: Waiting) -> _Conditions:
     kind = ConditionType.STALLED if waiting.needs_person else ConditionType.RECONCILING
-    return {kind: _Said("True", waiting.reason, waiting.message)}
+    return {kind: _Condition("True", waiting.reason, waiting.message)}
 
 
 def _at_work(reason: str, message: str) -> _Conditions:
-    return {ConditionType.RECONCILING: _Said("True", reason, message)}
+    return {ConditionType.RECONCILING: _Condition("True", reason, message)}
 
 
 def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
-    return {ConditionType.SUCCEEDED: _Said(truth, reason, message)}
+    return {ConditionType.SUCCEEDED: _Condition(truth, reason, message)}
 
 
 # --- Tasks ----------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class Policy:
     holds: WaitScope = WaitScope.TASK
     """Which other Tasks wait while one tries whether it is mended: those that it is evidence
     about."""
-    hearsay: bool = False
+    unconfirmed: bool = False
     """Only the session itself says so: no other Task waits until a second one has met the same."""
     passes: bool = False
     """Goes away by itself: a Plan in which all wait for such a thing still moves."""
@@ -151,7 +151,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Check the model key in the Secret that the agent's apiKey names.",
         holds=WaitScope.PROVIDER,
-        hearsay=True,
+        unconfirmed=True,
     ),
     Reason.NO_PRICING: Policy(
         Retry.PROBE, False, "Add the model's price to budget.prices, or set onUnpriced: allow."
@@ -173,7 +173,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         capped=True,
         passes=True,
         holds=WaitScope.PROVIDER,
-        hearsay=True,
+        unconfirmed=True,
     ),
     Reason.USAGE_LIMITED: Policy(
         Retry.LATER,
@@ -182,7 +182,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         capped=True,
         passes=True,
         holds=WaitScope.PROVIDER,
-        hearsay=True,
+        unconfirmed=True,
     ),
     Reason.PROVIDER_UNAVAILABLE: Policy(
         Retry.BACK_OFF,
@@ -191,7 +191,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         capped=True,
         passes=True,
         holds=WaitScope.PROVIDER,
-        hearsay=True,
+        unconfirmed=True,
     ),
     Reason.AGENT_OUT_OF_MEMORY: Policy(
         Retry.AT_ONCE, True, "Raise resources.memory of the agent in the Project."
@@ -210,7 +210,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Correct the agent's image or command in the Project.",
         holds=WaitScope.AGENT,
-        hearsay=True,
+        unconfirmed=True,
     ),
     Reason.NO_FINAL_RECORD: Policy(
         Retry.AT_ONCE, True, "Look at `bernstein logs` for how the agent ended."

@@ -106,7 +106,7 @@ HOLDS = {
     "UsageLimited": WaitScope.PROVIDER,
 }
 """Who waits with a Task that is held; for every other reason nobody does."""
-HEARSAY = {
+UNCONFIRMED = {
     "AgentNotStarted",
     "ModelAuthFailed",
     "ProviderUnavailable",
@@ -141,7 +141,7 @@ def test_each_cause_is_told_apart_where_it_matters_beyond_its_task(reason: str) 
     row = policy(reason)
 
     assert row.holds is HOLDS.get(reason, WaitScope.TASK)
-    assert row.hearsay == (reason in HEARSAY)
+    assert row.unconfirmed == (reason in UNCONFIRMED)
     flags = (row.passes, row.keeps_work, row.not_landed, row.names_object)
     assert flags == tuple(reason in s for s in (PASSES, KEEPS_WORK, NOT_LANDED, NAMES_OBJECT))
 

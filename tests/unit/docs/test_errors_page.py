@@ -25,7 +25,7 @@ def treatment(policy: Policy) -> list[str]:
         policy.retry.value,
         "yes" if policy.counts else "no",
         "yes" if policy.capped else "no",
-        str(policy.holds) + (", once two are held" if policy.hearsay else ""),
+        str(policy.holds) + (", once two are held" if policy.unconfirmed else ""),
         policy.remedy or "-",
     ]
 

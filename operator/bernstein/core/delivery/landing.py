@@ -131,9 +131,14 @@ class Landed(Generic[S]):
 LandingState = OnItsWay[S] | Prepared[S] | Landed[S]
 
 
+def step_of(status: Delivering) -> str | None:
+    """The step that its delivery is in; None: in none, or there is no delivery."""
+    return status.delivery.step if status.delivery is not None else None
+
+
 def has_started(status: Delivering) -> bool:
     """A land Job may be at work: too late to cancel."""
-    return status.delivery is not None and status.delivery.step == "Landing"
+    return step_of(status) == "Landing"
 
 
 def unseen(

@@ -15,7 +15,8 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.plan import LedgerEntry, PlanStatus, PlanTask
 from bernstein.api.task import Task
 
-_NEVER = datetime.min.replace(tzinfo=UTC)
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""Stands for a time that nobody has noted: what has none comes first."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,6 @@ def _adopted(merged: Mapping[str, Delivery], end: str) -> dict[str, LedgerEntry]
 
     They are numbered by their times: of Tasks that are deleted nobody knows on what they landed.
     """
-    by_time = sorted(merged.items(), key=lambda item: item[1].landed_at or _NEVER)
+    by_time = sorted(merged.items(), key=lambda item: item[1].landed_at or LONG_AGO)
     last = next((n for n, (_, delivery) in enumerate(by_time, 1) if delivery.sha == end), None)
     return {name: _entry(n, delivery) for n, (name, delivery) in enumerate(by_time[:last], 1)}

@@ -18,7 +18,8 @@ from bernstein.core.plans.rows import names_by_stage
 def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[dict[str, Any]]:
     """One Task object for each step, in the plan's order. The Plan must be valid.
 
-    Deterministic: expanding the same Plan again gives the same objects. `tasks`: those that it has.
+    Deterministic: expanding the same Plan again gives the same objects. `tasks`: the Tasks that the
+    Plan has already.
     """
     names = names_by_stage(plan, tasks)
     graph = stage_graph(plan.spec)
@@ -76,9 +77,11 @@ def _spec(
     return {key: value for key, value in spec.dump().items() if value != []}
 
 
-def is_made(wanted: Mapping[str, Any], tasks: Mapping[str, Task]) -> bool:
+def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task]) -> bool:
     """Whether there is a Task of that name that asks for the same, cancelled or not."""
-    task = tasks.get(wanted["metadata"]["name"])
+    task = tasks.get(manifest["metadata"]["name"])
     if task is None:
         return False
-    return task.spec.model_copy(update={"cancel": None}) == TaskSpec.model_validate(wanted["spec"])
+    return task.spec.model_copy(update={"cancel": None}) == TaskSpec.model_validate(
+        manifest["spec"]
+    )

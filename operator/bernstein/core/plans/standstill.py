@@ -73,7 +73,7 @@ def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanSta
 
 
 def _moves(task: Task) -> bool:
-    """Whether the Task gets further without a person and without other Tasks."""
+    """Whether the Task goes on by itself: it is at work, or what it waits for passes."""
     status = task.status
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED) or failed_for_good(task):
         return False

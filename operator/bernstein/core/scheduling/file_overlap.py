@@ -44,7 +44,7 @@ class Overlap:
 class HeldFiles:
     """The files that some Tasks hold, to be asked about the files of others.
 
-    Where several hold the same, the one is told that was added last.
+    Where several Tasks hold the same files, the answer names the one that was added last.
 
     Time is linear in the number of entries and in how deep they nest; STEPS bounds the matching.
     """

@@ -21,6 +21,11 @@ def is_active(task: Task | None) -> bool:
     return task is not None and task.status.state in ACTIVE
 
 
+def is_ending(task: Task) -> bool:
+    """Somebody cancels or deletes it: it gets nothing any more."""
+    return task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
+
+
 def running(snapshot: ProjectSnapshot) -> int:
     """How many of the Project's agents are taken."""
     return sum(is_active(task) for task in snapshot.members)

@@ -1,4 +1,4 @@
-"""A Task of a Project, as far as the turns of others depend on it."""
+"""What a Task of a Project has, needs and tries, as far as it decides who starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Order = tuple[bool, int, datetime, str]
 
 @dataclass(frozen=True)
 class Peer:
-    """One that has something, or waits for its turn."""
+    """A Task that holds files, or may start, or tries whether something is mended."""
 
     name: str
     plan: str | None

@@ -19,22 +19,23 @@ from bernstein.core.scheduling.peer import Order, Peer
 EVIDENCE = 2
 """So many Tasks must have met the same before others wait for the provider."""
 
-Scope = tuple[WaitScope, Hashable]
+Affected = tuple[WaitScope, Hashable]
+"""Whom a cause concerns: the kind of scope, and which one of that kind."""
 
 
 class Probes:
     """What some Tasks have met, to be asked about others: of each scope the one that probes."""
 
     def __init__(self, peers: Iterable[Peer]) -> None:
-        self._first: dict[Scope, Peer] = {}
+        self._first: dict[Affected, Peer] = {}
         met = sorted((p for p in peers if p.tried is not None), key=_order)
-        said = Counter((_scope(p), p.tried.reason) for p in met if p.tried is not None)
+        met_by = Counter((_scope(p), p.tried.reason) for p in met if p.tried is not None)
         for peer in met:
             scope = _scope(peer)
             if scope is None or peer.tried is None:
                 continue
-            needs = EVIDENCE if policy(peer.tried.reason).hearsay else 1
-            if said[scope, peer.tried.reason] >= needs:
+            needs = EVIDENCE if policy(peer.tried.reason).unconfirmed else 1
+            if met_by[scope, peer.tried.reason] >= needs:
                 self._first.setdefault(scope, peer)
 
     def waits_for(self, me: Peer) -> Wait | None:
@@ -60,14 +61,14 @@ def provider(agent: Agent) -> Hashable:
     return agent.base_url, agent.api_key.name, agent.api_key.key
 
 
-def _scopes(peer: Peer) -> Iterator[Scope]:
+def _scopes(peer: Peer) -> Iterator[Affected]:
     yield WaitScope.PLAN, peer.plan
     yield WaitScope.AGENT, peer.agent
     yield WaitScope.PROVIDER, peer.provider
     yield WaitScope.REPOSITORY, None
 
 
-def _scope(peer: Peer) -> Scope | None:
+def _scope(peer: Peer) -> Affected | None:
     """Whom it concerns what the Task has met; None: nobody else."""
     if peer.tried is None:
         return None

@@ -1,12 +1,12 @@
 """The schedule of one Project: who starts, who lands next, why the others wait.
 
-    members ─┬─ Open: CHAIN ─┬─ an own reason to wait
-             │               └─ ready ──▶ turns ─┬─ claimed
-             │                                   └─ waits for its turn
-             └─ Done ──▶ lanes: Next, or behind whom
+    members ─┬─ Open: CHAIN ─┬─ a reason of its own to wait
+             │               └─ ready ──▶ starts ─┬─ claimed
+             │                                    └─ waits for an agent, files or a probe
+             └─ Done ──▶ landing_turns: Next, or whom it lands after
 
-All of it is decided together, from one look at the caches, by one writer: so nothing is handed out
-twice, and nobody is passed by who comes first.
+It is decided for all of them together, from one look at the caches, and one writer writes it. So
+nothing is handed out twice, and no Task overtakes one that comes before it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
+from bernstein.core.delivery.landing import step_of
 from bernstein.core.money import budget
-from bernstein.core.scheduling import chain, lanes, opening
+from bernstein.core.scheduling import chain, landing_turns, opening
 from bernstein.core.scheduling.chain import Wait
-from bernstein.core.scheduling.occupancy import holds_files
+from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
-from bernstein.core.scheduling.turns import Capacity, obstacles
+from bernstein.core.scheduling.starts import Capacity, obstacles
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from bernstein.core.waiting import is_stalled
 
@@ -48,18 +49,18 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     own = {w.task.metadata.name: chain.first(chain.CHAIN, w, now) for w in waiters}
     held = {w.task.metadata.name for w in waiters if _is_held(w, own, now)}
     peers = [_peer(task, snapshot, own, held, now) for task in snapshot.members]
-    turns = obstacles([p for p in peers if p is not None], _capacity(snapshot))
+    starts = obstacles([p for p in peers if p is not None], _capacity(snapshot))
     claims, waits = [], []
     for waiter in waiters:
         task = waiter.task
-        wait = own[task.metadata.name] or turns.get(task.metadata.name)
+        wait = own[task.metadata.name] or starts.get(task.metadata.name)
         if wait is None:
             claims.append((task, opening.claimed(waiter, now)))
         elif not _says(task.status, wait):
             waits.append((task, opening.waits(waiter, task.status, wait, now)))
-    landing = lanes.turns(snapshot.members, now)
-    moved = [each for each in landing if _step(each[1]) != _step(each[0].status)]
-    behind = [each for each in landing if _step(each[1]) == _step(each[0].status)]
+    landing = landing_turns.turns(snapshot.members, now)
+    moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
+    behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
     seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
     return Schedule(
         _changed((*claims, *moved), now),
@@ -86,8 +87,7 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
 
 
 def _may_start(task: Task) -> bool:
-    going = task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
-    return task.status.state is TaskState.OPEN and not going
+    return task.status.state is TaskState.OPEN and not is_ending(task)
 
 
 def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decimal]) -> Decimal:
@@ -116,7 +116,7 @@ def _peer(
     held: Collection[str],
     now: datetime,
 ) -> Peer | None:
-    """The Task as `turns` sees it; None: it has nothing and is not ready."""
+    """The Task as `starts` sees it; None: it has nothing and is not ready."""
     meta, status, project = task.metadata, task.status, snapshot.project
     ready = meta.name in own and own[meta.name] is None
     stalled = is_stalled(status)
@@ -166,7 +166,3 @@ def _changed(
 ) -> tuple[tuple[Task, TaskStatus], ...]:
     told = ((task, progress.of_task(task, status, now)) for task, status in decided)
     return tuple((task, status) for task, status in told if status != task.status)
-
-
-def _step(status: TaskStatus) -> str | None:
-    return status.delivery.step if status.delivery is not None else None

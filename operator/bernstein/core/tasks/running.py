@@ -102,7 +102,7 @@ def _reported_done(
     )
     if snapshot.project is not None:
         # Known already, so that the first look at it has nothing to write.
-        policy_of_now = summary.policy(specs_of(snapshot, judged))
+        policy_of_now = summary.digest_of_checks(specs_of(snapshot, judged))
         judged = judged.model_copy(update={"policy": policy_of_now})
     return move(status, TaskState.DONE, "Reported", now).model_copy(
         update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}

@@ -141,12 +141,12 @@ def take(
         return Waiting(_endless(status, project, now))
     jobs_to_run = _runs(question, judged, jobs)
     existing = _existing(jobs_to_run, judged, jobs, now)
-    policy = summary.policy(question.checks)
-    if judged.policy not in (None, policy) or _is_outdated(jobs_to_run, existing):
+    digest = summary.digest_of_checks(question.checks)
+    if judged.policy not in (None, digest) or _is_outdated(jobs_to_run, existing):
         return Waiting(again(status, afresh(judged)), give_up(_judging(jobs)))
     unasked = [job for job in _judging(jobs) if job.name not in _names(jobs_to_run)]
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
-    judged = judged.model_copy(update={"abandoned": abandoned, "policy": policy})
+    judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
     status = status.model_copy(update={"verification": judged})
     results = verdicts.verdicts(question.checks, existing, now, project.spec.gates, abandoned)
     if results is not None:

@@ -17,8 +17,8 @@ def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> lis
     return [check for check in expected if (check.name, check.digest) not in judged]
 
 
-def policy(checks: Iterable[CheckSpec]) -> str:
-    """Names what judges: each check with its settings, in whatever order."""
+def digest_of_checks(checks: Iterable[CheckSpec]) -> str:
+    """Names what judges, each check with its settings, in whatever order: `policy` in a status."""
     text = json.dumps(sorted([check.digest, check.timeout] for check in checks))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

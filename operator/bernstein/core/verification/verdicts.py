@@ -33,18 +33,18 @@ Abandonments = tuple[AbandonedCheck, ...] | None
 
 
 def to_start(
-    wanted: Mapping[str, Asked],
+    asked: Mapping[str, Asked],
     jobs: Mapping[str, JobView],
     now: datetime,
     gates: Gates,
 ) -> tuple[Asked, ...]:
-    """Those of `wanted`, by check and in order, whose Jobs may be made now."""
-    missing = [check for check in wanted if check not in jobs]
+    """Those of `asked`, by check and in order, whose Jobs may be made now."""
+    missing = [check for check in asked if check not in jobs]
     running = sum(not runs.is_over(job, now) or runs.is_fence(job) for job in jobs.values())
     if gates.execution == "Sequential":
         janitors = [check for check in missing if _is_janitors(check)]
         missing = janitors or missing[: 0 if running else 1]
-    return tuple(wanted[check] for check in missing[: max(0, gates.max_parallel - running)])
+    return tuple(asked[check] for check in missing[: max(0, gates.max_parallel - running)])
 
 
 def _is_janitors(check: str) -> bool:

@@ -57,7 +57,7 @@ def test_a_round_says_what_judges() -> None:
     found = look(done(), checked("work-s1-lint-0"), checked("work-s1-own-0"), of=both)
 
     assert judged(found).passed is True
-    assert judged(found).policy == summary.policy(required_checks((), both.spec, CHANGED))
+    assert judged(found).policy == summary.digest_of_checks(required_checks((), both.spec, CHANGED))
     assert judged(look(done(), of=both)).policy == judged(found).policy
 
 
@@ -122,7 +122,7 @@ def test_a_policy_is_the_same_in_whatever_order_it_is_written() -> None:
     one, other = (required_checks((), asking(*gates).spec, CHANGED) for gates in _both_orders())
 
     assert [spec.name for spec in one] != [spec.name for spec in other]
-    assert summary.policy(one) == summary.policy(other)
+    assert summary.digest_of_checks(one) == summary.digest_of_checks(other)
 
 
 def _both_orders() -> list[list[dict[str, Any]]]:

@@ -9,7 +9,7 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core.scheduling import lanes
+from bernstein.core.scheduling import landing_turns
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, done
 
@@ -45,7 +45,7 @@ def deleting(found: Task) -> Task:
 def turns(*tasks: Task) -> dict[str, str]:
     """`Next` for who gets the turn, `None` for who loses it, else whom they wait for."""
     told = {}
-    for each, status in lanes.turns(tasks, NOW):
+    for each, status in landing_turns.turns(tasks, NOW):
         assert status.delivery is not None
         queued = status.waiting is not None and status.waiting.reason == "MergeQueue"
         waits = status.waiting.message.split("'")[1] if status.waiting and queued else None
@@ -77,7 +77,9 @@ def test_each_waits_for_the_one_right_before_it_so_that_its_words_stay() -> None
 
 def test_a_waiting_task_forgets_the_tip_that_others_move() -> None:
     seen = done(delivery=delivery(tip=objects.TIP, round=4), waiting=QUEUED)
-    (_, status), *_ = (e for e in lanes.turns([task("a", "Landing"), task("b", of=seen)], NOW))
+    (_, status), *_ = (
+        e for e in landing_turns.turns([task("a", "Landing"), task("b", of=seen)], NOW)
+    )
 
     assert status.delivery == delivery(round=4)
     assert status.waiting is not None
@@ -103,7 +105,7 @@ def test_a_task_that_is_held_asks_for_its_turn_when_that_is_over() -> None:
     assert turns(held, task("b")) == {"b": "Next"}
 
 
-def test_each_ref_has_its_own_lane() -> None:
+def test_each_ref_has_its_own_turn() -> None:
     other = task("a", of=done(delivery=delivery("Landing", onto="refs/heads/main")), plan=None)
 
     assert turns(other, task("b")) == {"b": "Next"}
@@ -119,7 +121,7 @@ def test_who_is_going_gets_no_turn() -> None:
     assert turns(task("a", cancel={"reason": "no"}), task("b")) == {"b": "Next"}
 
 
-def test_only_work_that_is_done_is_in_a_lane() -> None:
+def test_only_work_that_is_done_gets_the_turn() -> None:
     failed = done(delivery=delivery("Landing")).model_copy(update={"state": TaskState.FAILED})
 
     assert turns(task("a", of=failed), task("b")) == {"b": "Next"}

@@ -13,7 +13,7 @@ from bernstein.api.waiting import Tried
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling.file_overlap import HeldFiles
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.turns import Capacity, obstacles
+from bernstein.core.scheduling.starts import Capacity, obstacles
 from tests.unit.core.objects import NOW, at
 from tests.unit.core.scheduling.overlap import overlap
 

@@ -1,10 +1,12 @@
 """Which ready Tasks of a Project may start a session now, and why the others wait.
 
-They are looked at in order. One whose files are taken keeps them for itself: whoever comes behind
-and needs the same waits for it. And of each Plan the first such one keeps a place among the Plan's
-agents, or those behind could take it over and over. Nothing else is kept, so that nobody waits for
-what is not used. A Task is told to wait for the nearest one before it: when the first one has gone
-on, the words about all behind the second stay as they are.
+They are looked at in order. A Task whose files are taken reserves its own: Tasks after it that need
+the same files wait for it. The first such Task of each Plan also reserves one of the Plan's agents:
+without that, Tasks after it could take that agent again and again. Nothing else is reserved, so
+that nobody waits for what is not used.
+
+A Task is told to wait for the nearest Task before it. So when the first in a row has started, only
+the second one is told something new.
 """
 
 from __future__ import annotations

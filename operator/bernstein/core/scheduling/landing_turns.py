@@ -1,46 +1,49 @@
-"""Whose turn it is to land. A lane is the line of Tasks that land in the same ref.
+"""Which Task may land next in each ref: it has the turn.
 
-A Task that is verified asks for its turn: it waits for `MergeQueue`. The schedule gives it
-(`Next`), to one in each lane, and only then the Task begins to land. The turn stands in the Task's
-status: whoever leads next reads it there, and it is taken back with a write of that Task alone.
+A Task that is verified asks for the turn: it waits for `MergeQueue`. The schedule gives the turn of
+a ref to one Task at a time (step `Next`), and only then that Task begins to land. The turn stands
+in the status of the Task alone: another replica that takes over reads it there, and one write takes
+it back.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import WaitReason
+from bernstein.core.delivery.landing import step_of
+from bernstein.core.delivery.ledger import LONG_AGO
+from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.waiting import goes_on, is_stalled, waits
-
-_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]:
-    """The statuses of those that land: who has the turn now, who has lost it, who waits for whom.
+    """The statuses of all that are to land: who gets the turn, who loses it, who lands after whom.
 
-    Those with a turn come first. Of the others some are as they were.
+    Those with the turn come first. Some of the statuses are as they were.
     """
-    lanes: defaultdict[str | None, list[Task]] = defaultdict(list)
+    by_ref: defaultdict[str | None, list[Task]] = defaultdict(list)
     for task in tasks:
         delivery = task.status.delivery
-        on_its_way = _step(task.status) is not None or _is_queued(task.status)
+        on_its_way = step_of(task.status) is not None or _is_queued(task.status)
         if task.status.state is TaskState.DONE and delivery is not None and on_its_way:
-            lanes[delivery.onto].append(task)
-    decided = [each for lane in lanes.values() for each in _lane(lane, now)]
-    return sorted(decided, key=lambda each: _step(each[1]) != "Next")
+            by_ref[delivery.onto].append(task)
+    decided = [each for rivals in by_ref.values() for each in _turn(rivals, now)]
+    return sorted(decided, key=lambda each: step_of(each[1]) != "Next")
 
 
-def _lane(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]:
-    lost = [t for t in tasks if _step(t.status) == "Next" and _is_kept_back(t.status)]
+def _turn(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]:
+    """The statuses of those that land in the same ref."""
+    lost = [t for t in tasks if step_of(t.status) == "Next" and _is_kept_back(t.status)]
     for task in lost:
         yield task, _without_turn(task.status)
     moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
-    before = next((t for t in moving if _step(t.status) is not None), None)
+    before = next((t for t in moving if step_of(t.status) is not None), None)
     for task in sorted((t for t in moving if _asks(t)), key=_order):
         if before is not None:
             yield task, _behind(task.status, before, now)
@@ -51,8 +54,7 @@ def _lane(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]
 
 
 def _asks(task: Task) -> bool:
-    going = task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
-    return _step(task.status) is None and _is_queued(task.status) and not going
+    return step_of(task.status) is None and _is_queued(task.status) and not is_ending(task)
 
 
 def _is_queued(status: TaskStatus) -> bool:
@@ -65,11 +67,7 @@ def _is_kept_back(status: TaskStatus) -> bool:
 
 
 def _order(task: Task) -> tuple[int, datetime, str]:
-    return (task.spec.priority, task.metadata.creation_timestamp or _NEVER, task.metadata.name)
-
-
-def _step(status: TaskStatus) -> str | None:
-    return status.delivery.step if status.delivery is not None else None
+    return (task.spec.priority, task.metadata.creation_timestamp or LONG_AGO, task.metadata.name)
 
 
 def _without_turn(status: TaskStatus) -> TaskStatus:
