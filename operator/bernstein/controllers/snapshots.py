@@ -28,7 +28,6 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         project=project,
         project_problem=problem,
         plan=plan,
-        plan_missing=plan is None and owners.plan_of(task) is not None,
         session=current if is_own else None,
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),

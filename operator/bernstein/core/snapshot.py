@@ -10,7 +10,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core import names
+from bernstein.core import names, owners
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 
@@ -24,8 +24,6 @@ class TaskSnapshot:
     project_problem: Diagnosis | None = None
     """Why there is no Project."""
     plan: Plan | None = None
-    plan_missing: bool = False
-    """The Task belongs to a Plan that is gone or being deleted."""
     session: AgentSession | None = None
     """The Task's current one."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
@@ -49,6 +47,11 @@ class TaskSnapshot:
 
     def with_job(self, job: JobView) -> TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
+
+    @property
+    def plan_missing(self) -> bool:
+        """The Task belongs to a Plan that is gone or being deleted."""
+        return self.plan is None and owners.plan_of(self.task) is not None
 
     @property
     def refs(self) -> str:

@@ -123,6 +123,11 @@ def is_held(status: Waits) -> bool:
     return status.waiting is not None and status.waiting.tried is not None
 
 
+def is_kept_back(status: Waits) -> bool:
+    """Whether it waits for a change outside: of the Project, of the Plan, or by a person."""
+    return is_held(status) or is_stalled(status)
+
+
 def is_mended(waiting: Waiting, project: Project | None) -> bool:
     """The Project has changed since it was tried, so that the cause may be gone."""
     if project is None or waiting.tried is None:

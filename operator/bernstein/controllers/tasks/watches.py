@@ -11,7 +11,7 @@ from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
-from bernstein.core.waiting import is_held, is_stalled
+from bernstein.core.waiting import is_kept_back
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of, uid_of
 from bernstein.resources import TASKS
@@ -23,11 +23,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
         beside = tasks.by_name(key_of(project).namespace).values()
-        return [_key(t) for t in beside if t.status.state is TaskState.OPEN or is_kept_back(t)]
+        return [_key(t) for t in beside if t.status.state is TaskState.OPEN or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
         its = tasks.by_index(OWNER, uid_of(plan)).values()
-        return [_key(task) for task in its if is_kept_back(task)]
+        return [_key(task) for task in its if _is_kept_back(task)]
 
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -36,10 +36,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.pods, label_key(labels.TASK))
 
 
-def is_kept_back(task: Task) -> bool:
+def _is_kept_back(task: Task) -> bool:
     """Verified or not, it waits for a change outside."""
-    status = task.status
-    return status.state is TaskState.DONE and (is_held(status) or is_stalled(status))
+    return task.status.state is TaskState.DONE and is_kept_back(task.status)
 
 
 def _key(task: Task) -> Key:

@@ -25,7 +25,7 @@ from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import Origin, Verification
-from bernstein.api.waiting import Abandoned, Waiting
+from bernstein.api.waiting import Abandoned, Waiting, WaitReason
 from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare, give_up
 from bernstein.core.conditions import Progress, note
@@ -134,6 +134,11 @@ LandingState = OnItsWay[S] | Prepared[S] | Landed[S]
 def step_of(status: Delivering) -> str | None:
     """The step that its delivery is in; None: in none, or there is no delivery."""
     return status.delivery.step if status.delivery is not None else None
+
+
+def is_queued(status: Delivering) -> bool:
+    """It asks for its turn to land."""
+    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
 
 
 def has_started(status: Delivering) -> bool:

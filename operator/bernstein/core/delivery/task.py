@@ -53,7 +53,7 @@ def _next(
     if rests is not None:
         return rests
     if current is None or current.step is None:
-        return OnItsWay(status if _is_queued(status) else goes_on(status))
+        return OnItsWay(status if landing.is_queued(status) else goes_on(status))
 
     def forbids(before: TaskStatus) -> TaskStatus | None:
         return _verify_again(snapshot, before, judged)
@@ -74,10 +74,6 @@ def _asks_for_its_turn(snapshot: TaskSnapshot, status: TaskStatus, now: datetime
     if landing.is_lost(status):
         text = "a candidate is to be made anew, and it waits for its turn"
     return waits(status, WaitReason.MERGE_QUEUE, text, now)
-
-
-def _is_queued(status: TaskStatus) -> bool:
-    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
 
 
 def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -> Landing:

@@ -13,7 +13,7 @@ from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.plans.tally import failed_for_good
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on, is_held, is_stalled, parted, waits
+from bernstein.core.waiting import goes_on, is_kept_back, is_stalled, parted, waits
 
 _PASSING = (
     *(reason for reason, passes in PASSES.items() if passes),
@@ -30,7 +30,7 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
     at_work = ACTIVE | VERIFYING
     if any(t.status.state in at_work and not is_stalled(t.status) for t in snapshot.tasks.values()):
         return goes_on(status)
-    if is_stalled(status) or is_held(status):
+    if is_kept_back(status):
         return status
     return waits(status, WaitReason.PLAN_SUSPENDED, "nothing starts until it is resumed", now)
 

@@ -16,7 +16,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import WaitReason
-from bernstein.core.delivery.landing import step_of
+from bernstein.core.delivery.landing import is_queued, step_of
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.waiting import goes_on, is_stalled, waits
@@ -30,7 +30,7 @@ def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]
     by_ref: defaultdict[str | None, list[Task]] = defaultdict(list)
     for task in tasks:
         delivery = task.status.delivery
-        on_its_way = step_of(task.status) is not None or _is_queued(task.status)
+        on_its_way = step_of(task.status) is not None or is_queued(task.status)
         if task.status.state is TaskState.DONE and delivery is not None and on_its_way:
             by_ref[delivery.onto].append(task)
     decided = [each for rivals in by_ref.values() for each in _turn(rivals, now)]
@@ -39,7 +39,7 @@ def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]
 
 def _turn(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]:
     """The statuses of those that land in the same ref."""
-    lost = [t for t in tasks if step_of(t.status) == "Next" and _is_kept_back(t.status)]
+    lost = [t for t in tasks if step_of(t.status) == "Next" and _waits(t.status)]
     for task in lost:
         yield task, _without_turn(task.status)
     moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
@@ -54,14 +54,10 @@ def _turn(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]
 
 
 def _asks(task: Task) -> bool:
-    return step_of(task.status) is None and _is_queued(task.status) and not is_ending(task)
+    return step_of(task.status) is None and is_queued(task.status) and not is_ending(task)
 
 
-def _is_queued(status: TaskStatus) -> bool:
-    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
-
-
-def _is_kept_back(status: TaskStatus) -> bool:
+def _waits(status: TaskStatus) -> bool:
     """It asks for its turn anew once it may go on."""
     return status.waiting is not None
 

@@ -80,7 +80,6 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
             task=task,
             project=snapshot.project,
             plan=plan,
-            plan_missing=plan is None and owners.plan_of(task) is not None,
             tasks=snapshot.tasks,
             plan_spend=_spend(plan, snapshot, spend),
         )

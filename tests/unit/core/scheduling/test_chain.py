@@ -215,7 +215,7 @@ def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
             "ProjectNotFound",
             "'x'",
         ),
-        ({"plan": None, "plan_missing": True}, "PlanGone", "Delete the Task"),
+        ({"plan": None}, "PlanGone", "Delete the Task"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
             "AgentNotFound",

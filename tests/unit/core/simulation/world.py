@@ -77,7 +77,6 @@ class World(ApiServer, People, Kubelet, Invariants):
             task=subject,
             project=self.project,
             plan=here,
-            plan_missing=planned and here is None,
             session=current if mine else None,
             jobs=self._views(subject.metadata.uid),
             tasks=self.tasks | {name: subject},

@@ -53,7 +53,7 @@ def test_the_last_attempt_that_is_rejected_needs_a_person() -> None:
             {"project": None, "project_problem": NO_PROJECT},
             "ProjectNotFound",
         ),
-        ({"plan": None, "plan_missing": True}, "PlanGone"),
+        ({"plan": None}, "PlanGone"),
     ],
 )
 @pytest.mark.parametrize("passed", [None, True])

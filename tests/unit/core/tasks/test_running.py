@@ -40,7 +40,7 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
             {"project": None, "project_problem": NO_PROJECT},
             "ProjectNotFound",
         ),
-        ({"plan": None, "plan_missing": True}, "PlanGone"),
+        ({"plan": None}, "PlanGone"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
             "AgentNotFound",
