@@ -140,7 +140,7 @@ class RunBegin:
 
 @dataclass(frozen=True)
 class CreateTasks:
-    """Task objects, as the API server takes them."""
+    """Task objects, as the API server takes them, to be made in this order."""
 
     objects: tuple[dict[str, Any], ...]
 

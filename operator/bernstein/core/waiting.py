@@ -113,6 +113,30 @@ def goes_on(status: S) -> S:
     return status.model_copy(update={"waiting": None})
 
 
+def blocked(status: S, text: str, now: datetime) -> S:
+    """The status that waits until a name is free that an object of somebody else has.
+
+    A next try that is still to come stays when it is, whoever looks meanwhile.
+    """
+    before, reason = status.waiting, Reason.NAME_CONFLICT
+    tried = before.tried if before is not None else None
+    new = wait(reason, text, now, seconds=PROBE_SECONDS, needs_person=True, tried=tried)
+    same = before is not None and (before.reason, before.message) == (new.reason, new.message)
+    if same and seconds_left(before, None, now) is not None:
+        return status
+    return status.model_copy(update={"waiting": new})
+
+
+def unblocked(status: S) -> S:
+    """The status as if the name were free, unless it is a session that has met the conflict."""
+    waiting = status.waiting
+    if waiting is None or waiting.reason != Reason.NAME_CONFLICT:
+        return status
+    if waiting.tried is not None and waiting.tried.reason == Reason.NAME_CONFLICT:
+        return status
+    return goes_on(status)
+
+
 def is_stalled(status: Waits) -> bool:
     """Whether a person must act."""
     return status.waiting is not None and status.waiting.needs_person

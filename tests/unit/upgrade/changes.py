@@ -176,6 +176,14 @@ def _lost_its_pod(pair: Pair) -> bool:
     return outcomes == ["PodLost", "PodLost"]
 
 
+def _lets_its_pods_go(pair: Pair) -> bool:
+    was = next((d.recorded for d in pair.differences if d.path == "actions"), None) or ()
+    rest = [a for a in was if a["action"] != "release pod"]
+    return pair.before.get("state") == "Dead" and rest == [
+        a for a in _asked(pair) if a["action"] != "release pods"
+    ]
+
+
 def _counts_the_deleted_as_cancelled(pair: Pair) -> bool:
     was, now = pair.recorded["counts"], pair.today["counts"]
     more = {count: number - was[count] for count, number in now.items() if number != was[count]}
@@ -273,6 +281,12 @@ CHANGES = (
         "Plan",
         ("actions",),
         _is_over,
+    ),
+    Change(
+        "a session that has ended lets all its pods go, also those whose Job is gone",
+        "AgentSession",
+        ("actions",),
+        _lets_its_pods_go,
     ),
     Change(
         "a session that is stopped before it has a pod says so",

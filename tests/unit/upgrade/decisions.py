@@ -345,8 +345,8 @@ def _of_session(asked: Any) -> Object:
             return {"action": "launch"}
         case sessions.DeleteJob():
             return {"action": "delete job"} | _jobs((asked.job,))
-        case sessions.ReleasePod():
-            return {"action": "release pod"} | _jobs((asked.job,))
+        case sessions.ReleasePods():
+            return {"action": "release pods"}
         case sessions.ReleaseSession():
             return {"action": "release session"}
         case _:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from graphlib import TopologicalSorter
 from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
@@ -17,7 +16,7 @@ from bernstein.core import progress
 from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
-from bernstein.core.plans.tally import tally
+from bernstein.core.plans.standstill import stopped
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.kube.errors import NameConflict
@@ -51,7 +50,7 @@ class PlanController(KindController):
             decide,
             partial(self._execute, key),
             now,
-            before=tally(snapshot).model_copy(update={"phase": "Stalled"}),
+            before=stopped(snapshot),
             tell=partial(progress.of_plan, snapshot.plan),
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
@@ -79,7 +78,7 @@ class PlanController(KindController):
                 raise NameConflict("the name is taken", live=live, differs="owner")
             if live is not None:
                 check_content(TASKS, live, task)
-        for task in _upstream_first(objects):
+        for task in objects:
             await self._writer.create(key, TASKS, task)
 
     def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
@@ -107,11 +106,3 @@ class PlanController(KindController):
 
 def _owner_uid(task: Object) -> str | None:
     return (controller_of(task) or {}).get("uid")
-
-
-def _upstream_first(tasks: tuple[Object, ...]) -> list[Object]:
-    """Every Task after those that it depends on, so that it is never seen without them."""
-    by_name = {task["metadata"]["name"]: task for task in tasks}
-    graph = {name: task["spec"].get("dependsOn", ()) for name, task in by_name.items()}
-    order = TopologicalSorter(graph).static_order()
-    return [by_name[name] for name in order if name in by_name]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import name_conflicts
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import gone, readiness_changed, spec_changed
 from bernstein.controllers.wiring import Watch
@@ -28,7 +28,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
             Key(plan.metadata.namespace, plan.metadata.name)
             for plan in plans.by_name(key_of(task).namespace).values()
             if plan.status.waiting is not None
-            and plan.status.waiting.reason == name_conflicts.REASON
+            and plan.status.waiting.reason == Reason.NAME_CONFLICT
         ]
 
     yield Watch(tasks, controller_key(PLANS))

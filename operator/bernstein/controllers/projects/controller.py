@@ -48,7 +48,7 @@ class ProjectController(KindController):
             await network_policies.ensure(key, project, self._context)
             await network_policies.remove_others(key, project, self._context)
         except NameConflict as conflict:
-            return Diagnosis(name_conflicts.REASON, name_conflicts.describe(conflict))
+            return Diagnosis(Reason.NAME_CONFLICT, name_conflicts.describe(conflict))
         except (Forbidden, Invalid, SpecMutated) as refusal:
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
         return None

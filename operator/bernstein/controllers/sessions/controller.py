@@ -22,12 +22,13 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.decide import (
     DeleteJob,
     Launch,
-    ReleasePod,
+    ReleasePods,
     ReleaseSession,
     SessionAction,
     SessionDecision,
     Snapshot,
     decide,
+    expected_job,
     is_launchable,
     is_settled,
     refuse,
@@ -60,9 +61,7 @@ class SessionController(KindController):
             return Result()
         session = self._caches.sessions.of(obj)
         now = self._context.now()
-        is_dead = session.status.state is SessionState.DEAD
-        expected = session.status.job if not is_dead else None
-        jobs = await self._caches.job_views.of(session.metadata, now, expected)
+        jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
         launchable = await self._launchable(session)
         job = jobs.get(session.status.job or session.metadata.name)
         snapshot = Snapshot(session, job, launchable, self._is_settled(session))
@@ -72,12 +71,10 @@ class SessionController(KindController):
                 await self._execute(key, obj, session, action)
         except NameConflict as conflict:
             text = name_conflicts.describe(conflict)
-            decision = refuse(snapshot, name_conflicts.REASON, text, now)
+            decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
         except job_actions.JobRefused as refusal:
             decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
         await self._record(key, obj, session, decision)
-        if is_dead and (job is None or job.pod is None):
-            await self._release(key)
         return Result(decision.requeue_after)
 
     def _is_settled(self, session: AgentSession) -> bool:
@@ -123,7 +120,7 @@ class SessionController(KindController):
                 await job_actions.create(key, fence, self._context)
             case DeleteJob(job):
                 await self._writer.delete_job(key, job)
-            case ReleasePod():
+            case ReleasePods():
                 await self._release(key)
             case ReleaseSession():
                 await self._writer.release(key, SESSIONS, obj)

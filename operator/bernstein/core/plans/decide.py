@@ -31,7 +31,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans.estimate import estimate
-from bernstein.core.plans.expansion import expand, is_made
+from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.field_errors import listed
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
@@ -121,8 +121,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
-        missing = tuple(o for o in objects if not is_made(o, snapshot.tasks))
-        actions.append(CreateTasks(missing))
+        missing = (o for o in objects if not is_made(o, snapshot.tasks))
+        actions.append(CreateTasks(upstream_first(missing)))
         names_made = (o["metadata"]["name"] for o in objects)
         rows = in_place(snapshot.plan.spec, status.tasks, names_made)
         status = status.model_copy(update={"expanded": True, "tasks": rows})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from graphlib import TopologicalSorter
 from typing import Any
 
 from bernstein.api.meta import API_VERSION
@@ -85,3 +86,11 @@ def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task]) -> bool:
     return task.spec.model_copy(update={"cancel": None}) == TaskSpec.model_validate(
         manifest["spec"]
     )
+
+
+def upstream_first(tasks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Every Task after those that it depends on, so that it is never seen without them."""
+    by_name = {task["metadata"]["name"]: task for task in tasks}
+    graph = {name: task["spec"].get("dependsOn", ()) for name, task in by_name.items()}
+    order = TopologicalSorter(graph).static_order()
+    return tuple(by_name[name] for name in order if name in by_name)

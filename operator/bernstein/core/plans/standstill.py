@@ -10,7 +10,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import PASSES, WaitReason
 from bernstein.core.fsm import ACTIVE, VERIFYING
-from bernstein.core.plans.tally import failed_for_good
+from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, is_kept_back, is_stalled, parted, waits
@@ -20,6 +20,11 @@ _PASSING = (
     *(reason for reason, row in POLICIES.items() if row.passes),
 )
 """Reasons to wait that keep a Plan moving."""
+
+
+def stopped(snapshot: PlanSnapshot) -> PlanStatus:
+    """The status of a Plan that cannot do its next step, before it says why."""
+    return tally(snapshot).model_copy(update={"phase": "Stalled"})
 
 
 def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:

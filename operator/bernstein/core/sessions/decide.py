@@ -45,10 +45,11 @@ class DeleteJob:
 
 
 @dataclass(frozen=True)
-class ReleasePod:
-    """Take our finalizer off the pod: its outcome is recorded."""
+class ReleasePods:
+    """Take our finalizer off all pods of the session: its outcome is recorded.
 
-    job: JobView
+    Also off pods whose Job was deleted before them.
+    """
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class ReleaseSession:
     """Take our finalizer off the session that is being deleted: it is settled."""
 
 
-SessionAction = Launch | RunFence | DeleteJob | ReleasePod | ReleaseSession
+SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Snapshot:
     """See is_launchable."""
     settled: bool = True
     """Its cost and outcome are where they stay; see is_settled."""
+
+
+def expected_job(session: AgentSession) -> str | None:
+    """The Job that there must be, seen or not; None: none, or it does not matter any more."""
+    return session.status.job if session.status.state is not SessionState.DEAD else None
 
 
 def is_launchable(session: AgentSession, task: Task | None, project: Project | None) -> bool:
@@ -172,9 +178,7 @@ def _is_deleted(session: AgentSession) -> bool:
 
 def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
     job = snapshot.job
-    actions: list[SessionAction] = (
-        [ReleasePod(job)] if job is not None and job.pod is not None else []
-    )
+    actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
     if not _is_deleted(snapshot.session):

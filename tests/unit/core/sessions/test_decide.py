@@ -19,7 +19,7 @@ from bernstein.core.sessions.decide import (
     STOP_SECONDS,
     DeleteJob,
     Launch,
-    ReleasePod,
+    ReleasePods,
     ReleaseSession,
     SessionDecision,
     Snapshot,
@@ -100,7 +100,8 @@ def test_what_was_stopped_before_its_job_never_starts_and_dies_one_legal_step_af
             assert decision.actions == (RunFence("work-s1"),)
             fence = job("work-s1", labels={labels.JOB: FENCE})
         else:
-            assert decision.actions == ()
+            dead = subject.status.state is SessionState.DEAD
+            assert decision.actions == ((ReleasePods(),) if dead else ())
         states.append(decision.status.state)
         subject = subject.model_copy(update={"status": decision.status})
 
@@ -120,7 +121,7 @@ def test_a_session_that_is_deleted_before_its_launch_never_starts_and_is_let_go(
     dead = look(session(state=STARTING, deleting=True), fence)
     assert dead.status.state is SessionState.DEAD
     over_ = look(session(state=SessionState.DEAD, deleting=True), fence)
-    assert over_.actions == (ReleaseSession(),)
+    assert over_.actions == (ReleasePods(), ReleaseSession())
 
 
 def test_a_session_that_is_deleted_after_a_crash_in_its_launch_waits_for_the_pod() -> None:
@@ -351,15 +352,15 @@ def test_the_outcome_is_recorded_before_the_pod_is_let_go() -> None:
 
     dead = session(state=WORKING).model_copy(update={"status": first.status})
     second = look(dead, ended_)
-    assert second.actions == (ReleasePod(ended_),)
+    assert second.actions == (ReleasePods(),)
     assert second.status == first.status
 
 
 def test_the_job_of_a_dead_session_is_deleted_while_its_pod_has_not_ended() -> None:
     dead = launched(SessionState.DEAD)
 
-    assert look(dead, agent_job()).actions == (ReleasePod(agent_job()), DeleteJob(agent_job()))
-    assert look(dead, None).actions == ()
+    assert look(dead, agent_job()).actions == (ReleasePods(), DeleteJob(agent_job()))
+    assert look(dead, None).actions == (ReleasePods(),), "pods whose Job was deleted before them"
 
 
 @pytest.mark.parametrize(
@@ -392,9 +393,10 @@ def test_a_deleted_session_ends_its_pod_and_waits_for_what_it_says() -> None:
 def test_a_deleted_session_stays_until_its_task_has_its_outcome(settled: bool) -> None:
     dead = launched(SessionState.DEAD, deleting=True)
 
-    assert look(dead, settled=settled).actions == ((ReleaseSession(),) if settled else ())
+    released = (ReleaseSession(),) if settled else ()
+    assert look(dead, settled=settled).actions == (ReleasePods(), *released)
     assert look(dead, settled=settled).requeue_after == (None if settled else LOOK_AGAIN_SECONDS)
-    assert look(launched(SessionState.DEAD), settled=settled).actions == ()
+    assert look(launched(SessionState.DEAD), settled=settled).actions == (ReleasePods(),)
 
 
 def test_a_pod_whose_job_was_deleted_beneath_it_is_waited_for() -> None:

@@ -184,8 +184,9 @@ class World(ApiServer, People, Kubelet, Invariants):
                     self._create_job(name, subject.metadata.uid, subject)
                 case session_decide.DeleteJob(view):
                     self._delete_job(view)
-                case session_decide.ReleasePod(view):
-                    self._release(view)
+                case session_decide.ReleasePods():
+                    for view in views.values():
+                        self._release(view)
                 case session_decide.ReleaseSession():
                     self._write()
                     del self.sessions[name]
