@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import GROUP, VERSION
+from bernstein.api.meta import GROUP, PLAN_KIND, PROJECT_KIND, SESSION_KIND, TASK_KIND, VERSION
 from bernstein.kube.resource import Resource
 
-PROJECTS = Resource(GROUP, VERSION, "projects", "Project")
-PLANS = Resource(GROUP, VERSION, "plans", "Plan")
-TASKS = Resource(GROUP, VERSION, "tasks", "Task")
-SESSIONS = Resource(GROUP, VERSION, "agentsessions", "AgentSession")
+PROJECTS = Resource(GROUP, VERSION, "projects", PROJECT_KIND)
+PLANS = Resource(GROUP, VERSION, "plans", PLAN_KIND)
+TASKS = Resource(GROUP, VERSION, "tasks", TASK_KIND)
+SESSIONS = Resource(GROUP, VERSION, "agentsessions", SESSION_KIND)
 CORE_EVENTS = Resource("", "v1", "events", "Event")
 """The older group: its Events can be selected by what they are about."""

@@ -13,6 +13,10 @@ from pydantic.alias_generators import to_camel
 GROUP = "bernstein.dev"
 VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
+PROJECT_KIND = "Project"
+PLAN_KIND = "Plan"
+TASK_KIND = "Task"
+SESSION_KIND = "AgentSession"
 
 
 class Model(BaseModel):

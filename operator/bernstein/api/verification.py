@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -17,6 +18,25 @@ MOST_CHECKS = 256
 """That judge one tree: for a Plan's as a whole these are all gates and the signals of all Tasks."""
 
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
+
+
+class VerdictReason(StrEnum):
+    """Why a check got its verdict, where we say so ourselves; scans and programs add their own."""
+
+    CONDITION_NOT_MET = "ConditionNotMet"
+    """Skipped: nothing has changed that it is asked for."""
+    NOT_REACHED = "NotReached"
+    """Skipped: checks run in turn, and one before it did not pass."""
+    EXIT_CODE = "ExitCode"
+    """Failed: the command ended with a code other than 0."""
+    OUT_OF_MEMORY = "OutOfMemory"
+    """Failed: its container was killed for its memory."""
+    RESOURCE_LIMIT = "ResourceLimit"
+    """Failed: its pod was evicted for what it used."""
+    NO_VERDICT = "NoVerdict"
+    """Errored: it ended, and left nothing that can be read."""
+    STARTED_LATE = "StartedLate"
+    """Errored: image and checkout took the time of its pod."""
 
 
 class CheckResult(Model):

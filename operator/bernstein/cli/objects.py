@@ -12,13 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from bernstein import crds
-from bernstein.api.meta import API_VERSION, GROUP
+from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.core.plans.field_errors import FieldError, did_you_mean, quoted
 from bernstein.core.plans.validation import validate_plan
 
-_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in ("Plan", "Project", "Task")}
+_OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
+_KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _STEP = "stages[0].steps[0]"
 _NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "constraints",
@@ -66,9 +67,9 @@ def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
     """What no field shows alone: cycles, titles that stand twice, signals without their fields."""
-    if kind == "Plan":
+    if kind == PLAN_KIND:
         yield from validate_plan(PlanSpec.model_validate(spec), None, ROLES)
-    elif kind == "Task":
+    elif kind == TASK_KIND:
         step = {key: value for key, value in spec.items() if key not in _NOT_OF_A_STEP}
         alone = {"name": "task", "stages": [{"name": "task", "steps": [step]}]}
         for each in validate_plan(PlanSpec.model_validate(alone), None, ROLES):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import SESSION_KIND, TASK_KIND
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
@@ -43,7 +44,7 @@ def move(
     old = status.state
     legal = TASK_INITIAL if old is None else TASK_MOVES[old]
     if to not in legal:
-        raise IllegalTransition("Task", old, to)
+        raise IllegalTransition(TASK_KIND, old, to)
     entry = Move(
         from_state=old, to_state=to, actor=actor, reason=reason, attempt=status.attempt, time=now
     )
@@ -54,7 +55,7 @@ def check_session_move(old: SessionState | None, new: SessionState) -> None:
     """Raises IllegalTransition unless the table has the move; to stay is no move."""
     legal = SESSION_INITIAL if old is None else SESSION_MOVES[old]
     if new != old and new not in legal:
-        raise IllegalTransition("AgentSession", old, new)
+        raise IllegalTransition(SESSION_KIND, old, new)
 
 
 def is_final(status: TaskStatus, max_retries: int) -> bool:

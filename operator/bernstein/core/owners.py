@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.meta import API_VERSION, OwnerReference
+from bernstein.api.meta import API_VERSION, PLAN_KIND, OwnerReference
 from bernstein.api.task import Task
 
 
@@ -29,7 +29,7 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
 def plan_of(task: Task) -> OwnerReference | None:
     """The Plan that the Task belongs to; None: it was applied alone."""
     for owner in task.metadata.owner_references:
-        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, "Plan"):
+        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, PLAN_KIND):
             return owner
     return None
 

@@ -115,7 +115,7 @@ class SessionController(KindController):
                 await self._launch(key, session)
             case RunFence(name):
                 meta = session.metadata
-                owner = owner_reference("AgentSession", meta.name, meta.uid)
+                owner = owner_reference(SESSIONS.kind, meta.name, meta.uid)
                 fence = fence_job(name, key.namespace, owner, self._context.settings)
                 await job_actions.create(key, fence, self._context)
             case DeleteJob(job):

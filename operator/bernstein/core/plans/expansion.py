@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from graphlib import TopologicalSorter
 from typing import Any
 
-from bernstein.api.meta import API_VERSION
+from bernstein.api.meta import API_VERSION, PLAN_KIND, TASK_KIND
 from bernstein.api.plan import Plan, PlanSpec, Stage, Step
 from bernstein.api.task import Task, TaskSpec
 from bernstein.core import labels
@@ -32,7 +32,7 @@ def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[di
             made.append(
                 {
                     "apiVersion": API_VERSION,
-                    "kind": "Task",
+                    "kind": TASK_KIND,
                     "metadata": _metadata(plan, name, stage),
                     "spec": spec,
                 }
@@ -55,7 +55,7 @@ def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
             labels.PLAN: label_value(plan.metadata.name),
             labels.STAGE: label_value(slug(stage.name) or stage.name),
         },
-        "ownerReferences": [owner_reference("Plan", plan.metadata.name, plan.metadata.uid)],
+        "ownerReferences": [owner_reference(PLAN_KIND, plan.metadata.name, plan.metadata.uid)],
     }
 
 

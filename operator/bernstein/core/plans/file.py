@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from bernstein.api.meta import API_VERSION
+from bernstein.api.meta import API_VERSION, PLAN_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.core import labels, names
 from bernstein.core.plans.fields import plan_spec
@@ -138,7 +138,7 @@ def plan_object(
     if namespace:
         metadata["namespace"] = namespace
     metadata["annotations"] = {labels.CONTENT: content_digest(spec)}
-    return {"apiVersion": API_VERSION, "kind": "Plan", "metadata": metadata, "spec": spec}
+    return {"apiVersion": API_VERSION, "kind": PLAN_KIND, "metadata": metadata, "spec": spec}
 
 
 def content_digest(spec: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.meta import API_VERSION
+from bernstein.api.meta import API_VERSION, SESSION_KIND, TASK_KIND
 from bernstein.api.session import AgentSessionSpec, PlanRef, TaskRef
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels, names
@@ -24,12 +24,12 @@ def session_object(snapshot: TaskSnapshot, status: TaskStatus) -> dict[str, Any]
         own_labels[labels.PLAN] = names.label_value(snapshot.plan.metadata.name)
     return {
         "apiVersion": API_VERSION,
-        "kind": "AgentSession",
+        "kind": SESSION_KIND,
         "metadata": {
             "name": name,
             "namespace": task.metadata.namespace,
             "labels": own_labels,
-            "ownerReferences": [owner_reference("Task", meta.name, meta.uid)],
+            "ownerReferences": [owner_reference(TASK_KIND, meta.name, meta.uid)],
             "finalizers": [labels.FINALIZER],
         },
         "spec": _spec(snapshot, status).dump(),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bernstein.api.pod import Check
 from bernstein.api.project import GateSettings, ProjectSpec
 from bernstein.api.signals import Signal
+from bernstein.api.verification import VerdictReason
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.signal import SignalCommand
@@ -72,7 +73,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         pinned=built_in.pinned if built_in else (),
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
-        skipped=None if subject.meets(condition) else "ConditionNotMet",
+        skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
 
 

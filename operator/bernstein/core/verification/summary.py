@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.verification import CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
 
@@ -25,12 +25,13 @@ def digest_of_checks(checks: Iterable[CheckSpec]) -> str:
 
 def passed(results: Iterable[CheckResult]) -> bool:
     """Every required check Passed, was Bypassed, or was Skipped for a reason that excuses it."""
-    return all(_excused(r) for r in results if r.required)
+    return all(satisfies(r) for r in results if r.required)
 
 
-def _excused(result: CheckResult) -> bool:
+def satisfies(result: CheckResult) -> bool:
+    """Whether work may go on with this verdict, if the check is required."""
     if result.verdict == "Skipped":
-        return result.reason in ("ConditionNotMet", "NoBaseline")
+        return result.reason == VerdictReason.CONDITION_NOT_MET
     return result.verdict in ("Passed", "Bypassed")
 
 
@@ -51,7 +52,7 @@ def which(results: Iterable[CheckResult]) -> str:
 
 
 def ran_out_of_memory(results: Iterable[CheckResult]) -> bool:
-    return any(result.reason == "OutOfMemory" for result in results)
+    return any(result.reason == VerdictReason.OUT_OF_MEMORY for result in results)
 
 
 def errored(results: Iterable[CheckResult]) -> list[CheckResult]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS, INSPECT, InspectResult, load
 from bernstein.api.project import Gates
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import AbandonedCheck, CheckResult
+from bernstein.api.verification import AbandonedCheck, CheckResult, VerdictReason
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import SIGNAL, CheckSpec
 from bernstein.core import diagnosis, pods, runs
@@ -136,7 +136,7 @@ def verdicts(
         elif check.command is not None:
             job = jobs.get(check.name)
             if job is None and in_turn and not passed(results):
-                results.append(_result(check, "Skipped", "NotReached"))
+                results.append(_result(check, "Skipped", VerdictReason.NOT_REACHED))
             elif job is None or not runs.is_over(job, now):
                 return None
             else:
@@ -190,12 +190,14 @@ def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) 
         answers = {v.name: v for v in load(InspectResult, ended.get("message") or "").verdicts}
     except ValueError as error:
         text = str(error)
-        return lambda check: _result(check, "Errored", "NoVerdict", text)
+        return lambda check: _result(check, "Errored", VerdictReason.NO_VERDICT, text)
 
     def judge(check: CheckSpec) -> CheckResult:
         answer = answers.get(check.name)
         if answer is None:
-            return _result(check, "Errored", "NoVerdict", "the inspect Job said nothing of it")
+            return _result(
+                check, "Errored", VerdictReason.NO_VERDICT, "the inspect Job said nothing of it"
+            )
         return _result(check, answer.verdict, answer.reason, answer.excerpt)
 
     return judge
@@ -266,9 +268,11 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     if problem is not None:
         return _result(check, "Errored", problem.reason, problem.message)
     if not ended:
-        return _result(check, "Errored", job.failed or "NoVerdict", "the check did not run")
+        return _result(
+            check, "Errored", job.failed or VerdictReason.NO_VERDICT, "the check did not run"
+        )
     if ended.get("reason") == "OOMKilled":
-        return _result(check, "Failed", "OutOfMemory", "the check ran out of memory")
+        return _result(check, "Failed", VerdictReason.OUT_OF_MEMORY, "the check ran out of memory")
     if took is not None and took > check.timeout + _SLACK:
         return _timed_out(check, excerpt)
     if pods.could_not_start(ended) or code in (127, 128):
@@ -277,7 +281,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
         )
     if code == 0:
         return _result(check, "Passed")
-    return _result(check, "Failed", "ExitCode", f"exit code {code}\n{excerpt}")
+    return _result(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
 
 
 def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None:
@@ -286,10 +290,12 @@ def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None
         took = _seconds(ended)
         if took is not None and took < check.timeout - _SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
-            return _result(check, "Errored", "StartedLate", text)
+            return _result(check, "Errored", VerdictReason.STARTED_LATE, text)
         return _timed_out(check, _printed(ended))
     if pods.is_disrupted(pod) or pods.is_deleting(pod):
         return _result(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
     if pods.reason(pod) == "Evicted":
-        return _result(check, "Failed", "ResourceLimit", str(pod["status"].get("message", "")))
+        return _result(
+            check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))
+        )
     return None

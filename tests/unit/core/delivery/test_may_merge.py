@@ -66,7 +66,9 @@ def test_a_check_that_is_another_one_by_now_forbids_it(changed: dict[str, Any]) 
     assert not may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked])
 
 
-@pytest.mark.parametrize("changed", [{"timeout": 9}, {"title": "x"}, {"skipped": "NoBaseline"}])
+@pytest.mark.parametrize(
+    "changed", [{"timeout": 9}, {"title": "x"}, {"skipped": "ConditionNotMet"}]
+)
 def test_what_does_not_change_the_question_forbids_nothing(changed: dict[str, Any]) -> None:
     now_asked = replace(LINT, **changed)
 
