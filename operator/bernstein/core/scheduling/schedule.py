@@ -102,7 +102,7 @@ def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decima
 
 
 def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime) -> bool:
-    """Whether nothing but time is between the Task and its turn to try again."""
+    """Whether nothing but time keeps the Task from trying again."""
     wait = own[waiter.task.metadata.name]
     is_held = wait is not None and wait.by is chain.held
     return is_held and chain.first(chain.OTHERS, waiter, now) is None
