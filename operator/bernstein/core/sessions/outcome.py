@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bernstein.agents.adapter import RETRY_LIMIT
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import (
     AGENT,
@@ -20,6 +21,7 @@ from bernstein.api.session import AgentSession, Outcome, Work
 from bernstein.api.states import SessionState
 from bernstein.core import diagnosis, pods
 from bernstein.core.jobs import JobView
+from bernstein.core.money.plausible import MOST_TOKENS
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import text as sanitise
@@ -94,11 +96,15 @@ def _reported(session: AgentSession) -> UsageCounts | None:
 def counts(usage: Usage) -> UsageCounts:
     """A program's usage as statuses carry it."""
     return UsageCounts(
-        input=usage.input,
-        output=usage.output,
-        cache_read=usage.cache_read,
-        cache_write=usage.cache_write,
+        input=_count(usage.input),
+        output=_count(usage.output),
+        cache_read=_count(usage.cache_read),
+        cache_write=_count(usage.cache_write),
     )
+
+
+def _count(tokens: int) -> int:
+    return min(max(tokens, 0), MOST_TOKENS)
 
 
 def _recorded(pod: Object) -> RecorderResult | None:
@@ -221,7 +227,8 @@ def _after_run(
         text = "no sign of activity; it was stopped"
         return failed(Reason.STALLED, text, started=True).model_copy(update=facts)
     if final.outcome != "Succeeded":
-        facts["retry_after_seconds"] = final.retry_after
+        if final.retry_after is not None:
+            facts["retry_after_seconds"] = min(max(final.retry_after, 0), RETRY_LIMIT)
         message = final.message or f"the agent ended with exit code {code}"
         return failed(final.outcome, message, started=True).model_copy(update=facts)
     if code != 0:
