@@ -308,12 +308,14 @@ class InspectResult:
 
 @dataclass(frozen=True, slots=True)
 class BeginConfig:
-    """Make `integration` at the tip of `target`, unless it exists."""
+    """Make `integration` at the tip of `target`."""
 
     remote: Remote
     target: str
     integration: str
     git_dir: str
+    again: bool = False
+    """An earlier Job of this Plan may have made it, at an earlier tip."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,10 +177,12 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
+    foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
     status = _phase(goes_on(status).model_copy(update={"jobs": number}), "Starting")
     job = snapshot.jobs.get(name)
     if job is None:
-        return PlanDecision(status, (RunBegin(name, target, integration),))
+        again = number > 0 and not foreign
+        return PlanDecision(status, (RunBegin(name, target, integration, again),))
     result = result_of(BeginResult, job, BEGIN, now)
     if result is None:
         return PlanDecision(status, (), LOOK_AGAIN_SECONDS)
