@@ -43,7 +43,10 @@ SESSION_PATH = "/v1/sessions/{namespace}/{name}"
 CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
-"""Bytes one container may leave; the kubelet cuts at 4096, and a pod's containers share 12 KiB."""
+"""Bytes one container may leave; the kubelet cuts at 4096."""
+TERMINATION_SHARE = 2400
+"""Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
+part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
 
 T = TypeVar("T")
 
@@ -153,12 +156,18 @@ class CommitText:
 
 @dataclass(frozen=True, slots=True)
 class TreeLimits:
-    """What a tree may hold at most. All but `depth` count only what differs from the base."""
+    """What a tree may hold at most. Bytes and `files` count only what differs from the base."""
 
     total_bytes: int = 500_000_000
     file_bytes: int = 50_000_000
     files: int = 100_000
     depth: int = 64
+    names: int = 1_000_000
+    """Of files and folders that are looked at, those that a rule ignores included."""
+    rules: int = 20_000
+    """Of all `.gitignore` files together."""
+    rule_seconds: float = 10
+    """CPU time to read and try these rules."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from bernstein.core.plans.validation import validate_plan
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in ("Plan", "Project", "Task")}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _STEP = "stages[0].steps[0]"
-_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "constraints",
-                  "contextFiles", "maxRetries", "cancel")  # fmt: skip
+_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages",
+                  "constraints", "contextFiles", "maxRetries", "cancel")  # fmt: skip
 
 
 def is_ours(data: object) -> bool:

@@ -111,7 +111,9 @@ def _owner_uid(task: Object) -> str | None:
 
 def _upstream_first(tasks: tuple[Object, ...]) -> list[Object]:
     """Every Task after those that it depends on, so that it is never seen without them."""
-    by_name = {task["metadata"]["name"]: task for task in tasks}
-    graph = {name: task["spec"].get("dependsOn", ()) for name, task in by_name.items()}
+    stages: dict[str, list[Object]] = {}
+    for task in tasks:
+        stages.setdefault(task["spec"]["stage"], []).append(task)
+    graph = {name: of[0]["spec"].get("dependsOnStages", ()) for name, of in stages.items()}
     order = TopologicalSorter(graph).static_order()
-    return [by_name[name] for name in order if name in by_name]
+    return [task for name in order for task in stages.get(name, ())]

@@ -123,7 +123,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
-        missing = tuple(o for o in objects if not is_made(o, snapshot.tasks))
+        missing = tuple(o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
         actions.append(CreateTasks(missing))
         names_made = (o["metadata"]["name"] for o in objects)
         rows = in_place(snapshot.plan.spec, status.tasks, names_made)

@@ -17,8 +17,6 @@ MOST_SIGNALS = 200
 """Different ones in a Plan: with the gates that a Project can have, at most MOST_CHECKS."""
 _ROW_BYTES = 340
 """Of a Task's row in the status, beside the name of its stage."""
-_NAME_BYTES = 50
-"""Of a Task's name in another's `dependsOn`."""
 
 
 def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
@@ -47,7 +45,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
         yield (
             "stages",
             f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
-            "has the plan's constraints and context_files and the names of all Tasks that it "
+            "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
 
@@ -55,11 +53,9 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
 def _of_tasks(spec: PlanSpec) -> int:
     every = _bytes([*spec.constraints, *spec.context_files, spec.name])
     graph = dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
-    sizes = {stage.name: len(stage.steps) for stage in spec.stages}
     total = 0
     for stage in spec.stages:
-        upstream = sum(sizes.get(name, 0) for name in graph[stage.name])
-        each = every + _of_stage(stage) + upstream * _NAME_BYTES
+        each = every + _of_stage(stage) + _bytes(graph[stage.name])
         total += sum(each + _bytes(step.dump()) for step in stage.steps)
     return total
 

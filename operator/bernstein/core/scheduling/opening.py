@@ -75,7 +75,8 @@ def _with_dependencies(
     snapshot: TaskSnapshot, status: TaskStatus, wait: Wait | None, now: datetime
 ) -> TaskStatus:
     """The status with the condition DependenciesMet, where the chain got as far as that link."""
-    if not snapshot.task.spec.depends_on:
+    spec = snapshot.task.spec
+    if not spec.depends_on and not spec.depends_on_stages:
         return status
     if wait is None:
         return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)

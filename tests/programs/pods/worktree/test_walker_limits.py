@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import pytest
@@ -124,3 +126,58 @@ def test_large_batches_are_written_on_the_way(
     taker = Taker(started)
     files = taker.files(taker.take())
     assert all(files[f"f{i}"] == bytes([i]) * 400 for i in range(9))
+
+
+BOMBS: dict[str, Callable[[], dict[str, str]]] = {
+    "a hundred thousand rules": lambda: {".gitignore": "".join(f"x{i}\n" for i in range(100_000))},
+    "rules of brackets": lambda: {".gitignore": f"{'[!a]*' * 800}\n" * 200},
+    "a long rule": lambda: {".gitignore": "[!a]" * 2000},
+    "rules in every folder": lambda: {
+        f"d{n}/.gitignore": "".join(f"x{i}\n" for i in range(1000)) for n in range(30)
+    },
+    "rules that match late": lambda: {
+        ".gitignore": "".join(f"*a*b*{i}\n" for i in range(15_000)),
+        **{f"{'ab' * 60}{n}": "" for n in range(300)},
+    },
+}
+LITTLE = TreeLimits(rule_seconds=0.5)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_rules_of_gitignore_take_little_time_or_the_tree_is_too_large(
+    started: Volumes, bomb: str
+) -> None:
+    write(started.worktree, BOMBS[bomb]())
+    began = process_time()
+
+    message = too_large(started, LITTLE)
+
+    assert "make them shorter" in message
+    assert ".gitignore" in message
+    assert process_time() - began < 5
+
+
+def test_the_bomb_would_go_off_without_a_budget(started: Volumes) -> None:
+    write(started.worktree, BOMBS["rules that match late"]())
+    began = process_time()
+
+    Taker(started, TreeLimits(rule_seconds=60, rules=10**6)).take()
+
+    assert process_time() - began > 1.5
+
+
+def test_after_too_many_rules_activity_is_still_seen(started: Volumes) -> None:
+    write(started.worktree, {".gitignore": "a\nb\nc\n", "z.py": ""})
+    taker = Taker(started, TreeLimits(rules=2))
+    with pytest.raises(PodError, match=r"\.gitignore: of all \.gitignore files, rules are over"):
+        taker.take()
+    change = (started.worktree / "z.py").stat().st_ctime_ns
+    assert taker.walker.latest_change >= change
+
+
+def test_names_are_counted_also_of_folders_and_of_what_is_ignored(started: Volumes) -> None:
+    write(started.worktree, {".gitignore": "*.o\n", **{f"f{i}.o": "" for i in range(20)}})
+    for number in range(20):
+        (started.worktree / f"empty-{number}").mkdir()
+    assert "names are over the limit of 30;" in too_large(started, TreeLimits(names=30))
+    Taker(started, TreeLimits(names=60)).take()

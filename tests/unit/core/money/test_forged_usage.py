@@ -37,10 +37,10 @@ counts = st.integers(-(2**70), 2**70)
 usages = st.builds(Usage, input=counts, output=counts, cache_read=counts, cache_write=counts)
 
 
-def over(usage: Usage, *, seconds: int = 60, **final: int) -> AgentSession:
+def over(usage: Usage, *, seconds: int = 60, retry_after: int | None = None) -> AgentSession:
     """A session of the Task `work` whose recorder left this usage after so many seconds."""
     began = session(state=WORKING, job="work-s1", started_at=at(-seconds))
-    said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", **final))
+    said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", retry_after=retry_after))
     pod = agent_pod(1, recorder=ended("recorder", said=said))
     found = sessions.decide(sessions.Snapshot(began, job("work-s1", pod), True), at(0))
     status = AgentSessionStatus.model_validate(found.status.dump())
