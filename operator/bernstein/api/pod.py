@@ -156,18 +156,12 @@ class CommitText:
 
 @dataclass(frozen=True, slots=True)
 class TreeLimits:
-    """What a tree may hold at most. Bytes and `files` count only what differs from the base."""
+    """What a tree may hold at most. All but `depth` count only what differs from the base."""
 
     total_bytes: int = 500_000_000
     file_bytes: int = 50_000_000
     files: int = 100_000
     depth: int = 64
-    names: int = 1_000_000
-    """Of files and folders that are looked at, those that a rule ignores included."""
-    rules: int = 20_000
-    """Of all `.gitignore` files together."""
-    rule_seconds: float = 10
-    """CPU time to read and try these rules."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,18 @@ _SETTLED_NS = 2_000_000_000
 stamp, so it is read again next time."""
 
 
+@dataclass(frozen=True, slots=True)
+class WalkLimits:
+    """What one walk may take at most, whatever of the tree it takes."""
+
+    names: int = 1_000_000
+    """Of files and folders that are looked at, those that a rule ignores included."""
+    rules: int = 20_000
+    """Of all `.gitignore` files together."""
+    rule_seconds: float = 10
+    """CPU time to read and try these rules."""
+
+
 class TreeTooLargeError(PodError):
     """The tree is over one of the limits."""
 
@@ -126,6 +138,7 @@ class Walker:
         worktree: str,
         base: Mapping[bytes, Entry],
         limits: TreeLimits,
+        walks: WalkLimits | None = None,
     ) -> None:
         """Open the tree; `base` holds the entries of the commit that it started from.
 
@@ -134,6 +147,7 @@ class Walker:
         self._root = os.open(worktree, nofollow.FOLDER)
         self._base = base
         self._limits = limits
+        self._walks = walks or WalkLimits()
         self._base_folders = {folder for path in base for folder in _parents(path)}
         self._cache: dict[bytes, tuple[_StatKey, Entry]] = {}
         self._refused: set[str] = set()
@@ -162,7 +176,7 @@ class Walker:
 
         Raises TreeTooLargeError.
         """
-        current = _Walk(store, Budget(self._limits.rules, self._limits.rule_seconds))
+        current = _Walk(store, Budget(self._walks.rules, self._walks.rule_seconds))
         root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
             self._folder(current, root, b"", (), ignored=False)
@@ -218,8 +232,8 @@ class Walker:
         *,
         ignored: bool,
     ) -> None:
-        if current.names > self._limits.names:
-            raise TreeTooLargeError(path, "names are", self._limits.names)
+        if current.names > self._walks.names:
+            raise TreeTooLargeError(path, "names are", self._walks.names)
         if forbidden_names.is_git_directory(name):
             return
         folder = stat.S_ISDIR(st.st_mode)

@@ -11,12 +11,15 @@ import pytest
 
 from bernstein.api.pod import TreeLimits
 from bernstein.pods.errors import PodError
+from bernstein.pods.worktree.walker import WalkLimits
 from tests.programs.pods.agent_pod import Taker, Volumes, write
 
 
-def too_large(volumes: Volumes, limits: TreeLimits) -> str:
+def too_large(
+    volumes: Volumes, limits: TreeLimits | None = None, walks: WalkLimits | None = None
+) -> str:
     with pytest.raises(PodError) as raised:
-        Taker(volumes, limits).take()
+        Taker(volumes, limits, walks).take()
     assert raised.value.reason == "SnapshotTooLarge"
     return raised.value.message
 
@@ -128,7 +131,7 @@ def test_large_batches_are_written_on_the_way(
     assert all(files[f"f{i}"] == bytes([i]) * 400 for i in range(9))
 
 
-BOMBS: dict[str, Callable[[], dict[str, str]]] = {
+BOMBS: dict[str, Callable[[], dict[str, bytes | str]]] = {
     "a hundred thousand rules": lambda: {".gitignore": "".join(f"x{i}\n" for i in range(100_000))},
     "rules of brackets": lambda: {".gitignore": f"{'[!a]*' * 800}\n" * 200},
     "a long rule": lambda: {".gitignore": "[!a]" * 2000},
@@ -140,7 +143,7 @@ BOMBS: dict[str, Callable[[], dict[str, str]]] = {
         **{f"{'ab' * 60}{n}": "" for n in range(300)},
     },
 }
-LITTLE = TreeLimits(rule_seconds=0.5)
+LITTLE = WalkLimits(rule_seconds=0.5)
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
@@ -150,7 +153,7 @@ def test_rules_of_gitignore_take_little_time_or_the_tree_is_too_large(
     write(started.worktree, BOMBS[bomb]())
     began = process_time()
 
-    message = too_large(started, LITTLE)
+    message = too_large(started, walks=LITTLE)
 
     assert "make them shorter" in message
     assert ".gitignore" in message
@@ -161,14 +164,14 @@ def test_the_bomb_would_go_off_without_a_budget(started: Volumes) -> None:
     write(started.worktree, BOMBS["rules that match late"]())
     began = process_time()
 
-    Taker(started, TreeLimits(rule_seconds=60, rules=10**6)).take()
+    Taker(started, TreeLimits(), WalkLimits(rule_seconds=60, rules=10**6)).take()
 
     assert process_time() - began > 1.5
 
 
 def test_after_too_many_rules_activity_is_still_seen(started: Volumes) -> None:
     write(started.worktree, {".gitignore": "a\nb\nc\n", "z.py": ""})
-    taker = Taker(started, TreeLimits(rules=2))
+    taker = Taker(started, TreeLimits(), WalkLimits(rules=2))
     with pytest.raises(PodError, match=r"\.gitignore: of all \.gitignore files, rules are over"):
         taker.take()
     change = (started.worktree / "z.py").stat().st_ctime_ns
@@ -179,5 +182,5 @@ def test_names_are_counted_also_of_folders_and_of_what_is_ignored(started: Volum
     write(started.worktree, {".gitignore": "*.o\n", **{f"f{i}.o": "" for i in range(20)}})
     for number in range(20):
         (started.worktree / f"empty-{number}").mkdir()
-    assert "names are over the limit of 30;" in too_large(started, TreeLimits(names=30))
-    Taker(started, TreeLimits(names=60)).take()
+    assert "names are over the limit of 30;" in too_large(started, walks=WalkLimits(names=30))
+    Taker(started, TreeLimits(), WalkLimits(names=60)).take()
