@@ -45,7 +45,7 @@ def test_a_check_reaches_what_the_project_adds(world: MakeWorld) -> None:
     assert by_a_check(here, API, SERVER) == [f"not {API}", f"reached {SERVER}"]
 
 
-LISTEN = "import socket, time; socket.create_server(('', 8000)); time.sleep(240)"
+LISTEN = "import socket, time; server = socket.create_server(('', 8000)); time.sleep(240)"
 
 
 @pytest.mark.parametrize("policy", ["Managed", "Unmanaged"])

@@ -53,7 +53,7 @@ def of_task(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:
 
 def of_plan(plan: Plan, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status that was decided, with its conditions; `plan` as it was read."""
-    if status.ended_at is not None:
+    if status.ended_at is not None and status.phase != "Failed":
         status = goes_on(status)
     status = _since(plan.status.waiting, status, WaitScope.PLAN)
     return _with(status, _of_plan(plan, status), now)
@@ -103,6 +103,12 @@ def _ended(truth: Truth, reason: str, message: str) -> _Conditions:
     return {ConditionType.SUCCEEDED: _Said(truth, reason, message)}
 
 
+def _failed(waiting: Waiting) -> _Conditions:
+    """It ended without success, and a person must look at why."""
+    cause, _ = parted(waiting.message)
+    return _ended("False", waiting.reason, cause.rstrip(".")) | _waits(waiting)
+
+
 # --- Tasks ----------------------------------------------------------------------------------------
 
 
@@ -113,8 +119,7 @@ def _of_task(task: Task, status: TaskStatus) -> _Conditions:
     if status.state is TaskState.CANCELLED:
         return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
     if waiting is not None and is_final(status, task.spec.max_retries):
-        cause, _ = parted(waiting.message)
-        return _ended("False", waiting.reason, cause.rstrip(".")) | _waits(waiting)
+        return _failed(waiting)
     if waiting is not None:
         return _waits(waiting)
     if cancel is not None and not (status.delivery and status.delivery.step == "Landing"):
@@ -161,6 +166,8 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     waiting, cancel = status.waiting, plan.spec.cancel
     if status.ended_at is not None and status.phase == "Succeeded":
         return _ended("True", "Delivered", "verified and merged")
+    if status.ended_at is not None and waiting is not None:
+        return _failed(waiting)
     if status.ended_at is not None:
         return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
     if waiting is not None:

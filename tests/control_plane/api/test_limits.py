@@ -59,6 +59,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": Example("demo", "a.b"),
     r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$": Example("demo", "a_b"),
     r"^[-._a-zA-Z0-9]+$": Example("ca.crt", "a/b"),
+    r"^\$?[0-9]{1,9}(\.[0-9]{1,6})?$": Example("$1", "$1.0000001", "$123456789.123456"),
     r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),

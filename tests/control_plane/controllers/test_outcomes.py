@@ -267,9 +267,9 @@ async def test_a_usage_limit_waits_as_long_as_the_provider_says(world: World) ->
     await world.task("one", maxRetries=0)
     task = await world.task_in("one", "Closed")
     # It waits for so short a time that a look at the Task might miss it.
-    patches = await world.patches("one")
-    said = [p.get("state") or queued({"status": p}) for p in patches]
-    assert said[2:6] == ["InProgress", "Open", "UsageLimited", "Claimed"]
+    moved = [p for p in await world.patches("one") if "state" in p]
+    assert [p["state"] for p in moved[2:5]] == ["InProgress", "Open", "Claimed"]
+    assert queued({"status": moved[3]}) == "UsageLimited"
     assert attempts(task) == [("UsageLimited", False), ("Succeeded", True)]
     first, second = (m["time"] for m in task["status"]["history"] if m["toState"] == "Claimed")
     waited = datetime.fromisoformat(second) - datetime.fromisoformat(first)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from bernstein.kube.resource import JOBS, PODS
-from tests.control_plane.controllers.kubelet import nothing
+from tests.control_plane.conftest import Tools
+from tests.control_plane.controllers.kubelet import nothing, works
 from tests.control_plane.controllers.world import World, condition, stage
 from tests.control_plane.objects import PLANS, TASKS
 
@@ -108,6 +111,26 @@ async def test_a_plan_whose_task_was_deleted_fails_and_names_it(world: World) ->
     await world.delete(TASKS, "short-a-two")
     plan = await world.stalled(PLANS, "short", "TaskFailed")
     assert "short-a-two" in condition(plan, "Stalled")["message"]
+
+
+async def test_kubectl_can_wait_for_the_end_of_a_plan_that_fails(
+    world: World, tools: Tools
+) -> None:
+    world.kubelet.on("agent", works(outcome="AgentFailed", message="I gave up"))
+    await world.start()
+    await world.plan("short", [stage("a", "one")])
+    plan = ("wait", "plan/short", "-n", world.namespace)
+
+    ended = await asyncio.to_thread(
+        tools.kubectl, *plan, "--for=jsonpath={.status.endedAt}", "--timeout=60s"
+    )
+    well = await asyncio.to_thread(
+        tools.run, "kubectl", *plan, "--for=condition=Succeeded", "--timeout=1s"
+    )
+
+    assert "condition met" in ended
+    assert well.returncode != 0
+    await world.stalled(PLANS, "short", "TaskFailed")
 
 
 async def test_stages_in_any_order_raise_no_false_alarm(world: World) -> None:

@@ -171,7 +171,17 @@ def _follows(pair: Pair) -> bool:
     return "tries first" in str(_waiting(pair)[1].get("message"))
 
 
+def _has_failed(pair: Pair) -> bool:
+    return bool(pair.today["phase"] == "Failed" == pair.recorded["phase"])
+
+
 WAITING = (
+    Change(
+        "a Plan of which nothing can go on has ended, without success",
+        "Plan",
+        ("conditions.Succeeded", "endedAt"),
+        _has_failed,
+    ),
     Change(
         "what a Task tries again has no time to wait for any more",
         "Task",

@@ -9,7 +9,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
-from bernstein.core.fsm import ACTIVE, VERIFYING
+from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.tally import failed_for_good
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
@@ -48,14 +48,31 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     cause = None if going else _what_stops(snapshot)
     if cause is not None:
         reason, text, remedy = cause
-        phase = "Failed" if reason == Reason.TASK_FAILED else "Stalled"
-        stalled = goes_on(status).model_copy(update={"phase": phase})
+        failed = reason == Reason.TASK_FAILED
+        ended = (snapshot.plan.status.ended_at or now) if failed and _is_over(snapshot) else None
+        update = {"phase": "Failed" if failed else "Stalled", "ended_at": ended}
+        stalled = goes_on(status).model_copy(update=update)
         return waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
     running = goes_on(status).model_copy(update={"phase": "Running"})
     waiting = [t for t in going or snapshot.tasks.values() if _only_waits(t)]
     if len(waiting) < len(going):
         return running
     return _waits_like(min(waiting, key=_order, default=None), running, now)
+
+
+def _is_over(snapshot: PlanSnapshot) -> bool:
+    """Whether nothing that a person might mend lets another Task of the Plan go on.
+
+    A Task that was never seen may still come.
+    """
+
+    def is_over(task: Task) -> bool:
+        waiting = task.status.waiting
+        never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
+        return never_starts or is_final(task.status, task.spec.max_retries)
+
+    seen = all(row.name in snapshot.tasks or row.uid for row in snapshot.plan.status.tasks)
+    return seen and all(map(is_over, snapshot.tasks.values()))
 
 
 def _only_waits(task: Task) -> bool:

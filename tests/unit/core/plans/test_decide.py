@@ -395,6 +395,35 @@ def test_a_plan_runs_while_anything_moves_and_else_names_what_stops_it(
     assert ("Reconciling" in told(found.conditions)) is (reason is None)
 
 
+@pytest.mark.parametrize("tasks", [(GIVEN_UP,), (GIVEN_UP, DEPENDANT)])
+def test_a_plan_of_which_nothing_can_go_on_has_ended(tasks: tuple[Task, ...]) -> None:
+    found = look(objects.plan(), *tasks).status
+    later = look(objects.plan(status=found), *tasks, now=60).status
+
+    told_of = conditions.find(found.conditions, "Succeeded")
+    assert told_of is not None
+    assert (told_of.status, told_of.reason, found.ended_at) == ("False", "TaskFailed", NOW)
+    assert stalled_for(found.conditions) == "TaskFailed"
+    assert later == found
+
+
+@pytest.mark.parametrize("other", [NO_SECRET, CONFLICT])
+def test_a_failed_plan_with_a_task_that_a_person_can_help_has_not_ended(other: Task) -> None:
+    found = look(objects.plan(), GIVEN_UP, other).status
+
+    assert (found.phase, found.ended_at) == ("Failed", None)
+    assert conditions.find(found.conditions, "Succeeded") is None
+
+
+@pytest.mark.parametrize(("uid", "ended"), [("u1", True), (None, False)])
+def test_a_task_that_was_never_seen_may_still_come(uid: str | None, ended: bool) -> None:
+    known = PlanStatus(tasks=(PlanTask(name="a", stage="build", uid=uid),), expanded=True)
+
+    found = look(objects.plan(status=known), objects.task("b", status=closed(1))).status
+
+    assert (found.phase, found.ended_at is not None) == ("Failed", ended)
+
+
 def test_a_failed_plan_names_the_tasks_and_what_is_left_to_do() -> None:
     stall = conditions.find(look(objects.plan(), GIVEN_UP).status.conditions, "Stalled")
 
