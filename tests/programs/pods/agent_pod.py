@@ -10,8 +10,9 @@ from typing import Any
 
 from bernstein.api.pod import CommitText, RecorderConfig, TreeLimits
 from bernstein.pods.git.client import Git
+from bernstein.pods.worktree.limits import WalkLimits
 from bernstein.pods.worktree.objects import Commit, Objects
-from bernstein.pods.worktree.walker import Tree, Walker, WalkLimits
+from bernstein.pods.worktree.walker import Tree, Walker
 from tests.programs.pods.git_server import plain_env
 
 TEXT = CommitText("Ada", "ada@example.com", "Add a thing\n\nTask: one\n")

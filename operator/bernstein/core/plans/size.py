@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from bernstein.api.plan import PlanSpec, Stage
+from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
 
 PLAN_BYTES = 1_000_000
@@ -30,8 +31,16 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             "shorten descriptions and names of stages, or make several plans of it",
         )
-    every = (step.completion_signals for stage in spec.stages for step in stage.steps)
-    signals = len({signal.model_dump_json() for of_step in every for signal in of_step})
+    every = [s for stage in spec.stages for step in stage.steps for s in step.completion_signals]
+    expressions = {signal.contains or "" for signal in every if signal.regex}
+    characters = sum(map(len, expressions))
+    if characters > MOST_CHARACTERS:
+        yield (
+            "stages",
+            f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
+            "possible: shorten them, let steps share them, or make several plans of it",
+        )
+    signals = len({signal.model_dump_json() for signal in every})
     if signals > MOST_SIGNALS:
         yield (
             "stages",

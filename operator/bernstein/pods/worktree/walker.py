@@ -23,11 +23,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bernstein.api.pod import TreeLimits
-from bernstein.api.reasons import Reason
 from bernstein.pods import nofollow
-from bernstein.pods.errors import PodError
 from bernstein.pods.worktree import forbidden_names
 from bernstein.pods.worktree.gitignore import Budget, Rules, RulesTooLargeError
+from bernstein.pods.worktree.limits import (
+    IgnoreRulesTooLargeError,
+    TreeTooLargeError,
+    WalkLimits,
+)
 
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 
@@ -37,43 +40,6 @@ _IGNORE_FILE_BYTES = 1 << 20
 _SETTLED_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again without a new time
 stamp, so it is read again next time."""
-
-
-@dataclass(frozen=True, slots=True)
-class WalkLimits:
-    """What one walk may take at most, whatever of the tree it takes."""
-
-    names: int = 1_000_000
-    """Of files and folders that are looked at, those that a rule ignores included."""
-    rules: int = 20_000
-    """Of all `.gitignore` files together."""
-    rule_seconds: float = 10
-    """CPU time to read and try these rules."""
-
-
-class TreeTooLargeError(PodError):
-    """The tree is over one of the limits."""
-
-    def __init__(self, path: bytes, what: str, limit: int) -> None:
-        """`path` is where the limit was met; `what` says of what, such as "its bytes are"."""
-        shown = path.decode("utf-8", "backslashreplace")
-        super().__init__(
-            Reason.SNAPSHOT_TOO_LARGE,
-            f"{shown}: {what} over the limit of {limit}; let .gitignore leave it out",
-        )
-
-
-class IgnoreRulesTooLargeError(TreeTooLargeError):
-    """The `.gitignore` files themselves take too much."""
-
-    def __init__(self, path: bytes, what: str) -> None:
-        """`path` is the file or folder where the limit was met."""
-        shown = path.decode("utf-8", "backslashreplace") or "."
-        PodError.__init__(
-            self,
-            Reason.SNAPSHOT_TOO_LARGE,
-            f"{shown}: of all .gitignore files, {what}; make them shorter",
-        )
 
 
 @dataclass(frozen=True, slots=True)

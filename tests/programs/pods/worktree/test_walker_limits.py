@@ -11,7 +11,7 @@ import pytest
 
 from bernstein.api.pod import TreeLimits
 from bernstein.pods.errors import PodError
-from bernstein.pods.worktree.walker import WalkLimits
+from bernstein.pods.worktree.limits import WalkLimits
 from tests.programs.pods.agent_pod import Taker, Volumes, write
 
 

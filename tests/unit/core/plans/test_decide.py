@@ -220,24 +220,6 @@ def test_a_plan_that_cannot_begin_tries_it_again_under_a_new_number(
     assert [i.job for i in changed.actions if isinstance(i, RunBegin)] == ["web-begin-1"]
 
 
-@pytest.mark.parametrize(
-    ("reason", "believed"), [("RepositoryUnreachable", True), ("IntegrationExists", False)]
-)
-def test_a_begin_believes_an_older_ref_only_where_a_job_before_may_have_made_it(
-    reason: str, believed: bool
-) -> None:
-    new = objects.plan(begun=False)
-    first = look(new)
-    bad = job("web-begin-0", over(failed("begin", reason, "no")))
-    held = look(again(new, first), task(), jobs=(bad,))
-    assert stalled_for(held.status.conditions) == reason
-
-    probe = look(again(new, held), task(), jobs=(bad,), now=PROBE_SECONDS)
-
-    begins = [i for step in (first, probe) for i in step.actions if isinstance(i, RunBegin)]
-    assert [begin.again for begin in begins] == [False, believed]
-
-
 def test_a_plan_whose_first_job_was_drained_begins_again_at_once_and_not_for_ever() -> None:
     plan = objects.plan(begun=False)
     plan = again(plan, look(plan))

@@ -84,6 +84,22 @@ def test_as_many_different_signals_as_can_judge_a_plan_are_taken(
         assert messages == []
 
 
+@pytest.mark.parametrize("number", [29, 30])
+def test_patterns_have_so_many_characters_together_and_no_more_are_read(number: int) -> None:
+    data = plan(1, number)
+    for index, step in enumerate(data["stages"][0]["steps"]):
+        pattern = f"{index:02}" + "x" * 1000 + "("
+        step["completion_signals"] = [
+            {"type": "file_contains", "path": "a", "contains": pattern, "regex": True}
+        ]
+
+    messages = refusals(data)
+
+    broken = [message for message in messages if "invalid regular expression" in message]
+    total = [m for m in messages if "regular expressions have 30090 characters, at most" in m]
+    assert (len(broken), len(total)) == (29, number - 29)
+
+
 @pytest.mark.parametrize(
     "data",
     [
