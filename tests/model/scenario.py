@@ -199,7 +199,7 @@ class _Maker:
         if act == "delete":
             kinds = ("plans", "tasks", "tasks", "agentsessions", "jobs", "pods")
             event["kind"] = dice.pick(kinds, "kind", number)
-            ways = ("Background", "Foreground", "Background", "Orphan")
+            ways = ("Background", "Foreground")  # the chart refuses to leave anything behind
             event["propagation"] = dice.pick(ways, "way", number)
         if act == "edit project":
             event["change"] = dice.pick(

@@ -26,8 +26,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "an-orphaned-agent-and-a-late-request",
-        "Somebody deletes an agent's Job and leaves its pod, while an earlier request for the same "
-        "Job is on its way: it makes a second agent.",
+        "Where the chart's admission policies are off: somebody deletes an agent's Job and leaves "
+        "its pod, while an earlier request for the same Job is on its way: it makes a second one.",
     ),
 )
 """Whoever mends one moves its story to MENDED."""

@@ -102,7 +102,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.REPOSITORY_AUTH_FAILED: Policy(
         Retry.PROBE,
         False,
-        "Check user name and password in the Secret that the Project names.",
+        "Check the url, and user name and password in the Secret that the Project names.",
         holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_INVALID: Policy(

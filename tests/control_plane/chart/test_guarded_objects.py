@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
-from tests.control_plane.conftest import Person, eventually
+from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     KINDS,
@@ -246,6 +248,28 @@ async def test_nothing_is_left_behind_by_its_owner(
         await admin.delete(resource, "one", namespace, propagation="Orphan")
     await admin.delete(resource, "one", namespace, propagation="Foreground")
     await gone(admin, resource, namespace, "one")
+
+
+async def test_a_job_of_ours_leaves_no_pod_behind(
+    operator: Client, admin: Client, tools: Tools, namespace: str
+) -> None:
+    await operator.create(JOBS, job(namespace, "mine"))
+
+    with pytest.raises(Forbidden, match=ORPHANS_POLICY):
+        await admin.delete(JOBS, "mine", namespace, propagation="Orphan")
+    # The default of the API server is to leave it.
+    path = f"/apis/batch/v1/namespaces/{namespace}/jobs/mine"
+    silent = await asyncio.to_thread(tools.run, "kubectl", "delete", "--raw", path)
+    assert re.search(ORPHANS_POLICY, silent.stderr), silent
+    await admin.delete(JOBS, "mine", namespace, propagation="Background")
+    await gone(admin, JOBS, namespace, "mine")
+
+
+async def test_another_job_may_leave_its_pod_behind(admin: Client, namespace: str) -> None:
+    await admin.create(JOBS, plain(JOBS, namespace))
+
+    await admin.delete(JOBS, "mine", namespace, propagation="Orphan")
+    await gone(admin, JOBS, namespace, "mine")
 
 
 async def test_a_project_keeps_its_own_policies(

@@ -17,14 +17,16 @@ class GitError(PodError):
 
 
 _AUTHENTICATION = (
-    r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
+    r"Authentication failed|could not read (Username|Password)|returned error: 40[134]\b"
     r"|Permission denied \(|invalid credentials"
+    # What an account may not see, forges call not found.
+    r"|repository '[^']*' not found|Repository not found"
 )
 _UNREACHABLE = (
     r"Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
     r"|Network is unreachable|No route to host|unable to access|SSL certificate|certificate verif"
-    r"|gnutls_handshake|server certificate|Operation too slow|returned error: (30\d|404|429|5\d\d)"
-    r"|repository '[^']*' not found|does not appear to be a git repository|early EOF"
+    r"|gnutls_handshake|server certificate|Operation too slow|returned error: (30\d|429|5\d\d)"
+    r"|does not appear to be a git repository|early EOF"
     r"|unexpected disconnect|hung up unexpectedly|Empty reply|RPC failed|not valid: is this a git"
     r"|Could not read from remote repository|not (currently )?(allowed|supported)"
 )

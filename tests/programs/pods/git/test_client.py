@@ -135,14 +135,24 @@ def test_a_wrong_password_is_an_authentication_failure(tmp_path: Path, origin: O
     assert reason(lambda: repository.read_ref("main")) == "RepositoryAuthFailed"
 
 
-def test_a_missing_ref_repository_host_or_ca_has_its_reason(
+def test_a_repository_that_the_server_does_not_show_is_an_authentication_failure(
+    tmp_path: Path, origin: Origin
+) -> None:
+    """A forge answers alike whether it is not there or the account may not see it."""
+    known = origin.remote()
+    url = known.url.replace(origin.name, "absent")
+    remote = Remote(url, known.credential_dir, origin.server.ca_file)
+    absent = git.Git(git.init_bare(tmp_path / "own.git").git_dir, remote)
+    assert reason(lambda: absent.read_ref("main")) == "RepositoryAuthFailed"
+
+
+def test_a_missing_ref_host_or_ca_has_its_reason(
     tmp_path: Path, repository: git.Git, origin: Origin
 ) -> None:
     origin.commit({"a": "1"}, ref="refs/heads/main")
     assert reason(lambda: repository.fetch(["refs/heads/no:refs/heads/no"])) == "RefNotFound"
     url = origin.remote().url
     remotes = {
-        "no such repository": Remote(url.replace(origin.name, "absent"), None, None),
         "nobody listens": Remote("https://localhost:1/a.git"),
         "no such host": Remote("https://host.invalid/a.git"),
         "unknown CA": Remote(url, origin.remote().credential_dir, None),
