@@ -11,13 +11,39 @@ from typing import Any
 from bernstein.api.meta import UsageCounts
 from bernstein.api.plan import LedgerEntry, Plan, PlanStatus, PlanTask
 from bernstein.core.plans import size
-from bernstein.core.plans.rows import in_place, names_of_steps
+from bernstein.core.plans.expansion import expand
+from bernstein.core.plans.rows import in_place, names_by_stage, names_of_steps
 from bernstein.kube.json_patch import json_patch
 from bernstein.kube.writes import status_diff
 from tests.unit.core import objects
 
 STAGES, STEPS = 40, 50
 MOST = 1_000_000
+
+
+def test_tasks_of_a_plan_with_all_edges_do_not_grow_with_the_edges() -> None:
+    stages: list[dict[str, Any]] = [
+        {
+            "name": f"stage {s}",
+            "dependsOn": [f"stage {before}" for before in range(s)],
+            "steps": [{"title": f"Write part {n} of module {s}"} for n in range(STEPS)],
+        }
+        for s in range(STAGES)
+    ]
+    made: Plan = objects.plan("a-plan-with-a-name-of-usual-length", stages=stages)
+    tasks = expand(made, "default")
+    names = names_by_stage(made)
+    upstream = [
+        sum(
+            len(name) + 3
+            for stage in task["spec"].get("dependsOnStages", ())
+            for name in names[stage]
+        )
+        for task in tasks
+    ]
+    by_stage = sum(map(_bytes, tasks))
+    print(f"Tasks of all edges {by_stage}, with names {by_stage + sum(upstream)}")
+    assert by_stage < 2_500_000
 
 
 def plan() -> Plan:

@@ -265,6 +265,8 @@ class ConditionType(StrEnum):
     """A session does not report any more."""
     STOPPING = "Stopping"
     """A session was asked to end."""
+    USAGE_CUT = "UsageCut"
+    """A session reported more tokens than its time allows."""
 
 
 class Condition(Model):

@@ -43,7 +43,10 @@ SESSION_PATH = "/v1/sessions/{namespace}/{name}"
 CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
-"""Bytes one container may leave; the kubelet cuts at 4096, and a pod's containers share 12 KiB."""
+"""Bytes one container may leave; the kubelet cuts at 4096."""
+TERMINATION_SHARE = 2400
+"""Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
+part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
 
 T = TypeVar("T")
 
@@ -308,12 +311,14 @@ class InspectResult:
 
 @dataclass(frozen=True, slots=True)
 class BeginConfig:
-    """Make `integration` at the tip of `target`, unless it exists."""
+    """Make `integration` at the tip of `target`."""
 
     remote: Remote
     target: str
     integration: str
     git_dir: str
+    again: bool = False
+    """An earlier Job of this Plan may have made it, at an earlier tip."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class Reason(StrEnum):
     """A ref of ours is not where we left it: somebody else pushed to it."""
     INTEGRATION_MOVED = "IntegrationMoved"
     """A Plan's integration ref is not where its Tasks left it: somebody else pushed to it."""
+    INTEGRATION_EXISTS = "IntegrationExists"
+    """A Plan's integration ref is there before the Plan has made it: somebody else pushed it."""
     UNKNOWN_LANDING = "UnknownLanding"
     """A Task of the Plan is Merged, but in no place of the Plan's ledger of landings."""
     UNSCHEDULABLE = "Unschedulable"

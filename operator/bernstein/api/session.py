@@ -107,6 +107,10 @@ class Report(Model):
     """What the agent says that it does; not believed."""
     checkpoint: Sha | None = None
     """Last commit of unfinished work that was pushed."""
+    outcome: Annotated[str, Field(max_length=64)] | None = None
+    """What the agent's last record came to; it counts where the pod's own message is lost."""
+    no_change: bool | None = None
+    """Whether the agent said that nothing was needed."""
     finished: bool | None = None
     """Whether the agent's program has ended."""
 

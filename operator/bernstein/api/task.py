@@ -23,6 +23,7 @@ from bernstein.api.meta import (
     one_way,
 )
 from bernstein.api.older import OLDER, QueueReason, Waits
+from bernstein.api.plan import MAX_STAGES
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
@@ -48,6 +49,9 @@ class TaskSpec(Assignment):
     stage_description: Text | None = Field(default=None, description="What the stage is for.")
     depends_on: Annotated[tuple[ObjectName, ...], Field(max_length=2000)] = Field(
         default=(), description="Tasks of this namespace that must be Closed first."
+    )
+    depends_on_stages: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] = Field(
+        default=(), description="Stages of its Plan whose Tasks must all be Closed first."
     )
     constraints: Constraints = ()
     """What the agent must keep to."""
@@ -94,6 +98,8 @@ class Attempt(Model):
     """Model that worked."""
     spend_usd: Money = "0"
     """US dollars that it cost."""
+    not_taken: bool | None = None
+    """The agent ran, but a container of ours failed on what it left."""
 
 
 class TaskStatus(Waits):

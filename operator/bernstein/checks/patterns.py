@@ -9,7 +9,27 @@ from collections.abc import Iterator
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
+_ASSERTIONS = (_parser.ASSERT, _parser.ASSERT_NOT)
 _LOOK_BEHIND = "look-behind requires fixed-width pattern"
+
+
+MOST_CHARACTERS = 30_000
+"""Of all different patterns of a plan: a thousand nested groups take some milliseconds to parse."""
+
+
+class Judge:
+    """Judges the patterns of one plan, as far as they have MOST_CHARACTERS together."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._characters = 0
+
+    def problem(self, pattern: str) -> str | None:
+        """What is wrong with the pattern; None: nothing, or the plan has too many."""
+        if pattern not in self._known:
+            self._known.add(pattern)
+            self._characters += len(pattern)
+        return problem(pattern) if self._characters <= MOST_CHARACTERS else None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -38,7 +58,8 @@ def _look_behind_widths(parsed: Any) -> Iterator[tuple[int, int]]:
     pending: list[Any] = [parsed]
     while pending:
         part = pending.pop()
-        if isinstance(part, tuple) and part[:1] in ((_parser.ASSERT,), (_parser.ASSERT_NOT,)):
+        # By identity: the number of a group, or a character in a class, may be the same number.
+        if isinstance(part, tuple) and any(part[0] is word for word in _ASSERTIONS if part):
             direction, inner = part[1]
             if direction < 0:
                 yield inner.getwidth()

@@ -22,8 +22,8 @@ _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _STEP = "stages[0].steps[0]"
-_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "constraints",
-                  "contextFiles", "maxRetries", "cancel")  # fmt: skip
+_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages",
+                  "constraints", "contextFiles", "maxRetries", "cancel")  # fmt: skip
 
 
 def is_ours(data: object) -> bool:

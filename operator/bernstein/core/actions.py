@@ -136,6 +136,8 @@ class RunBegin:
     job: str
     target: str
     integration: str
+    again: bool = False
+    """An earlier one may have made it."""
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,11 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "refs/bernstein/.",
         holds=WaitScope.PLAN,
     ),
+    Reason.INTEGRATION_EXISTS: Policy(
+        Retry.PROBE,
+        False,
+        "Delete that ref on the git server, and let nobody else push to refs/bernstein/.",
+    ),
     Reason.UNKNOWN_LANDING: Policy(
         Retry.NEVER,
         False,

@@ -47,7 +47,10 @@ def text(value: str, limit: int) -> str:
     """
     bounded = value[: limit * 4 + 4096]  # what is shown never needs more, whatever is dropped
     plain = _ESCAPE_SEQUENCE.sub("", bounded).replace("\r\n", "\n").replace("\r", "\n")
-    shown = "".join(_visible(c) for c in plain.replace("\t", "    "))
+    spaced = plain.replace("\t", "    ")
+    # Most texts are our own words, and a status has several of them.
+    is_plain = spaced.isascii() and spaced.isprintable()
+    shown = spaced if is_plain else "".join(_visible(c) for c in spaced)
     # Not by a pattern: that would look for the end of every run of spaces from each of them.
     shown = "\n".join(row.rstrip(" ") for row in shown.split("\n"))
     shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")

@@ -53,6 +53,7 @@ def task_record(task: Task) -> Document:
         "complexity": spec.complexity,
         "estimated_minutes": spec.estimated_minutes or STEP_MINUTES,
         "depends_on": list(spec.depends_on),
+        "depends_on_stages": list(spec.depends_on_stages),
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
         "plan": None if plan is None else plan.name,

@@ -16,6 +16,24 @@ from bernstein.core.jobs import JobView
 
 
 @dataclass(frozen=True)
+class Upstream:
+    """Tasks that others depend on, in the Plan's order."""
+
+    missing: str | None = None
+    """Name of the first that does not exist."""
+    ended: Task | None = None
+    """The first that will never be Closed."""
+    stuck: Task | None = None
+    """The first that itself waits for what never comes."""
+    waiting: tuple[Task, ...] = ()
+    """Those that are not Closed yet, where all may be."""
+
+
+StageMemo = dict[str, dict[str, Upstream]]
+"""By uid of the Plan, then by stage: one look for all Tasks that depend on its stages."""
+
+
+@dataclass(frozen=True)
 class TaskSnapshot:
     """Everything that the decision about one Task looks at."""
 
@@ -33,6 +51,8 @@ class TaskSnapshot:
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
+    stages: StageMemo = field(default_factory=dict)
+    """What was found of stages so far; snapshots of one moment share it."""
 
     @property
     def status(self) -> TaskStatus:

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
         signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it
     try:
         result = _run(program)
-        termination.write(result)
+        termination.write(result, program)
     except PodError as error:
         return _failed(error.reason, error.message, program)
     except Terminated:
@@ -51,7 +51,7 @@ def _run(program: str) -> Any:
 
 
 def _failed(reason: str, message: str, program: str = "") -> int:
-    termination.write_failure(reason, message)
+    termination.write_failure(reason, message, program)
     log.event("failed", program=program, reason=reason, message=message)
     return 1
 

@@ -10,29 +10,35 @@ from bernstein.api import pod
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
-_MESSAGE_LIMITS = (1500, 300)
-"""Characters of a failure's message: the second is for texts that do not fit at the first. In JSON
-one character may take 12 bytes."""
+_MESSAGE_LIMITS = (1500, 300, 100)
+"""Characters of a failure's message: the later ones are for texts that do not fit at the first. In
+JSON one character may take 12 bytes."""
 
 
-def write(result: Any) -> None:
+def limit(program: str) -> int:
+    """Bytes that the program's result may take."""
+    beside_an_agent = program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER)
+    return pod.TERMINATION_SHARE if beside_an_agent else pod.TERMINATION_LIMIT
+
+
+def write(result: Any, program: str = "") -> None:
     """Leave `result`, one of the dataclasses of `bernstein.api.pod`.
 
     Raises ValueError when it does not fit: the kubelet would cut it, and half of it is no JSON.
     """
-    if not fits(result):
-        raise ValueError(f"the result takes over {pod.TERMINATION_LIMIT} bytes")
+    if not fits(result, program):
+        raise ValueError(f"the result takes over {limit(program)} bytes")
     # Written in place: the kubelet mounts this one file, so a rename would not reach it.
     path = Path(os.environ.get(PATH_VARIABLE, pod.TERMINATION_LOG))
     path.write_text(pod.dump(result))
 
 
-def write_failure(reason: str, message: str) -> None:
+def write_failure(reason: str, message: str, program: str = "") -> None:
     """Leave why the program failed; the message is sanitised and cut to fit."""
-    failures = (pod.Failure(reason, sanitise.text(message, limit)) for limit in _MESSAGE_LIMITS)
-    write(next(filter(fits, failures)))
+    failures = (pod.Failure(reason, sanitise.text(message, most)) for most in _MESSAGE_LIMITS)
+    write(next(failure for failure in failures if fits(failure, program)), program)
 
 
-def fits(result: Any) -> bool:
-    """Whether the result is short enough to be left whole."""
-    return len(pod.dump(result)) <= pod.TERMINATION_LIMIT
+def fits(result: Any, program: str = "") -> bool:
+    """Whether the program's result is short enough to be left whole; its JSON is ASCII."""
+    return len(pod.dump(result)) <= limit(program)

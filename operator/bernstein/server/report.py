@@ -49,6 +49,13 @@ class Heartbeat(Body):
     checkpoint: Sha | None = None
 
 
+class FinalBody(Body):
+    """How the agent ended, by its own last record."""
+
+    outcome: Annotated[str, Field(max_length=64)]
+    no_change: bool = False
+
+
 class ResultBody(Body):
     """The part of the recorder's result that the report takes over."""
 
@@ -56,6 +63,7 @@ class ResultBody(Body):
     sha: Sha
     usage: UsageBody
     model: str | None = None
+    final: FinalBody | None = None
 
 
 def parse(kind: type[Heartbeat] | type[ResultBody], data: dict[str, Any]) -> Any:
@@ -108,6 +116,8 @@ def after_result(old: Report | None, result: ResultBody, now: datetime) -> tuple
             "usage": _at_least(before.usage, result.usage),
             "model": line(result.model or "", 300) or before.model,
             "checkpoint": result.sha if result.sha != result.base else before.checkpoint,
+            "outcome": line(result.final.outcome, 64) if result.final else None,
+            "no_change": result.final.no_change if result.final else None,
             "finished": True,
         }
     )

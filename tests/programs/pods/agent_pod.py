@@ -10,6 +10,7 @@ from typing import Any
 
 from bernstein.api.pod import CommitText, RecorderConfig, TreeLimits
 from bernstein.pods.git.client import Git
+from bernstein.pods.worktree.limits import WalkLimits
 from bernstein.pods.worktree.objects import Commit, Objects
 from bernstein.pods.worktree.walker import Tree, Walker
 from tests.programs.pods.git_server import plain_env
@@ -108,11 +109,16 @@ class Volumes:
 class Taker:
     """Walker and repository of a recorder, without the loop around them."""
 
-    def __init__(self, volumes: Volumes, limits: TreeLimits | None = None) -> None:
+    def __init__(
+        self,
+        volumes: Volumes,
+        limits: TreeLimits | None = None,
+        walks: WalkLimits | None = None,
+    ) -> None:
         self.objects = Objects(volumes.recorder / "repo.git", volumes.base_git_dir)
         self.repository = Git(volumes.recorder / "repo.git")
         self.walker = Walker(
-            str(volumes.worktree), self.objects.base_entries, limits or TreeLimits()
+            str(volumes.worktree), self.objects.base_entries, limits or TreeLimits(), walks
         )
         self.last: Tree
 

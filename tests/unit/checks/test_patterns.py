@@ -36,6 +36,8 @@ def compiles(pattern: str) -> bool:
         "(a)(?(1)b|c)",
         "[[a]",
         "(?<=a(?=b*))c",
+        "(a)(b)(c)(d)(e)(f)",
+        r"[\x04-\x05]{4,5}",
     ],
 )
 def test_what_compiles_has_no_problem(pattern: str) -> None:

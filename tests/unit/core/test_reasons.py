@@ -44,6 +44,7 @@ TABLE = {
     "CredentialRefused": (Retry.PROBE, False, "push"),
     "BranchProtected": (Retry.PROBE, False, "branch"),
     "IntegrationMoved": (Retry.PROBE, False, "Put the ref back"),
+    "IntegrationExists": (Retry.PROBE, False, "Delete that ref"),
     "UnknownLanding": (Retry.NEVER, False, "under a new name"),
     "RefMoved": (Retry.BACK_OFF, False, "refs/bernstein/"),
     "TreeMismatch": (Retry.PROBE, False, "unverified"),

@@ -56,7 +56,8 @@ def test_a_task_has_the_names_of_the_task_files() -> None:
     assert record["description"] == "Add RateLimiter middleware"
     assert record["role"] == "backend"
     assert record["estimated_minutes"] == 30
-    assert record["depends_on"] == [name(0), name(1)]
+    assert record["depends_on"] == []
+    assert record["depends_on_stages"] == ["design"]
     assert record["completion_signals"] == [
         {
             "type": "file_contains",

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.api import pod
 from bernstein.pods import termination
+from bernstein.pods.programs import recorder
 
 
 @pytest.fixture
@@ -29,3 +30,42 @@ def test_a_failures_message_is_made_safe_and_fits(termination_log: Path) -> None
     failure = pod.load(pod.Failure, termination_log.read_bytes())
     assert failure.message.startswith("ééé")
     assert len(termination_log.read_bytes()) <= pod.TERMINATION_LIMIT
+
+
+CONTAINERS = 5
+"""Of an agent's pod: checkout, recorder, pusher and agent, and one that somebody else puts in."""
+WORST = ["\U0001f600", "\\", '"', "é", "\x1b[31m", "\ud800"]
+
+
+@pytest.mark.parametrize("character", WORST, ids=ascii)
+@pytest.mark.parametrize("program", pod.PROGRAMS)
+def test_a_failure_of_any_program_fits_the_kubelets_share(
+    program: str, character: str, termination_log: Path
+) -> None:
+    termination.write_failure("RepositoryUnreachable", f"git: {character * 5000}", program)
+
+    written = termination_log.read_bytes()
+    assert pod.load(pod.Failure, written).message
+    in_the_pod = CONTAINERS if program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER) else 3
+    assert len(written) <= min(4096, 12 * 1024 // in_the_pod)
+
+
+@pytest.mark.parametrize("character", WORST, ids=ascii)
+def test_the_recorders_result_fits_the_kubelets_share_with_the_worst_of_words(
+    character: str,
+) -> None:
+    most, sha = 10**15, "f" * 64
+    final = pod.FinalRecord(
+        "ProviderUnavailable", character * 500, character * 1500, retry_after=86400
+    )
+    usage = pod.Usage(most, most, most, most)
+    changed = pod.Changed(10**6, python=True, tests=True, deps=True)
+    result = pod.RecorderResult(
+        sha, sha, sha, changed, usage, final, "\U0001f600" * 100, "SessionOver", 10**6
+    )
+    assert len(pod.dump(result)) > 12 * 1024 // CONTAINERS
+
+    fitted = recorder.fit(result)
+
+    assert len(pod.dump(fitted).encode()) <= 12 * 1024 // CONTAINERS
+    assert (fitted.sha, fitted.usage, fitted.final.outcome) == (sha, usage, final.outcome)

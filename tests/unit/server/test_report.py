@@ -218,3 +218,17 @@ def test_whatever_is_said_the_report_is_valid_and_never_goes_back(
             assert new.heartbeat_time is not None
             assert new.heartbeat_time >= report.heartbeat_time
         report = new
+
+
+def test_a_result_says_how_the_agent_ended_where_the_recorder_tells() -> None:
+    _, silent = ended(None, final=None)
+    _, told = ended(None, final={"outcome": "Succeeded", "no_change": True, "text": "x"})
+
+    assert (silent.outcome, silent.no_change) == (None, None)
+    assert (told.outcome, told.no_change) == ("Succeeded", True)
+
+
+@pytest.mark.parametrize("tokens", [-1, 10**12 + 1, 10**40])
+def test_more_tokens_than_there_can_be_are_refused(tokens: int) -> None:
+    with pytest.raises(Refusal, match="usage"):
+        ended(None, usage={"output": tokens})

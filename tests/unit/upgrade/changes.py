@@ -205,8 +205,22 @@ def _parted(message: str) -> tuple[str, str]:
     return rest, remedy
 
 
+def _says_what_was_not_taken(pair: Pair) -> bool:
+    said = [
+        {key: value for key, value in attempt.items() if key != "notTaken"}
+        for attempt in pair.today["attempts"]
+    ]
+    return bool(said == pair.recorded["attempts"])
+
+
 CHANGES = (
     *PINS,
+    Change(
+        "an attempt whose work could not be taken says so, because the next one like it counts",
+        "Task",
+        ("attempts",),
+        _says_what_was_not_taken,
+    ),
     *(
         Change(
             f"a Job of a {kind} that does not get on is ended first, and judged by how it ended",

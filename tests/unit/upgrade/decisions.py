@@ -265,7 +265,8 @@ def action(asked: Any) -> Object:
             return {"action": "run inspect"} | said
         case actions.RunPrepare() | actions.RunLand() | actions.RunBegin():
             word = type(asked).__name__.removeprefix("Run").lower()
-            return {"action": f"run {word}"} | asdict(asked)
+            said = {key: value for key, value in asdict(asked).items() if key != "again" or value}
+            return {"action": f"run {word}"} | said
         case actions.DeleteJobs():
             return {"action": "delete jobs"} | _jobs(asked.jobs)
         case actions.KeepCheckLogs():

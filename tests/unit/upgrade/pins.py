@@ -13,15 +13,30 @@ _DELETE = "delete jobs"
 
 
 def _begins(pair: Pair) -> bool:
-    """Whether it asks for the same Job but for what `asked_then` says."""
+    """Whether it asks for the same but for what `asked_then` says, and for Tasks that name those of
+    the stages that they depend on."""
     was, now = next((d.recorded, d.today) for d in pair.differences if d.path == "actions")
-    return bool([*map(_begin_then, now)] == was)
+    return bool([*map(_then, now)] == was)
 
 
-def _begin_then(action: dict[str, Any]) -> dict[str, Any]:
+def _then(action: dict[str, Any]) -> dict[str, Any]:
+    if action["action"] == "create tasks":
+        return action | {"tasks": [_task_then(task, action["tasks"]) for task in action["tasks"]]}
     if action["action"] != "run begin":
         return action
-    return action | {"integration": ref_then(action["integration"])}
+    rest = {key: value for key, value in action.items() if key != "again"}
+    return rest | {"integration": ref_then(action["integration"])}
+
+
+def _task_then(task: dict[str, Any], beside: list[dict[str, Any]]) -> dict[str, Any]:
+    spec = {key: value for key, value in task["spec"].items() if key != "dependsOnStages"}
+    names = [
+        other["metadata"]["name"]
+        for stage in task["spec"].get("dependsOnStages", ())
+        for other in beside
+        if other["spec"]["stage"] == stage
+    ]
+    return task | {"spec": spec | ({"dependsOn": names} if names else {})}
 
 
 def _names_its_project(pair: Pair) -> bool:
@@ -60,7 +75,7 @@ PINS = (
         for kind in ("Plan", "Task")
     ),
     Change(
-        "more digits of a Plan's uid are in its refs",
+        "more digits of a Plan's uid are in its refs, and its Tasks depend on stages",
         "Plan",
         ("actions",),
         _begins,

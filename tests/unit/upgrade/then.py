@@ -29,10 +29,11 @@ verdicts of then are no answer to what it asks today: it is run again."""
 
 
 def asked_then(asked: Any) -> Any:
-    """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs."""
+    """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs,
+    and whoever had made the integration ref was believed."""
     match asked:
         case RunBegin():
-            return replace(asked, integration=ref_then(asked.integration))
+            return replace(asked, integration=ref_then(asked.integration), again=False)
         case _:
             return asked
 

@@ -32,6 +32,7 @@ def begin_job(
         target=action.target,
         integration=action.integration,
         git_dir=_GIT,
+        again=action.again,
     )
     return _job(BEGIN, "work", action.job, config, project, namespace, owner, settings)
 

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from bernstein.api.meta import UsageCounts
+from bernstein.api.money import MOST_DOLLARS
 from bernstein.api.prices import built_in
 from bernstein.api.project import Price
+from bernstein.core.money.plausible import MOST_TOKENS
 
 _MILLION = Decimal(1_000_000)
 _CENT_OF_A_CENT = Decimal("0.0001")
+_MOST = MOST_DOLLARS + 1 - _CENT_OF_A_CENT
+"""What a status can hold; a sum that would be more stays there."""
 
 
 def price_of(model: str, overrides: Iterable[Price] = ()) -> Price | None:
@@ -33,16 +37,16 @@ def cost(usage: UsageCounts, price: Price) -> Decimal:
 
 
 def money(amount: Decimal) -> str:
-    """A decimal string with at most four decimal places, as statuses carry it."""
-    rounded = amount.quantize(_CENT_OF_A_CENT).normalize()
+    """A decimal string with at most four decimal places, as statuses carry it; at most _MOST."""
+    rounded = min(amount, _MOST).quantize(_CENT_OF_A_CENT).normalize()
     return format(rounded, "f") if rounded else "0"
 
 
 def add(left: UsageCounts, right: UsageCounts) -> UsageCounts:
-    """The tokens of both."""
+    """The tokens of both, of each kind at most MOST_TOKENS."""
     return UsageCounts(
-        input=left.input + right.input,
-        output=left.output + right.output,
-        cache_read=left.cache_read + right.cache_read,
-        cache_write=left.cache_write + right.cache_write,
+        input=min(left.input + right.input, MOST_TOKENS),
+        output=min(left.output + right.output, MOST_TOKENS),
+        cache_read=min(left.cache_read + right.cache_read, MOST_TOKENS),
+        cache_write=min(left.cache_write + right.cache_write, MOST_TOKENS),
     )

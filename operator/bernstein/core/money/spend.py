@@ -9,6 +9,7 @@ is gone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api.meta import UsageCounts
@@ -17,17 +18,30 @@ from bernstein.api.project import Price, Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
+from bernstein.core.money.plausible import bounded
 from bernstein.core.money.pricing import add, cost, money, price_of
 
 _WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
 
 
 def usage_of(session: AgentSession) -> UsageCounts | None:
-    """The session's tokens: as reported while it runs, as recorded once it has ended."""
+    """The session's tokens: as recorded once it has ended; before, as reported, as far as that is
+    possible."""
     status = session.status
     if status.state is SessionState.DEAD or status.report is None:
         return status.usage
-    return status.report.usage
+    if status.report.usage is None:
+        return None
+    return bounded(status.report.usage, _time_of_report(session))
+
+
+def _time_of_report(session: AgentSession) -> timedelta:
+    """How long the session had run when it reported last, by the server's clock."""
+    status = session.status
+    heard = status.report.heartbeat_time if status.report is not None else None
+    if heard is None or status.started_at is None:
+        return timedelta(seconds=session.spec.timeout_seconds)
+    return heard - status.started_at
 
 
 def price(session: AgentSession, project: Project | None) -> Price | None:

@@ -121,7 +121,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
-        missing = (o for o in objects if not is_made(o, snapshot.tasks))
+        missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
         actions.append(CreateTasks(upstream_first(missing)))
         names_made = (o["metadata"]["name"] for o in objects)
         rows = in_place(snapshot.plan.spec, status.tasks, names_made)
@@ -175,10 +175,12 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
+    foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
     status = _phase(goes_on(status).model_copy(update={"jobs": number}), "Starting")
     job = snapshot.jobs.get(name)
     if job is None:
-        return PlanDecision(status, (RunBegin(name, target, integration),))
+        again = number > 0 and not foreign
+        return PlanDecision(status, (RunBegin(name, target, integration, again),))
     result = result_of(BeginResult, job, BEGIN, now)
     if result is None:
         return PlanDecision(status, (), LOOK_AGAIN_SECONDS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from decimal import ROUND_UP, Decimal
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.money import plain
+from bernstein.api.money import MOST_DOLLARS, plain
 from bernstein.api.plan import Estimate, PlanSpec
 from bernstein.api.project import Agent, ProjectSpec
 from bernstein.api.vocabulary import Complexity, Scope
@@ -49,7 +49,7 @@ def estimate(spec: PlanSpec, project: ProjectSpec | None = None) -> Estimate:
     total = sum((amount for amount in costs.values() if amount is not None), Decimal(0))
     return Estimate(
         minutes=minutes(spec),
-        cost_usd=plain(total.quantize(_CENT, ROUND_UP)),
+        cost_usd=plain(min(total, Decimal(MOST_DOLLARS)).quantize(_CENT, ROUND_UP)),
         basis="critical path; tokens by scope and complexity, one attempt per step, list prices",
     )
 

@@ -26,9 +26,8 @@ def expand(plan: Plan, project_name: str, tasks: Iterable[Task] = ()) -> list[di
     graph = stage_graph(plan.spec)
     made: list[dict[str, Any]] = []
     for stage in plan.spec.stages:
-        upstream = [name for other in graph[stage.name] for name in names[other]]
         for name, step in zip(names[stage.name], stage.steps, strict=True):
-            spec = _spec(plan.spec, stage, step, upstream, project_name)
+            spec = _spec(plan.spec, stage, step, graph[stage.name], project_name)
             made.append(
                 {
                     "apiVersion": API_VERSION,
@@ -60,7 +59,7 @@ def _metadata(plan: Plan, name: str, stage: Stage) -> dict[str, Any]:
 
 
 def _spec(
-    plan: PlanSpec, stage: Stage, step: Step, upstream: list[str], project_name: str
+    plan: PlanSpec, stage: Stage, step: Step, upstream: tuple[str, ...], project_name: str
 ) -> dict[str, Any]:
     work = step.model_dump(exclude={"title", "goal", "cli"})
     spec = TaskSpec(
@@ -71,26 +70,32 @@ def _spec(
         project_ref=project_name,
         stage=stage.name,
         stage_description=stage.description,
-        depends_on=tuple(upstream),
+        depends_on_stages=upstream,
         constraints=plan.constraints,
         context_files=plan.context_files,
     )
     return {key: value for key, value in spec.dump().items() if value != []}
 
 
-def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task]) -> bool:
+def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task], plan: Plan) -> bool:
     """Whether there is a Task of that name that asks for the same, cancelled or not."""
     task = tasks.get(manifest["metadata"]["name"])
     if task is None:
         return False
-    return task.spec.model_copy(update={"cancel": None}) == TaskSpec.model_validate(
-        manifest["spec"]
-    )
+    spec, asked = TaskSpec.model_validate(manifest["spec"]), task.spec
+    if asked.depends_on:
+        # An older release named the Tasks of these stages.
+        names = names_by_stage(plan, tasks.values())
+        upstream = tuple(name for stage in spec.depends_on_stages for name in names[stage])
+        spec = spec.model_copy(update={"depends_on": upstream, "depends_on_stages": ()})
+    return asked.model_copy(update={"cancel": None}) == spec
 
 
 def upstream_first(tasks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Every Task after those that it depends on, so that it is never seen without them."""
-    by_name = {task["metadata"]["name"]: task for task in tasks}
-    graph = {name: task["spec"].get("dependsOn", ()) for name, task in by_name.items()}
+    stages: dict[str, list[dict[str, Any]]] = {}
+    for task in tasks:
+        stages.setdefault(task["spec"]["stage"], []).append(task)
+    graph = {name: of[0]["spec"].get("dependsOnStages", ()) for name, of in stages.items()}
     order = TopologicalSorter(graph).static_order()
-    return tuple(by_name[name] for name in order if name in by_name)
+    return tuple(task for name in order for task in stages.get(name, ()))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from bernstein.api.plan import PlanSpec, Stage
+from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
 
 PLAN_BYTES = 1_000_000
@@ -17,8 +18,6 @@ MOST_SIGNALS = 200
 """Different ones in a Plan: with the gates that a Project can have, at most MOST_CHECKS."""
 _ROW_BYTES = 340
 """Of a Task's row in the status, beside the name of its stage."""
-_NAME_BYTES = 50
-"""Of a Task's name in another's `dependsOn`."""
 
 
 def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
@@ -32,8 +31,16 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             "shorten descriptions and names of stages, or make several plans of it",
         )
-    every = (step.completion_signals for stage in spec.stages for step in stage.steps)
-    signals = len({signal.model_dump_json() for of_step in every for signal in of_step})
+    every = [s for stage in spec.stages for step in stage.steps for s in step.completion_signals]
+    expressions = {signal.contains or "" for signal in every if signal.regex}
+    characters = sum(map(len, expressions))
+    if characters > MOST_CHARACTERS:
+        yield (
+            "stages",
+            f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
+            "possible: shorten them, let steps share them, or make several plans of it",
+        )
+    signals = len({signal.model_dump_json() for signal in every})
     if signals > MOST_SIGNALS:
         yield (
             "stages",
@@ -47,7 +54,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
         yield (
             "stages",
             f"its Tasks take {_mb(tasks)} together, at most {_mb(TASKS_BYTES)} is possible: each "
-            "has the plan's constraints and context_files and the names of all Tasks that it "
+            "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
 
@@ -55,11 +62,9 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
 def _of_tasks(spec: PlanSpec) -> int:
     every = _bytes([*spec.constraints, *spec.context_files, spec.name])
     graph = dependencies([(stage.name, stage.depends_on) for stage in spec.stages])
-    sizes = {stage.name: len(stage.steps) for stage in spec.stages}
     total = 0
     for stage in spec.stages:
-        upstream = sum(sizes.get(name, 0) for name in graph[stage.name])
-        each = every + _of_stage(stage) + upstream * _NAME_BYTES
+        each = every + _of_stage(stage) + _bytes(graph[stage.name])
         total += sum(each + _bytes(step.dump()) for step in stage.steps)
     return total
 

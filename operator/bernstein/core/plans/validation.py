@@ -91,6 +91,7 @@ class _Walk:
         self, *, roles: Collection[str], project: ProjectSpec | None, in_cluster: bool
     ) -> None:
         self.findings = Findings()
+        self._patterns = patterns.Judge()
         self._roles = roles
         self._project = project
         self._in_cluster = in_cluster
@@ -339,7 +340,7 @@ class _Walk:
             self._regular_expression(f"{path}.contains", value.get("contains"))
 
     def _regular_expression(self, path: str, value: object) -> None:
-        problem = patterns.problem(value) if isinstance(value, str) else None
+        problem = self._patterns.problem(value) if isinstance(value, str) else None
         if problem is not None:
             self.findings.error_at(path, f"invalid regular expression: {problem}")
 

@@ -74,8 +74,8 @@ def _with_dependencies(
     task: Task, status: TaskStatus, wait: Wait | None, now: datetime
 ) -> TaskStatus:
     """The status with the condition DependenciesMet, where the chain got as far as that link."""
-    met = chain.dependencies_met(wait)
-    if not task.spec.depends_on or met is None:
+    met, spec = chain.dependencies_met(wait), task.spec
+    if met is None or not (spec.depends_on or spec.depends_on_stages):
         return status
     if wait is None or met:
         return note(status, ConditionType.DEPENDENCIES_MET, True, "AllClosed", "", now)

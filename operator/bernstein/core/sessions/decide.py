@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bernstein import agents
-from bernstein.api.meta import ConditionType
+from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
@@ -20,6 +20,7 @@ from bernstein.core.actions import Decision, RunFence
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
@@ -191,11 +192,12 @@ def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
 
 def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDecision:
     check_session_move(status.state, SessionState.DEAD)
+    status, usage = _possible_usage(status, ending.usage, now)
     update = {
         "state": SessionState.DEAD,
         "outcome": ending.outcome,
         "work": ending.work,
-        "usage": ending.usage,
+        "usage": usage,
         "abandoned": None,
         "ended_at": now,
         "conditions": conditions.drop(
@@ -203,6 +205,26 @@ def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDe
         ),
     }
     return SessionDecision(status.model_copy(update=update))
+
+
+def _possible_usage(
+    status: AgentSessionStatus, usage: UsageCounts | None, now: datetime
+) -> tuple[AgentSessionStatus, UsageCounts | None]:
+    """The usage that counts, and the status, which says so where more was reported."""
+    if usage is None:
+        return status, None
+    possible = bounded(usage, now - (status.started_at or now))
+    if possible == usage:
+        return status, usage
+    text = f"it reported {_tokens(usage)}; in its time at most {_tokens(possible)} are possible"
+    return conditions.note(
+        status, ConditionType.USAGE_CUT, True, "MoreThanPossible", f"{text}, and these count", now
+    ), possible
+
+
+def _tokens(usage: UsageCounts) -> str:
+    parts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+    return f"{sum(parts):,} tokens ({' + '.join(f'{part:,}' for part in parts)})"
 
 
 def _alive(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bernstein.agents.adapter import RETRY_LIMIT
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import (
     AGENT,
     CHECKOUT,
     PUSHER,
     RECORDER,
+    Changed,
+    FinalRecord,
     PusherResult,
     RecorderResult,
     Usage,
@@ -21,6 +24,7 @@ from bernstein.api.states import SessionState
 from bernstein.core import diagnosis, pods
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
+from bernstein.core.money.plausible import MOST_TOKENS
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import text as sanitise
@@ -52,7 +56,7 @@ def failed(reason: str, message: str, *, started: bool, exit_code: int | None = 
 def classify(session: AgentSession, job: JobView) -> Ending:
     """The outcome of a session whose pod has ended."""
     assert job.pod is not None
-    recorded = _recorded(job.pod)
+    recorded = _recorded(job.pod) or _reported_end(session, job.pod)
     work = _work(session, job.pod, recorded)
     usage = counts(recorded.usage) if recorded is not None else _reported(session)
     outcome = _outcome(session, job.pod, recorded, work)
@@ -94,11 +98,15 @@ def _reported(session: AgentSession) -> UsageCounts | None:
 def counts(usage: Usage) -> UsageCounts:
     """A program's usage as statuses carry it."""
     return UsageCounts(
-        input=usage.input,
-        output=usage.output,
-        cache_read=usage.cache_read,
-        cache_write=usage.cache_write,
+        input=_count(usage.input),
+        output=_count(usage.output),
+        cache_read=_count(usage.cache_read),
+        cache_write=_count(usage.cache_write),
     )
+
+
+def _count(tokens: int) -> int:
+    return min(max(tokens, 0), MOST_TOKENS)
 
 
 def _recorded(pod: Object) -> RecorderResult | None:
@@ -109,15 +117,45 @@ def _recorded(pod: Object) -> RecorderResult | None:
         return None
 
 
+def _reported_end(session: AgentSession, pod: Object) -> RecorderResult | None:
+    """What the server heard from a recorder that ended well, but whose message is lost or cut.
+
+    It says nothing of what changed, so that every condition of a gate counts as met.
+    """
+    report, ended = session.status.report, pods.terminated(pod, RECORDER)
+    if report is None or not report.finished or report.outcome is None:
+        return None
+    if ended is None or ended.get("exitCode") != 0:
+        return None
+    pushed = _pushed(pod)
+    if pushed is None or (report.checkpoint or pushed.base) != pushed.sha:
+        return None
+    usage = report.usage or UsageCounts()
+    return RecorderResult(
+        base=pushed.base,
+        sha=pushed.sha,
+        tree=pushed.tree,
+        changed=Changed(files=int(pushed.sha != pushed.base), python=True, tests=True, deps=True),
+        usage=Usage(usage.input, usage.output, usage.cache_read, usage.cache_write),
+        final=FinalRecord(report.outcome, no_change=bool(report.no_change)),
+    )
+
+
+def _pushed(pod: Object) -> PusherResult | None:
+    ended = pods.terminated(pod, PUSHER)
+    try:
+        return load(PusherResult, (ended or {}).get("message") or "")
+    except ValueError:
+        return None
+
+
 def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -> Work | None:
     """The commit that the pusher left on the remote; None: it left none.
 
     It is final only where it is the commit that the recorder made last.
     """
-    ended = pods.terminated(pod, PUSHER)
-    try:
-        pushed = load(PusherResult, (ended or {}).get("message") or "")
-    except ValueError:
+    pushed = _pushed(pod)
+    if pushed is None:
         return None
     changed = recorded.changed if recorded is not None and recorded.sha == pushed.sha else None
     return Work(
@@ -221,7 +259,8 @@ def _after_run(
         text = "no sign of activity; it was stopped"
         return failed(Reason.STALLED, text, started=True).model_copy(update=facts)
     if final.outcome != "Succeeded":
-        facts["retry_after_seconds"] = final.retry_after
+        if final.retry_after is not None:
+            facts["retry_after_seconds"] = min(max(final.retry_after, 0), RETRY_LIMIT)
         message = final.message or f"the agent ended with exit code {code}"
         return failed(final.outcome, message, started=True).model_copy(update=facts)
     if code != 0:

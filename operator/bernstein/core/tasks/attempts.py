@@ -49,6 +49,7 @@ def settle(
         message=sanitise(message, 500),
         model=session.spec.model,
         spend_usd=money(spent),
+        not_taken=is_not_taken(session) or None,
     )
     return status.model_copy(
         update={
@@ -59,6 +60,23 @@ def settle(
             "spend_source": "Reported" if price is not None else "Unpriced",
         }
     )
+
+
+def is_not_taken(session: AgentSession) -> bool:
+    """Whether a container of ours that reads what the agent left has failed on it."""
+    outcome = session.status.outcome
+    return outcome is not None and outcome.started and outcome.reason == Reason.INFRASTRUCTURE_ERROR
+
+
+def blamed(session: AgentSession, status: TaskStatus) -> tuple[str, str] | None:
+    """(reason, message) where that is the agent's doing: it has been so before, in this Task."""
+    outcome = session.status.outcome
+    if outcome is None or not is_not_taken(session):
+        return None
+    if not any(attempt.not_taken for attempt in status.attempts):
+        return None
+    text = f"for the second time its work could not be taken: {outcome.message}"
+    return Reason.AGENT_FAILED, text
 
 
 def count_failure(

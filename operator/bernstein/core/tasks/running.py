@@ -15,7 +15,7 @@ from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks.attempts import count_failure, infrastructure, not_counted, settle
+from bernstein.core.tasks.attempts import blamed, count_failure, infrastructure, not_counted, settle
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on
@@ -66,6 +66,7 @@ def _session_ended(
             settled = settle(snapshot, session, status, "Succeeded", "", counted=True)
             return _reported_done(snapshot, settled, session, now)
         reason, message = problem
+    reason, message = blamed(session, status) or (reason, message)
     counts = policy(reason).counts
     status = settle(snapshot, session, status, reason, message, counted=counts)
     status = status.model_copy(update={"checkpoint": _checkpoint(session, status, reason)})

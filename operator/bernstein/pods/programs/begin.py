@@ -1,4 +1,9 @@
-"""Program `begin`: makes the integration ref at the tip of the target, unless it exists."""
+"""Program `begin`: makes the integration ref at the tip of the target.
+
+Whoever may push below refs/bernstein/ can make that ref first. So one that exists is believed only
+where this Plan can have put it: at the tip of the target, or, if an earlier Job of the Plan may
+have pushed, at a commit that the target has had.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +15,29 @@ from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref
+from bernstein.pods.git.merge import is_ancestor
 
 CONFIG = BeginConfig
 
 
 def run(config: BeginConfig) -> BeginResult:
-    """Where the integration ref is: a repeated run finds the ref of the first and leaves it."""
+    """Where the integration ref is. Raises PodError(IntegrationExists) where others made it."""
     git.init_bare(Path(config.git_dir))
-    repository = Git(Path(config.git_dir), config.remote)
-    sha = repository.read_ref(config.integration)
-    if sha is None:
-        sha = _make(repository, full_ref(config.target), config.integration)
-    log.event("integration", ref=config.integration, sha=sha)
-    return BeginResult(sha, sha, config.integration)
-
-
-def _make(repository: Git, target: str, integration: str) -> str:
-    """Push the ref and return where it is; of several Jobs that do so at once, one wins."""
+    repository, target = Git(Path(config.git_dir), config.remote), full_ref(config.target)
     repository.fetch([f"{target}:{target}"], depth=1)
     tip = repository.commit_id(target)
+    made = repository.read_ref(config.integration) or _make(repository, config.integration, tip)
+    if made != tip and not (config.again and _is_of_target(repository, target, made)):
+        raise PodError(
+            Reason.INTEGRATION_EXISTS,
+            f"{config.integration} is at {made} already, where this Plan did not put it",
+        )
+    log.event("integration", ref=config.integration, sha=made)
+    return BeginResult(made, made, config.integration)
+
+
+def _make(repository: Git, integration: str, tip: str) -> str:
+    """Push the ref and return where it is; of several Jobs that do so at once, one wins."""
     try:
         repository.push(integration, tip, None)
     except GitError as error:
@@ -38,3 +47,9 @@ def _make(repository: Git, target: str, integration: str) -> str:
     if made is None:
         raise PodError(Reason.PUSH_REJECTED, f"the server took {integration} but does not show it")
     return made
+
+
+def _is_of_target(repository: Git, target: str, sha: str) -> bool:
+    """Whether the target's own history has the commit; nothing else is fetched."""
+    repository.fetch([f"{target}:{target}"])
+    return repository.has_commit(sha) and is_ancestor(repository, sha, target)

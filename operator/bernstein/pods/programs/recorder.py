@@ -333,14 +333,14 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 def fit(result: RecorderResult) -> RecorderResult:
     """The result with the agent's `text`, then its `message`, cut until it fits the termination
     message."""
-    over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+    over = len(pod.dump(result)) - pod.TERMINATION_SHARE
     for name in ("text", "message"):
         while over > 0 and (words := getattr(result.final, name)):
             # A character takes at most twelve bytes of JSON, so this never cuts too much at once.
             shorter = words[: max(len(words) - max(over // 12, 1), 0)]
             final = dataclasses.replace(result.final, **{name: shorter})
             result = dataclasses.replace(result, final=final)
-            over = len(pod.dump(result)) - pod.TERMINATION_LIMIT
+            over = len(pod.dump(result)) - pod.TERMINATION_SHARE
     return result
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from time import thread_time
 
 _CLASSES = {
     b"alnum": string.ascii_letters + string.digits,
@@ -30,6 +32,42 @@ _CLASSES = {
 _WILDCARD = re.compile(rb"[*?\[\\]")
 _SLASH = b"/"
 _STAR = b"*"
+
+
+_LINE_BYTES = 4096
+"""No path is longer, and so no rule need be."""
+
+
+class RulesTooLargeError(Exception):
+    """The rules take more than they may; the text says what."""
+
+
+class Budget:
+    """What the rules of one walk may take together; all that is spent counts, whoever wrote it."""
+
+    def __init__(self, rules: int, seconds: float) -> None:
+        self._most_rules, self._most_seconds = rules, seconds
+        self._rules, self._seconds = rules, seconds
+
+    def count(self, line: bytes) -> None:
+        """One more rule. Raises RulesTooLargeError."""
+        self._rules -= 1
+        if self._rules < 0:
+            raise RulesTooLargeError(f"rules are over the limit of {self._most_rules}")
+        if len(line) > _LINE_BYTES:
+            raise RulesTooLargeError(f"a rule's bytes are over the limit of {_LINE_BYTES}")
+
+    @contextmanager
+    def spend(self) -> Iterator[None]:
+        """What happens here takes from the time. Raises RulesTooLargeError when there is none."""
+        if self._seconds <= 0:
+            seconds = self._most_seconds
+            raise RulesTooLargeError(f"the seconds that rules take are over the limit of {seconds}")
+        began = thread_time()
+        try:
+            yield
+        finally:
+            self._seconds -= thread_time() - began
 
 
 class _InvalidPatternError(ValueError):
@@ -66,8 +104,9 @@ class _Pattern:
 class Rules:
     """The patterns of one file; paths are relative to that file's folder."""
 
-    def __init__(self, data: bytes) -> None:
-        self._patterns = tuple(_parse(data))[::-1]
+    def __init__(self, data: bytes, budget: Budget | None = None) -> None:
+        """Raises RulesTooLargeError where they are more than the budget has."""
+        self._patterns = tuple(_parse(data, budget))[::-1]
 
     def verdict(self, components: Sequence[bytes], directory: bool) -> bool | None:
         """True: ignored. False: a `!` pattern takes it in again. None: no pattern matches."""
@@ -77,13 +116,17 @@ class Rules:
         return None
 
 
-def _parse(data: bytes) -> Iterator[_Pattern]:
+def _parse(data: bytes, budget: Budget | None) -> Iterator[_Pattern]:
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         text = _strip_spaces(line.removesuffix(b"\r"))
         if not text or text.startswith(b"#"):
             continue
+        if budget is not None:
+            budget.count(text)
         try:
-            yield _parse_line(text)
+            with budget.spend() if budget is not None else nullcontext():
+                pattern = _parse_line(text)
+            yield pattern
         except _InvalidPatternError:
             continue
 

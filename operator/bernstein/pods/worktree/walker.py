@@ -23,11 +23,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bernstein.api.pod import TreeLimits
-from bernstein.api.reasons import Reason
 from bernstein.pods import nofollow
-from bernstein.pods.errors import PodError
 from bernstein.pods.worktree import forbidden_names
-from bernstein.pods.worktree.gitignore import Rules
+from bernstein.pods.worktree.gitignore import Budget, Rules, RulesTooLargeError
+from bernstein.pods.worktree.limits import (
+    IgnoreRulesTooLargeError,
+    TreeTooLargeError,
+    WalkLimits,
+)
 
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 
@@ -37,18 +40,6 @@ _IGNORE_FILE_BYTES = 1 << 20
 _SETTLED_NS = 2_000_000_000
 """A file that changed less than this before it was read may change again without a new time
 stamp, so it is read again next time."""
-
-
-class TreeTooLargeError(PodError):
-    """The tree is over one of the limits."""
-
-    def __init__(self, path: bytes, what: str, limit: int) -> None:
-        """`path` is where the limit was met; `what` says of what, such as "its bytes are"."""
-        shown = path.decode("utf-8", "backslashreplace")
-        super().__init__(
-            Reason.SNAPSHOT_TOO_LARGE,
-            f"{shown}: {what} over the limit of {limit}; let .gitignore leave it out",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +75,7 @@ class _Walk:
     """What one walk has gathered so far."""
 
     store: BlobStore
+    budget: Budget
     started: int = field(default_factory=time.time_ns)
     entries: dict[bytes, Entry] = field(default_factory=dict)
     cache: dict[bytes, tuple[_StatKey, Entry]] = field(default_factory=dict)
@@ -93,6 +85,8 @@ class _Walk:
     added_files: int = 0
     too_large: TreeTooLargeError | None = None
     """The first limit that was met; from then on only times of changes are read."""
+    names: int = 0
+    """Names that were looked at."""
     seen_since: int = 0
     """Names that were looked at after that."""
 
@@ -110,6 +104,7 @@ class Walker:
         worktree: str,
         base: Mapping[bytes, Entry],
         limits: TreeLimits,
+        walks: WalkLimits | None = None,
     ) -> None:
         """Open the tree; `base` holds the entries of the commit that it started from.
 
@@ -118,6 +113,7 @@ class Walker:
         self._root = os.open(worktree, nofollow.FOLDER)
         self._base = base
         self._limits = limits
+        self._walks = walks or WalkLimits()
         self._base_folders = {folder for path in base for folder in _parents(path)}
         self._cache: dict[bytes, tuple[_StatKey, Entry]] = {}
         self._refused: set[str] = set()
@@ -146,7 +142,7 @@ class Walker:
 
         Raises TreeTooLargeError.
         """
-        current = _Walk(store)
+        current = _Walk(store, Budget(self._walks.rules, self._walks.rule_seconds))
         root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
             self._folder(current, root, b"", (), ignored=False)
@@ -170,8 +166,12 @@ class Walker:
             return
         depth = prefix.count(b"/")
         if b".gitignore" in listing and not ignored:
-            rules = _read_rules(fd)
-            scope = (*scope, (depth, rules)) if rules else scope
+            try:
+                rules = _read_rules(fd, current.budget)
+                scope = (*scope, (depth, rules)) if rules else scope
+            except RulesTooLargeError as error:
+                too_large = IgnoreRulesTooLargeError(prefix + b".gitignore", str(error))
+                current.too_large = current.too_large or too_large
         for name in listing:
             if current.seen_since >= self._limits.files:
                 return
@@ -181,6 +181,7 @@ class Walker:
                 continue  # gone since
             current.latest_change = max(current.latest_change, st.st_ctime_ns)
             current.seen_since += current.too_large is not None
+            current.names += 1
             try:
                 self._entry(current, fd, prefix + name, name, st, scope, ignored=ignored)
             except TreeTooLargeError as error:
@@ -197,11 +198,13 @@ class Walker:
         *,
         ignored: bool,
     ) -> None:
+        if current.names > self._walks.names:
+            raise TreeTooLargeError(path, "names are", self._walks.names)
         if forbidden_names.is_git_directory(name):
             return
         folder = stat.S_ISDIR(st.st_mode)
         if folder or path not in self._base:
-            ignored = ignored or _is_ignored(scope, path, folder)
+            ignored = ignored or _is_ignored(current, scope, path, folder)
             if ignored and path not in self._base_folders and path not in self._base:
                 return
         if forbidden_names.is_refused(name, stat.S_ISLNK(st.st_mode)):
@@ -392,20 +395,24 @@ def _read_all(file: int, limit: int) -> bytes:
     return b"".join(blocks)
 
 
-def _read_rules(folder: int) -> Rules | None:
+def _read_rules(folder: int, budget: Budget) -> Rules | None:
     try:
         with _open_regular(b".gitignore", folder) as (file, _):
-            return Rules(_read_all(file, _IGNORE_FILE_BYTES))
+            return Rules(_read_all(file, _IGNORE_FILE_BYTES), budget)
     except OSError:
         return None  # git does not follow a .gitignore that is a symlink either
 
 
-def _is_ignored(scope: _Scope, path: bytes, folder: bool) -> bool:
+def _is_ignored(current: _Walk, scope: _Scope, path: bytes, folder: bool) -> bool:
     if not scope:
         return False
     components = path.split(b"/")
-    for depth, rules in reversed(scope):
-        verdict = rules.verdict(components[depth:], folder)
-        if verdict is not None:
-            return verdict
+    try:
+        with current.budget.spend():
+            for depth, rules in reversed(scope):
+                verdict = rules.verdict(components[depth:], folder)
+                if verdict is not None:
+                    return verdict
+    except RulesTooLargeError as error:
+        raise IgnoreRulesTooLargeError(path, str(error)) from error
     return False

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import pytest
 
 from bernstein.api.pod import TreeLimits
 from bernstein.pods.errors import PodError
+from bernstein.pods.worktree.limits import WalkLimits
 from tests.programs.pods.agent_pod import Taker, Volumes, write
 
 
-def too_large(volumes: Volumes, limits: TreeLimits) -> str:
+def too_large(
+    volumes: Volumes, limits: TreeLimits | None = None, walks: WalkLimits | None = None
+) -> str:
     with pytest.raises(PodError) as raised:
-        Taker(volumes, limits).take()
+        Taker(volumes, limits, walks).take()
     assert raised.value.reason == "SnapshotTooLarge"
     return raised.value.message
 
@@ -124,3 +129,58 @@ def test_large_batches_are_written_on_the_way(
     taker = Taker(started)
     files = taker.files(taker.take())
     assert all(files[f"f{i}"] == bytes([i]) * 400 for i in range(9))
+
+
+BOMBS: dict[str, Callable[[], dict[str, bytes | str]]] = {
+    "a hundred thousand rules": lambda: {".gitignore": "".join(f"x{i}\n" for i in range(100_000))},
+    "rules of brackets": lambda: {".gitignore": f"{'[!a]*' * 800}\n" * 200},
+    "a long rule": lambda: {".gitignore": "[!a]" * 2000},
+    "rules in every folder": lambda: {
+        f"d{n}/.gitignore": "".join(f"x{i}\n" for i in range(1000)) for n in range(30)
+    },
+    "rules that match late": lambda: {
+        ".gitignore": "".join(f"*a*b*{i}\n" for i in range(15_000)),
+        **{f"{'ab' * 60}{n}": "" for n in range(300)},
+    },
+}
+LITTLE = WalkLimits(rule_seconds=0.5)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_rules_of_gitignore_take_little_time_or_the_tree_is_too_large(
+    started: Volumes, bomb: str
+) -> None:
+    write(started.worktree, BOMBS[bomb]())
+    began = process_time()
+
+    message = too_large(started, walks=LITTLE)
+
+    assert "make them shorter" in message
+    assert ".gitignore" in message
+    assert process_time() - began < 5
+
+
+def test_the_bomb_would_go_off_without_a_budget(started: Volumes) -> None:
+    write(started.worktree, BOMBS["rules that match late"]())
+    began = process_time()
+
+    Taker(started, TreeLimits(), WalkLimits(rule_seconds=60, rules=10**6)).take()
+
+    assert process_time() - began > 1.5
+
+
+def test_after_too_many_rules_activity_is_still_seen(started: Volumes) -> None:
+    write(started.worktree, {".gitignore": "a\nb\nc\n", "z.py": ""})
+    taker = Taker(started, TreeLimits(), WalkLimits(rules=2))
+    with pytest.raises(PodError, match=r"\.gitignore: of all \.gitignore files, rules are over"):
+        taker.take()
+    change = (started.worktree / "z.py").stat().st_ctime_ns
+    assert taker.walker.latest_change >= change
+
+
+def test_names_are_counted_also_of_folders_and_of_what_is_ignored(started: Volumes) -> None:
+    write(started.worktree, {".gitignore": "*.o\n", **{f"f{i}.o": "" for i in range(20)}})
+    for number in range(20):
+        (started.worktree / f"empty-{number}").mkdir()
+    assert "names are over the limit of 30;" in too_large(started, walks=WalkLimits(names=30))
+    Taker(started, TreeLimits(), WalkLimits(names=60)).take()

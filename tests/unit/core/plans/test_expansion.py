@@ -37,19 +37,19 @@ def test_every_step_becomes_a_task_that_waits_for_the_stages_before() -> None:
     assert [task["metadata"]["name"] for task in tasks] == [
         name for stage in ("design", "implement", "verify") for name in by_stage[stage]
     ]
-    assert [task["spec"].get("dependsOn", []) for task in tasks] == [
+    assert [task["spec"].get("dependsOnStages", []) for task in tasks] == [
         [],
         [],
-        *[list(by_stage["design"])] * 3,
-        *[list(by_stage["implement"])] * 2,
+        *[["design"]] * 3,
+        *[["implement"]] * 2,
     ]
 
 
 def test_a_stage_without_depends_on_waits_for_the_one_before_and_an_empty_one_for_none() -> None:
     tasks = expanded(stage("a", "x"), stage("b", "y"), stage("c", "z", depends_on=[]))
 
-    assert tasks["p-b-y"]["spec"]["dependsOn"] == ["p-a-x"]
-    assert "dependsOn" not in tasks["p-c-z"]["spec"]
+    assert tasks["p-b-y"]["spec"]["dependsOnStages"] == ["a"]
+    assert "dependsOnStages" not in tasks["p-c-z"]["spec"]
 
 
 def test_a_stage_may_wait_for_several() -> None:
@@ -59,7 +59,7 @@ def test_a_stage_may_wait_for_several() -> None:
         stage("c", "z", depends_on=["b", "a", "b"]),
     )
 
-    assert tasks["p-c-z"]["spec"]["dependsOn"] == ["p-b-y", "p-a-x"]
+    assert tasks["p-c-z"]["spec"]["dependsOnStages"] == ["b", "a"]
 
 
 def test_a_task_is_owned_by_its_plan_and_labelled() -> None:
@@ -166,7 +166,6 @@ def test_a_step_whose_task_is_there_keeps_its_name() -> None:
 
     assert [task["metadata"]["name"] for task in of_today] == ["web-app--a-x", "web-app--b-y"]
     assert [task["metadata"]["name"] for task in tasks] == ["web-app-a-x", "web-app--b-y"]
-    assert tasks[1]["spec"]["dependsOn"] == ["web-app-a-x"]
 
 
 def test_once_rows_say_which_steps_they_are_of_no_title_is_asked() -> None:
@@ -178,4 +177,18 @@ def test_once_rows_say_which_steps_they_are_of_no_title_is_asked() -> None:
     other = parse_task(expansion.expand(plan, "web")[0])
 
     assert names_by_stage(mapped, [other]) == {"a": ("mine",), "b": ("own",)}
-    assert expansion.expand(mapped, "web")[1]["spec"]["dependsOn"] == ["mine"]
+    assert expansion.expand(mapped, "web")[1]["metadata"]["name"] == "own"
+
+
+def test_a_task_that_an_older_release_made_with_names_is_made() -> None:
+    plan = plan_of({"name": "p", "stages": [stage("a", "x", "w"), stage("b", "y")]})
+    *first, last = expansion.expand(plan, "web")
+    spec = {key: value for key, value in last["spec"].items() if key != "dependsOnStages"}
+
+    def is_made(*names: str) -> bool:
+        older = parse_task(last | {"spec": spec | {"dependsOn": list(names)}})
+        tasks = {task.metadata.name: task for task in (*map(parse_task, first), older)}
+        return expansion.is_made(last, tasks, plan)
+
+    assert is_made("p-a-x", "p-a-w")
+    assert not is_made("p-a-x")

@@ -44,13 +44,13 @@ def refusals(data: dict[str, Any]) -> list[str]:
 
 def test_the_largest_plan_of_short_steps_is_taken() -> None:
     assert refusals(plan(40, 50)) == []
+    assert refusals(plan(40, 50, edges=True)) == []
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
         (plan(40, 50, constraints=["x" * 1024] * 50), "Tasks take"),
-        (plan(40, 50, edges=True), "Tasks take"),
         (plan(40, 27, stage_name=EMOJI * 290), "with its status the plan takes"),
         (plan(40, 50, step_description="x" * 400), "with its status the plan takes"),
     ],
@@ -82,6 +82,22 @@ def test_as_many_different_signals_as_can_judge_a_plan_are_taken(
         assert "let steps share signals" in messages[0]
     else:
         assert messages == []
+
+
+@pytest.mark.parametrize("number", [29, 30])
+def test_patterns_have_so_many_characters_together_and_no_more_are_read(number: int) -> None:
+    data = plan(1, number)
+    for index, step in enumerate(data["stages"][0]["steps"]):
+        pattern = f"{index:02}" + "x" * 1000 + "("
+        step["completion_signals"] = [
+            {"type": "file_contains", "path": "a", "contains": pattern, "regex": True}
+        ]
+
+    messages = refusals(data)
+
+    broken = [message for message in messages if "invalid regular expression" in message]
+    total = [m for m in messages if "regular expressions have 30090 characters, at most" in m]
+    assert (len(broken), len(total)) == (29, number - 29)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import FinalRecord, Usage
-from bernstein.api.session import PodRef, Report
+from bernstein.api.session import AgentSession, PodRef, Report
 from bernstein.api.states import SessionState
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sessions import outcome
@@ -371,3 +371,41 @@ def test_tokens_of_the_stream_become_counts() -> None:
     assert outcome.counts(Usage(1, 2, 3, 4)) == UsageCounts(
         input=1, output=2, cache_read=3, cache_write=4
     )
+
+
+# --- without the recorder's message -----------------------------------------------------------
+
+CUT = agent_pod(recorder=ended("recorder", said="{"))
+
+
+def heard(**more: Any) -> AgentSession:
+    fields: Object = {"finished": True, "outcome": "Succeeded", "checkpoint": HEAD}
+    return session(state=SessionState.WORKING, report=Report(**(fields | more)).model_dump())
+
+
+def test_work_whose_message_is_cut_counts_by_what_the_server_heard() -> None:
+    found = outcome.classify(heard(usage=UsageCounts(output=7)), job("work-s1", CUT))
+
+    assert found.outcome.reason == "Succeeded"
+    assert found.usage == UsageCounts(output=7)
+    assert found.work is not None
+    assert (found.work.sha, found.work.final) == (HEAD, True)
+    assert found.work.python_changed
+    assert found.work.tests_changed
+    assert found.work.deps_changed
+
+
+@pytest.mark.parametrize(
+    ("report", "pod"),
+    [
+        ({"checkpoint": TREE}, CUT),
+        ({"finished": False}, CUT),
+        ({"outcome": None}, CUT),
+        ({}, agent_pod(recorder=ended("recorder", 137, said="{"))),
+        ({}, agent_pod(recorder=ended("recorder", said="{"), pusher=ended("pusher", said="{"))),
+    ],
+)
+def test_what_the_server_heard_is_no_work_that_the_pod_denies(report: Object, pod: Object) -> None:
+    found = outcome.classify(heard(**report), job("work-s1", pod))
+
+    assert found.outcome.reason == "InfrastructureError"

@@ -84,3 +84,30 @@ def test_a_session_that_was_deleted_is_infrastructure() -> None:
     found = decide(snapshot(objects.task(status=with_session(TaskState.IN_PROGRESS)))).status
 
     assert (found.state, found.infrastructure_failures) == (TaskState.OPEN, 1)
+
+
+def test_work_that_cannot_be_taken_costs_an_attempt_from_the_second_time_on() -> None:
+    states, counted = [], []
+    status = with_session(TaskState.IN_PROGRESS)
+    for number in (1, 2):
+        lost = dead("InfrastructureError", message="the pusher left no result", number=number)
+        at_work = objects.task(status=status)
+        found = decide(snapshot(at_work, sessions=(lost,))).status
+        states.append(found.state)
+        counted.append([attempt.counted for attempt in found.attempts])
+        status = with_session(TaskState.IN_PROGRESS, number + 1, attempts=found.attempts)
+
+    assert states == [TaskState.OPEN, TaskState.FAILED]
+    assert counted == [[False], [False, True]]
+    assert found.attempts[-1].reason == "AgentFailed"
+    assert "for the second time" in found.attempts[-1].message
+
+
+def test_infrastructure_that_fails_before_the_agent_runs_never_counts() -> None:
+    status = with_session(TaskState.IN_PROGRESS)
+    for number in (1, 2):
+        lost = dead("InfrastructureError", started=False, number=number)
+        found = decide(snapshot(objects.task(status=status), sessions=(lost,))).status
+        status = with_session(TaskState.IN_PROGRESS, number + 1, attempts=found.attempts)
+
+    assert [attempt.counted for attempt in found.attempts] == [False, False]

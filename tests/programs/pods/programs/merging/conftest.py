@@ -34,9 +34,12 @@ def folder(tmp_path: Path) -> Callable[[], str]:
 
 
 @pytest.fixture
-def do_begin(origin: Origin, folder: Callable[[], str]) -> Callable[[], BeginResult]:
-    remote = origin.remote("work")
-    return lambda: begin.run(BeginConfig(remote, "main", INTEGRATION, folder()))
+def do_begin(origin: Origin, folder: Callable[[], str]) -> Callable[..., BeginResult]:
+    def run(*, again: bool = False) -> BeginResult:
+        remote = origin.remote("work")
+        return begin.run(BeginConfig(remote, "main", INTEGRATION, folder(), again))
+
+    return run
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""begin and prepare against a real server: nothing lost, nothing made twice."""
+"""prepare against a real server: nothing lost, nothing made twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import (
-    BeginResult,
     CommitText,
     PrepareResult,
 )
@@ -25,43 +24,6 @@ from tests.programs.pods.programs.merging.refs import (
     TEXT,
     reason,
 )
-
-# --- begin --------------------------------------------------------------------------------------
-
-
-def test_begin_starts_at_the_target_and_a_repeat_changes_nothing(
-    origin: Origin, do_begin: Callable[[], BeginResult]
-) -> None:
-    first = origin.commit({"a": "1"}, ref=TARGET)
-    assert do_begin() == BeginResult(first, first, INTEGRATION)
-    origin.commit({"a": "2"}, first, ref=TARGET)
-    assert do_begin() == BeginResult(first, first, INTEGRATION)
-    assert origin.tip(INTEGRATION) == first
-
-
-def test_begin_without_the_target_says_so(
-    origin: Origin, do_begin: Callable[[], BeginResult]
-) -> None:
-    origin.commit({"a": "1"}, ref="refs/heads/other")
-    assert reason(do_begin) == "RefNotFound"
-
-
-def test_begin_takes_what_a_rival_made(
-    origin: Origin, do_begin: Callable[[], BeginResult], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = origin.commit({"a": "1"})
-    origin.commit({"a": "2"}, first, ref=TARGET)
-    push = Git.push
-
-    def late(self: Git, ref: str, sha: str, expect: str | None) -> None:
-        origin.git("update-ref", INTEGRATION, first)
-        push(self, ref, sha, expect)
-
-    monkeypatch.setattr(Git, "push", late)
-    assert do_begin() == BeginResult(first, first, INTEGRATION)
-
-
-# --- prepare ------------------------------------------------------------------------------------
 
 
 def test_the_candidate_is_one_commit_on_the_tip(

@@ -219,7 +219,7 @@ def test_the_agents_words_fit_the_termination_message(run: Run) -> None:
         line(type="result", text="\U0001f600" * 5000, error={"kind": "x", "message": "ü" * 900})
     )
     result = run.end()
-    assert len(pod.dump(result)) <= pod.TERMINATION_LIMIT
+    assert len(pod.dump(result)) <= pod.TERMINATION_SHARE
     assert result.final.message
     assert result.final.text
 

@@ -1,0 +1,167 @@
+"""What the largest objects that the API takes cost the operator's loop at once.
+
+Whatever is between two awaits holds everything up, the Lease of the leader included. Each step from
+an object that is read to the status that is written is measured alone, as CPU time; the figures are
+printed (``pytest -s``) for the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import process_time
+from typing import Any, TypeVar
+
+import pytest
+
+from bernstein.api import plan as plans
+from bernstein.api import task as tasks
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.task import Task
+from bernstein.checks import patterns
+from bernstein.core.plans.decide import decide
+from bernstein.core.plans.expansion import expand
+from bernstein.core.scheduling.schedule import schedule
+from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot
+from bernstein.core.tasks import decide as of_task
+from bernstein.kube.json_patch import json_patch
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, project
+
+MOST_SECONDS = 2 * 0.2
+"""Of one step: twice what it may take, for a machine that does other work besides."""
+
+Object = dict[str, Any]
+Step = Callable[[int], Object]
+T = TypeVar("T")
+
+
+def signal(pattern: str) -> Object:
+    return {"type": "file_contains", "path": "a", "contains": pattern[:1024], "regex": True}
+
+
+def stages(number: int, steps: int, step: Step) -> list[Object]:
+    """All depend on all before."""
+    return [
+        {
+            "name": f"stage {s}",
+            "dependsOn": [f"stage {before}" for before in range(s)],
+            "steps": [{"title": f"{s}.{n}", **step(s * steps + n)} for n in range(steps)],
+        }
+        for s in range(number)
+    ]
+
+
+def wide(number: int) -> str:
+    return f"(?i){number}" + r"[\x00-\U0010ffff]" * 48
+
+
+LARGEST: dict[str, list[Object]] = {
+    "all edges": stages(40, 50, lambda _: {}),
+    "wide classes": stages(4, 50, lambda n: {"completionSignals": [signal(wide(n))]}),
+    "many patterns": stages(
+        10,
+        10,
+        lambda n: {"completionSignals": [signal(f"{n}x{k}" + "(a|b)" * 200) for k in range(12)]},
+    ),
+    "nested groups": stages(
+        10, 20, lambda n: {"completionSignals": [signal(f"{n}" + "(" * 500 + ")" * 500)]}
+    ),
+    "deep braces": stages(
+        20,
+        40,
+        lambda n: {"files": ["{" * 100 + f"a{n}{k},b" + "}" * 100 for k in range(4)]},
+    ),
+    "stars": stages(20, 40, lambda n: {"files": ["*a" * 100 + f"{n}x{k}" for k in range(4)]}),
+    "invisible text": stages(40, 50, lambda _: {"description": "\u200b\x1b[0" * 30}),
+    "twenty signals": stages(
+        40,
+        10,
+        lambda _: {
+            "completionSignals": [{"type": "path_exists", "path": f"src/{k}.py"} for k in range(20)]
+        },
+    ),
+}
+
+
+class Longest:
+    """The CPU seconds of each step, the quickest of two."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, float] = {}
+
+    def of(self, name: str, step: Callable[[], T]) -> T:
+        taken = []
+        for _ in range(2):
+            patterns.problem.cache_clear()
+            began = process_time()
+            found = step()
+            taken.append(process_time() - began)
+        self.steps[name] = min(taken)
+        return found
+
+
+def as_served(made: Object) -> Object:
+    """A Task as the API server has it, once it was looked at."""
+    meta = {"uid": f"uid-{made['metadata']['name']}", "generation": 1, "resourceVersion": "1"}
+    meta["creationTimestamp"] = NOW.isoformat()
+    status = {"state": "Open", "project": "default", "observedGeneration": 1}
+    return made | {"metadata": made["metadata"] | meta, "status": status}
+
+
+def follow(longest: Longest, given: Plan) -> None:
+    """The Plan from what is read of it to what is written of its Tasks."""
+    obj = given.model_dump(mode="json", by_alias=True, exclude_none=True)
+    read = longest.of("parse the Plan", lambda: plans.parse(obj))
+    new = read.model_copy(update={"status": PlanStatus()})
+    first = longest.of("decide", lambda: decide(PlanSnapshot(new, project()), NOW))
+    longest.of("dump", lambda: json_patch({}, first.status.dump(), "/status"))
+    if not first.status.expanded:
+        return
+    made = [as_served(obj) for obj in expand(new, "default")]
+    its = longest.of("parse the Tasks", lambda: [tasks.parse(obj) for obj in made])
+    by_name = {task.metadata.name: task for task in its}
+    status = first.status.model_copy(update={"integration": given.status.integration})
+    begun = read.model_copy(update={"status": status})
+    longest.of(
+        "decide with Tasks", lambda: decide(PlanSnapshot(new, project(), None, by_name), NOW)
+    )
+    longest.of("watch", lambda: decide(PlanSnapshot(begun, project(), None, by_name), NOW))
+    longest.of("schedule", lambda: look(begun, by_name))
+    subject = objects.snapshot(its[-1], others=tuple(its), plan=begun)
+    longest.of("decide a Task", lambda: of_task.decide(subject, NOW))
+
+
+def look(plan: Plan, by_name: dict[str, Task]) -> object:
+    plan_of = dict.fromkeys(by_name, plan)
+    return schedule(ProjectSnapshot(project(), list(by_name.values()), plan_of, by_name), NOW)
+
+
+@pytest.mark.parametrize("kind", LARGEST)
+def test_no_step_of_the_largest_plans_holds_up_the_loop(kind: str) -> None:
+    longest = Longest()
+    follow(longest, objects.plan(stages=LARGEST[kind]))
+
+    shown = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in longest.steps.items())
+    print(f"\n{kind}: {shown}")
+    assert max(longest.steps.values()) < MOST_SECONDS, shown
+
+
+def test_what_stages_hold_is_looked_up_once_and_not_for_every_task() -> None:
+    """As many Tasks in one stage before as in all: what grows with the edges would be 8 times."""
+    taken = []
+    for steps, times in ((6, 8), (48, 1)):
+        taken.append(seconds_to_schedule(steps, times))
+    assert taken[1] < 3 * taken[0], "each Task with each before would cost 8 times as much"
+
+
+def seconds_to_schedule(steps: int, times: int) -> float:
+    given = objects.plan(stages=stages(40, steps, lambda _: {}))
+    new = given.model_copy(update={"status": PlanStatus()})
+    first = decide(PlanSnapshot(new, project()), NOW).status
+    begun_at = first.model_copy(update={"integration": given.status.integration})
+    begun = new.model_copy(update={"status": begun_at})
+    its = [tasks.parse(as_served(obj)) for obj in expand(begun, "default")]
+    by_name = {task.metadata.name: task for task in its}
+    longest = Longest()
+    longest.of("schedule", lambda: [look(begun, by_name) for _ in range(times)])
+    return longest.steps["schedule"]

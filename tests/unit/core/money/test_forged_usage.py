@@ -1,0 +1,108 @@
+"""What an agent says of its tokens is written down in full sums, or cut: never refused for ever."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.meta import UsageCounts
+from bernstein.api.money import MOST_DOLLARS
+from bernstein.api.plan import PlanStatus
+from bernstein.api.pod import FinalRecord, Usage
+from bernstein.api.project import Price
+from bernstein.api.session import AgentSession, AgentSessionStatus, Report
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.core import conditions
+from bernstein.core.money import plausible, pricing, spend
+from bernstein.core.plans.tally import tally
+from bernstein.core.sessions import decide as sessions
+from bernstein.core.tasks.attempts import settle
+from tests.unit.core import objects
+from tests.unit.core.objects import agent_pod, at, ended, job, session, told
+
+INT64 = 2**63
+FORGED = Usage(input=10**12, output=10**12, cache_read=10**12, cache_write=10**12)
+DEAREST = Price(
+    model="sonnet",
+    input=f"{MOST_DOLLARS}",
+    output=f"{MOST_DOLLARS}",
+    cache_read=f"{MOST_DOLLARS}",
+    cache_write=f"{MOST_DOLLARS}",
+)
+WORKING = SessionState.WORKING
+counts = st.integers(-(2**70), 2**70)
+usages = st.builds(Usage, input=counts, output=counts, cache_read=counts, cache_write=counts)
+
+
+def over(usage: Usage, *, seconds: int = 60, retry_after: int | None = None) -> AgentSession:
+    """A session of the Task `work` whose recorder left this usage after so many seconds."""
+    began = session(state=WORKING, job="work-s1", started_at=at(-seconds))
+    said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", retry_after=retry_after))
+    pod = agent_pod(1, recorder=ended("recorder", said=said))
+    found = sessions.decide(sessions.Snapshot(began, job("work-s1", pod), True), at(0))
+    status = AgentSessionStatus.model_validate(found.status.dump())
+    return began.model_copy(update={"status": status})
+
+
+def test_more_tokens_than_its_time_allows_are_cut_and_that_is_said() -> None:
+    lied = over(FORGED, seconds=600)
+
+    most = {kind: rate * 601 for kind, rate in plausible.RATE.model_dump().items()}
+    assert lied.status.usage == UsageCounts(**most)
+    assert told(lied.status.conditions)["UsageCut"] == ("True", "MoreThanPossible")
+    cut = conditions.find(lied.status.conditions, "UsageCut")
+    assert cut is not None
+    assert "4,000,000,000,000 tokens" in cut.message
+
+
+def test_tokens_of_a_busy_agent_are_not_cut() -> None:
+    honest = over(Usage(input=400_000, output=200_000, cache_read=60_000_000), seconds=1800)
+
+    assert honest.status.usage == UsageCounts(input=400_000, output=200_000, cache_read=60_000_000)
+    assert "UsageCut" not in told(honest.status.conditions)
+
+
+def test_what_a_session_reports_while_it_works_is_bounded_by_the_servers_clock() -> None:
+    much = UsageCounts(output=10**12)
+    for seconds, most in ((600, 601), (0, plausible.LEAST_SECONDS + 1)):
+        report = Report(usage=much, heartbeat_time=at(seconds))
+        found = session(state=WORKING, started_at=at(0), report=report.model_dump())
+        assert spend.usage_of(found) == UsageCounts(output=plausible.RATE.output * most)
+
+
+def test_money_stays_at_the_most_that_a_status_holds() -> None:
+    assert pricing.money(Decimal(10) ** 40) == "999999999.9999"
+    assert pricing.money(Decimal("999999999.99999")) == "999999999.9999"
+
+
+def test_a_provider_is_waited_for_a_day_at_most() -> None:
+    outcome = over(Usage(), retry_after=10**30).status.outcome
+
+    assert outcome is not None
+    assert outcome.retry_after_seconds == 24 * 3600
+
+
+@given(usage=usages, spent=st.sampled_from(["0", "999999999.9999"]), price=st.booleans())
+def test_no_usage_makes_a_status_that_the_api_refuses(
+    usage: Usage, spent: str, price: bool
+) -> None:
+    project = objects.project(
+        budget={"prices": [DEAREST.model_dump(by_alias=True)]} if price else {}
+    )
+    found = over(usage)
+    before = objects.with_session(TaskState.IN_PROGRESS, spend_usd=spent)
+    at_work = objects.task("work", status=before)
+    snapshot = objects.snapshot(at_work, project=project, sessions=(found,))
+
+    settled = settle(snapshot, found, before, "RateLimited", "", counted=True)
+    status = TaskStatus.model_validate(settled.dump())
+    left = objects.plan_snapshot(objects.plan(), sessions=(found,), project=project)
+    plan = PlanStatus.model_validate(tally(left).dump())
+
+    assert plan.settled is not None
+    for kept in (status.usage, plan.usage, plan.settled.usage, found.status.usage):
+        assert kept is not None
+        assert all(0 <= tokens < INT64 for tokens in kept.model_dump().values())
