@@ -331,16 +331,19 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 
 
 def fit(result: RecorderResult) -> RecorderResult:
-    """The result with the agent's `text`, then its `message`, cut until it fits the termination
-    message."""
-    over = len(pod.dump(result)) - pod.TERMINATION_SHARE
-    for name in ("text", "message"):
-        while over > 0 and (words := getattr(result.final, name)):
-            # A character takes at most twelve bytes of JSON, so this never cuts too much at once.
-            shorter = words[: max(len(words) - max(over // 12, 1), 0)]
-            final = dataclasses.replace(result.final, **{name: shorter})
-            result = dataclasses.replace(result, final=final)
-            over = len(pod.dump(result)) - pod.TERMINATION_SHARE
+    """The result with the longer of the agent's `text` and `message` cut, again and again, until it
+    fits the termination message."""
+    while (over := len(pod.dump(result)) - pod.TERMINATION_SHARE) > 0:
+        name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
+        words = getattr(result.final, name)
+        if not words:
+            break
+        # A character takes at most twelve bytes of JSON. Never more than half at once: what is over
+        # may be the other's.
+        shorter = words[: max(len(words) - max(over // 12, 1), len(words) // 2)]
+        result = dataclasses.replace(
+            result, final=dataclasses.replace(result.final, **{name: shorter})
+        )
     return result
 
 
