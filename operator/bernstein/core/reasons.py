@@ -31,9 +31,9 @@ class Retry(Enum):
 
     AT_ONCE = "at once"
     BACK_OFF = "after min(30·2ⁿ, 300) s"
-    PROBE = "every 5 min, or when a spec changes"
+    PROBE = "every 5 min, or when the Project changes"
     LATER = "when the provider says"
-    MERGE_ALONE = "the merge alone, every 5 min, or when a spec changes"
+    MERGE_ALONE = "the merge alone, every 5 min, or when the Project changes"
     NEVER = "never"
 
 
@@ -62,7 +62,7 @@ class Policy:
     """The text quotes an object that a field of the Project names."""
 
 
-_REJECTED = "Read the verdict; apply the work anew, with a clearer step or more retries."
+_REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 """Shown when no retry is left; until then it is the next attempt that is told."""
 
 POLICIES: Final[Mapping[Reason, Policy]] = {
@@ -283,9 +283,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Delete or rename what has the name, or use another name here.",
     ),
-    Reason.PLAN_INVALID: Policy(
-        Retry.NEVER, False, "Correct the plan and apply it under a new name."
-    ),
+    Reason.PLAN_INVALID: Policy(Retry.NEVER, False, "Correct the plan and apply it again."),
     Reason.BUDGET_EXCEEDED: Policy(Retry.NEVER, False, "Raise the Plan's budget."),
     Reason.PROJECT_NOT_FOUND: Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."

@@ -49,7 +49,7 @@ TABLE = {
     "RefMoved": (Retry.BACK_OFF, False, "refs/bernstein/"),
     "TreeMismatch": (Retry.PROBE, False, "unverified"),
     "NotOnBase": (Retry.PROBE, False, "history"),
-    "PlanInvalid": (Retry.NEVER, False, "new name"),
+    "PlanInvalid": (Retry.NEVER, False, "apply it again"),
     "BudgetExceeded": (Retry.NEVER, False, "budget"),
     "NoPricing": (Retry.PROBE, False, "price"),
     "OperatorTooOld": (Retry.NEVER, False, "version"),

@@ -25,7 +25,7 @@ def test_problems_of_a_huge_plan_are_told_with_what_helps() -> None:
 
     assert objects.stalled_for(found.conditions) == "PlanInvalid"
     assert found.waiting is not None
-    assert parted(found.waiting.message)[1] == "Correct the plan and apply it under a new name."
+    assert parted(found.waiting.message)[1] == "Correct the plan and apply it again."
 
 
 def test_the_longest_words_of_a_task_are_told_by_its_plan_with_what_helps() -> None:
