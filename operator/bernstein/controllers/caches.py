@@ -8,6 +8,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
+from bernstein.api.meta import API_VERSION, PLAN_KIND, Metadata
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.kube.cache import by_controller_uid, by_label
@@ -22,6 +23,7 @@ from bernstein.kube.resource import (
     PODS,
     Key,
     Object,
+    controller_of,
     key_of,
 )
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
@@ -91,6 +93,10 @@ class Parsed(Generic[T]):
         """All of a namespace. It changes with the cache, so it may be read only until an await."""
         return self._by_namespace[namespace]
 
+    def of_plan(self, plan: Metadata) -> dict[str, T]:
+        """All that the Plan owns, by name."""
+        return self.by_index(PLAN, _owned_by(plan.namespace, plan.uid))
+
     def by_index(self, index: str, value: str) -> dict[str, T]:
         """All that an index of the informer has under the value, by name."""
         return {o["metadata"]["name"]: self.of(o) for o in self.informer.by_index(index, value)}
@@ -113,7 +119,7 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
-        graph = owned | {UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
+        graph = {PLAN: _plan_of, UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
         self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
         planned = owned | {PLAN: _plan_uid}
         self.sessions = Parsed(informer(SESSIONS, indexes=planned), session.parse)
@@ -137,6 +143,18 @@ class Caches:
             self.pods,
             self.network_policies,
         ]
+
+
+def _plan_of(task: Object) -> Collection[str]:
+    """The Plan that owns it. Its uid alone may be written in any namespace, beside any API."""
+    owner = controller_of(task)
+    if owner is None or (owner["apiVersion"], owner["kind"]) != (API_VERSION, PLAN_KIND):
+        return ()
+    return (_owned_by(task["metadata"]["namespace"], owner["uid"]),)
+
+
+def _owned_by(namespace: str, uid: str) -> str:
+    return f"{namespace}/{uid}"
 
 
 def _plan_uid(session: Object) -> Collection[str]:

@@ -7,7 +7,6 @@ from datetime import datetime
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import PLAN, Caches
-from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
@@ -72,7 +71,7 @@ def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
         name: plan
         for plan in plans
         if plan.metadata.deletion_timestamp is None
-        for name in ledger.members(plan.status, caches.tasks.by_index(OWNER, plan.metadata.uid))
+        for name in ledger.members(plan.status, caches.tasks.of_plan(plan.metadata))
     }
 
 
@@ -80,7 +79,7 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
-    owned = caches.tasks.by_index(OWNER, plan.metadata.uid)
+    owned = caches.tasks.of_plan(plan.metadata)
     tasks = ledger.members(plan.status, owned)
     return PlanSnapshot(
         plan=plan,

@@ -20,8 +20,8 @@ from tests.control_plane.controllers.world import (
 )
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 
-PRICES = [{"model": "sonnet", "input": "1", "output": "1"}]
-THREE_DOLLARS = Usage(input=3_000_000)
+PRICES = [{"model": "sonnet", "input": "10", "output": "10"}]
+THREE_DOLLARS = Usage(input=300_000)
 TASK, SESSION = "shop-a-one", "shop-a-one-s1"
 
 
@@ -77,7 +77,7 @@ async def test_the_plan_settles_the_session_of_a_deleted_task_once(
     await world.gone(JOBS, SESSION)
     plan = await world.stalled(PLANS, "shop", "TaskFailed")
     assert plan["status"]["spendUsd"] == plan["status"]["settled"]["spendUsd"] == "3"
-    assert plan["status"]["usage"]["input"] == 3_000_000
+    assert plan["status"]["usage"]["input"] == 300_000
     assert cost(replica, world) == 3
     await nothing_is_written(world, replica)
 

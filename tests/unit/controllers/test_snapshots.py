@@ -133,3 +133,31 @@ async def test_a_task_that_began_under_a_deleted_project_of_the_same_name_does_n
 
     assert snapshot is not None
     assert occupancy.running(snapshot) == running
+
+
+@pytest.mark.parametrize(
+    ("namespace", "owner"),
+    [
+        ("elsewhere", PLAN),
+        (NAMESPACE, PLAN | {"apiVersion": "example.com/v1"}),
+        (NAMESPACE, PLAN | {"apiVersion": "Bernstein.dev/v1alpha1"}),
+        (NAMESPACE, PLAN | {"kind": "Project"}),
+        (NAMESPACE, PLAN | {"controller": False}),
+    ],
+)
+async def test_a_plans_uid_alone_makes_no_task_its_own(
+    api: ApiServer, client: Client, background: Background, namespace: str, owner: dict[str, Any]
+) -> None:
+    apply(api, "mine", ownerReferences=[PLAN])
+    spec = objects.task("mine", plan=None).spec.dump()
+    name = "mine" if namespace != NAMESPACE else "forged"
+    api.put(TASKS, name, namespace, metadata={"ownerReferences": [owner]}, spec=spec, status={})
+    caches = await synced(client, background)
+    plan = caches.plans.get(Key(NAMESPACE, "web"))
+    assert plan is not None
+
+    found = caches.tasks.of_plan(plan.metadata)
+
+    assert [(t.metadata.namespace, t.metadata.name) for t in found.values()] == [
+        (NAMESPACE, "mine")
+    ]

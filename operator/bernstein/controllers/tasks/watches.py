@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.meta import Metadata
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.reconcile import controller_key, label_key
-from bernstein.kube.resource import Key, Object, key_of, uid_of
+from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
 
 
@@ -26,7 +26,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in beside if t.status.state is TaskState.OPEN or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
-        its = tasks.by_index(OWNER, uid_of(plan)).values()
+        its = tasks.of_plan(Metadata.model_validate(plan["metadata"])).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
     yield Watch(caches.projects.informer, of_project, spec_changed)

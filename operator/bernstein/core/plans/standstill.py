@@ -61,7 +61,7 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
 def _is_over(snapshot: PlanSnapshot) -> bool:
     """Whether nothing that a person might mend lets another Task of the Plan go on.
 
-    A Task that was never seen may still come.
+    A Task that is not there may still come, or come again.
     """
 
     def is_over(task: Task) -> bool:
@@ -69,8 +69,8 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
         never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
         return never_starts or is_final(task.status, task.spec.max_retries)
 
-    seen = all(row.name in snapshot.tasks or row.uid for row in snapshot.plan.status.tasks)
-    return seen and all(map(is_over, snapshot.tasks.values()))
+    there = all(row.name in snapshot.tasks for row in snapshot.plan.status.tasks)
+    return there and all(map(is_over, snapshot.tasks.values()))
 
 
 def _only_waits(task: Task) -> bool:
