@@ -143,9 +143,9 @@ async def test_a_batch_task_waits_until_no_other_is_ready(world: World) -> None:
 
 
 async def test_a_spent_budget_starts_nothing_until_it_is_raised(world: World) -> None:
-    prices = [{"model": "sonnet", "input": "1", "output": "1"}]
+    prices = [{"model": "sonnet", "input": "10", "output": "10"}]
     await world.project(gates=QUIET, budget={"prices": prices})
-    world.kubelet.on("cheap-a-one-s1", works(usage=Usage(input=3_000_000)))
+    world.kubelet.on("cheap-a-one-s1", works(usage=Usage(input=300_000)))
     await world.start()
     await world.plan("cheap", [stage("a", "one"), stage("b", "two")], budget="2.50")
     task = await world.stalled(TASKS, "cheap-b-two", "BudgetExceeded")
@@ -160,9 +160,9 @@ async def test_a_spent_budget_starts_nothing_until_it_is_raised(world: World) ->
 
 
 async def test_a_deleted_task_keeps_its_part_of_the_budget(world: World) -> None:
-    prices = [{"model": "sonnet", "input": "1", "output": "1"}]
+    prices = [{"model": "sonnet", "input": "10", "output": "10"}]
     await world.project(gates=QUIET, budget={"prices": prices})
-    world.kubelet.on("cheap-a-one-s1", works(usage=Usage(input=3_000_000)))
+    world.kubelet.on("cheap-a-one-s1", works(usage=Usage(input=300_000)))
     world.kubelet.on("cheap-a-two-s1", run)
     await world.start()
     await world.plan("cheap", [stage("a", "one", "two")], budget="2.50")
