@@ -17,11 +17,11 @@ class GitError(PodError):
 
 
 _AUTHENTICATION = (
-    r"Authentication failed|could not read (Username|Password)|returned error: 40[134]\b"
+    r"Authentication failed|could not read (Username|Password)|returned error: 40[13]\b"
     r"|Permission denied \(|invalid credentials"
-    # What an account may not see, forges call not found.
-    r"|repository '[^']*' not found|Repository not found"
 )
+_NOT_SHOWN = r"returned error: 404\b|repository '[^']*' not found|Repository not found"
+"""What an account may not see, forges call not found."""
 _UNREACHABLE = (
     r"Could not resolve|Failed to connect|Couldn't connect|Connection (refused|timed out|reset)"
     r"|Network is unreachable|No route to host|unable to access|SSL certificate|certificate verif"
@@ -52,6 +52,7 @@ _TABLE = (
         Reason.REPOSITORY_INVALID,
         re.compile(r"fsck error|index-pack failed|unresolved deltas|bad object", re.IGNORECASE),
     ),
+    (Reason.REPOSITORY_AUTH_FAILED, re.compile(_NOT_SHOWN)),
     ("Authentication", re.compile(_AUTHENTICATION, re.IGNORECASE)),
     (Reason.REPOSITORY_UNREACHABLE, re.compile(_UNREACHABLE, re.IGNORECASE)),
     (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]|\[rejected\]|remote unpack failed")),

@@ -33,6 +33,8 @@ _FINAL_PUSH_SECONDS = 60.0
 """How long after SIGTERM the last push is tried again where the repository cannot be reached."""
 _LONGEST_PAUSE_SECONDS = 60.0
 _UNREACHABLE = Reason.REPOSITORY_UNREACHABLE
+_MAY_PASS = (_UNREACHABLE, Reason.REPOSITORY_AUTH_FAILED)
+"""The server does not answer, or does not show the repository: it is pushed to again."""
 _UNCERTAIN = {_UNREACHABLE, Reason.REF_MOVED, "InternalError"}
 """After these reasons the push may have happened: the remote is read."""
 
@@ -102,7 +104,7 @@ class Pusher:
         """
         if self._error is None:
             return waited > self._final_wait and not last
-        hopeless = self._error.reason != _UNREACHABLE
+        hopeless = self._error.reason not in _MAY_PASS
         return waited > (self._final_push if last else self._final_wait) or (last and hopeless)
 
     def _is_due(self, number: int) -> bool:

@@ -107,7 +107,7 @@ def test_a_repository_that_stays_away_is_the_reason(session: Session) -> None:
     session.origin.path.rename(session.origin.path.with_suffix(".away"))
     session.start(final_push=0.5)
     session.record({"new.py": "1\n"}, final=True)
-    assert session.failure().reason == "RepositoryUnreachable"
+    assert session.failure().reason == "RepositoryAuthFailed"
 
 
 @pytest.mark.parametrize(
