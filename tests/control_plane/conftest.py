@@ -21,7 +21,7 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
-from bernstein.kube.errors import ApiError
+from bernstein.kube.errors import ApiError, NotFound
 from bernstein.kube.resource import Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
@@ -303,3 +303,16 @@ async def eventually(attempt: Callable[[], Awaitable[object]], seconds: float = 
         if asyncio.get_running_loop().time() > deadline:
             pytest.fail(f"not within {seconds} s: {problem}")
         await asyncio.sleep(0.05)
+
+
+async def gone(client: Client, resource: Resource, namespace: str, name: str = "one") -> None:
+    """Until there is no such object any more."""
+
+    async def missing() -> bool:
+        try:
+            await client.get(resource, name, namespace)
+        except NotFound:
+            return True
+        return False
+
+    await eventually(missing)

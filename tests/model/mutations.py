@@ -114,7 +114,7 @@ def fences() -> Iterator[None]:
         actions = getattr(step, "actions", ())
         if not any(isinstance(action, RunFence) for action in actions):
             return step
-        return landing.OnItsWay(forbids(status) or landing.queued(status))
+        return landing.OnItsWay(forbids(status) or landing.without_turn(status))
 
     with (
         patch.object(sessions, "_launch", unfenced),

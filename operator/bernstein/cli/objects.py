@@ -15,7 +15,7 @@ from bernstein import crds
 from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.core.plans.field_errors import FieldError, did_you_mean, quoted
+from bernstein.core.plans.field_errors import FieldError, did_you_mean, path_of, quoted
 from bernstein.core.plans.validation import validate_plan
 
 _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
@@ -97,7 +97,5 @@ def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Ite
 
 
 def _field_error(place: tuple[int | str, ...], message: str) -> FieldError:
-    path = ""
-    for part in place:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    path = path_of(place)
     return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")

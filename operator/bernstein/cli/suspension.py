@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from bernstein.api.plan import Plan
 from bernstein.api.plan import parse as parse_plan
 from bernstein.cli.cluster import connected
@@ -9,6 +13,8 @@ from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import plan_record
 from bernstein.resources import PLANS
+
+PlanName = Annotated[str, typer.Argument(metavar="PLAN", help="Name of a Plan; or plan/NAME.")]
 
 _SAID = {
     True: "is suspended: no new session starts, what runs goes on",

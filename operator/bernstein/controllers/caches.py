@@ -8,9 +8,10 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
-from bernstein.api.meta import API_VERSION, PLAN_KIND, Metadata
+from bernstein.api.meta import Metadata
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
+from bernstein.core.owners import is_plan
 from bernstein.kube.cache import by_controller_uid, by_label
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
@@ -94,8 +95,8 @@ class Parsed(Generic[T]):
         return self._by_namespace[namespace]
 
     def of_plan(self, plan: Metadata) -> dict[str, T]:
-        """All that the Plan owns, by name."""
-        return self.by_index(PLAN, _owned_by(plan.namespace, plan.uid))
+        """All of the Plan, by name; of what has the index PLAN."""
+        return self.by_index(PLAN, _of(plan.namespace, plan.uid))
 
     def by_index(self, index: str, value: str) -> dict[str, T]:
         """All that an index of the informer has under the value, by name."""
@@ -121,8 +122,7 @@ class Caches:
         self.plans = Parsed(informer(PLANS), plan.parse)
         graph = {PLAN: _plan_of, UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
         self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
-        planned = owned | {PLAN: _plan_uid}
-        self.sessions = Parsed(informer(SESSIONS, indexes=planned), session.parse)
+        self.sessions = Parsed(informer(SESSIONS, indexes={PLAN: _plan_of_session}), session.parse)
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
         self.pods = informer(
             PODS,
@@ -148,15 +148,15 @@ class Caches:
 def _plan_of(task: Object) -> Collection[str]:
     """The Plan that owns it. Its uid alone may be written in any namespace, beside any API."""
     owner = controller_of(task)
-    if owner is None or (owner["apiVersion"], owner["kind"]) != (API_VERSION, PLAN_KIND):
+    if owner is None or not is_plan(owner["apiVersion"], owner["kind"]):
         return ()
-    return (_owned_by(task["metadata"]["namespace"], owner["uid"]),)
+    return (_of(task["metadata"]["namespace"], owner["uid"]),)
 
 
-def _owned_by(namespace: str, uid: str) -> str:
-    return f"{namespace}/{uid}"
-
-
-def _plan_uid(session: Object) -> Collection[str]:
+def _plan_of_session(session: Object) -> Collection[str]:
     plan = session["spec"].get("planRef")
-    return (plan["uid"],) if plan is not None else ()
+    return (_of(session["metadata"]["namespace"], plan["uid"]),) if plan is not None else ()
+
+
+def _of(namespace: str, uid: str) -> str:
+    return f"{namespace}/{uid}"

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.controllers.caches import PLAN, Caches
+from bernstein.controllers.caches import Caches
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
@@ -87,6 +87,6 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         project_problem=problem,
         tasks=tasks,
         strangers={name: task for name, task in owned.items() if name not in tasks},
-        sessions=caches.sessions.by_index(PLAN, plan.metadata.uid).values(),
+        sessions=caches.sessions.of_plan(plan.metadata).values(),
         jobs=await caches.job_views.of(plan.metadata, now),
     )

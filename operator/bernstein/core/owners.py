@@ -29,9 +29,14 @@ def owner_reference(kind: str, name: str, uid: str) -> dict[str, Any]:
 def plan_of(task: Task) -> OwnerReference | None:
     """The Plan that the Task belongs to; None: it was applied alone."""
     for owner in task.metadata.owner_references:
-        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, PLAN_KIND):
+        if owner.controller and is_plan(owner.api_version, owner.kind):
             return owner
     return None
+
+
+def is_plan(api_version: str, kind: str) -> bool:
+    """Whether a reference of these is to a Plan of ours."""
+    return (api_version, kind) == (API_VERSION, PLAN_KIND)
 
 
 def plan_uid(task: Task) -> str | None:

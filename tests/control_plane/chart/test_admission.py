@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bernstein.kube.client import Client
-from bernstein.kube.errors import Forbidden, NotFound
+from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import JOBS, PODS, Object, Resource
-from tests.control_plane.conftest import RELEASE_NAMESPACE, Person, Tools, eventually
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Person, Tools, eventually, gone
 from tests.control_plane.objects import AGENT_SESSIONS, KINDS, TASKS, job, valid
 
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
@@ -123,17 +123,6 @@ async def test_a_job_deleted_in_the_foreground_goes_away(operator: Client, names
 
     await eventually(let_go)
     await gone(operator, JOBS, namespace)
-
-
-async def gone(client: Client, resource: Resource, namespace: str, name: str = "one") -> None:
-    async def missing() -> bool:
-        try:
-            await client.get(resource, name, namespace)
-        except NotFound:
-            return True
-        return False
-
-    await eventually(missing)
 
 
 # --- Pods

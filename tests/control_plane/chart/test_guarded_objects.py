@@ -13,7 +13,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
-from tests.control_plane.conftest import Person, Tools, eventually
+from tests.control_plane.conftest import Person, Tools, eventually, gone
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     KINDS,
@@ -214,17 +214,6 @@ async def test_a_person_cancels_a_plans_task_and_labels_it_for_his_own_ends(
     await editor.delete(PLANS, "one", namespace, propagation="Foreground")
     for resource, name in ((TASKS, "mine"), (PLANS, "one")):
         await gone(editor, resource, namespace, name)
-
-
-async def gone(client: Client, resource: Resource, namespace: str, name: str) -> None:
-    async def missing() -> bool:
-        try:
-            await client.get(resource, name, namespace)
-        except NotFound:
-            return True
-        return False
-
-    await eventually(missing)
 
 
 # --- orphans

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.older import Waits
 from bernstein.api.plan import PlanStatus
 from bernstein.api.task import TaskStatus
 from bernstein.kube.writes import status_diff
@@ -132,28 +133,6 @@ TASKS: dict[str, tuple[Status, Status | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", TASKS)
-def test_a_task_waits_for_what_it_waited_for(name: str) -> None:
-    old, expected = TASKS[name]
-
-    found = TaskStatus.model_validate(old).dump()
-
-    assert found.get("waiting") == expected
-    assert found.get("delivery", {}).get("step") is None
-    assert TaskStatus.model_validate(found).dump() == found
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_the_next_write_takes_the_old_fields_away(name: str) -> None:
-    old, expected = TASKS[name]
-
-    patch = status_diff(old, TaskStatus.model_validate(old).dump())
-
-    gone = {field for field, value in patch.items() if value is None}
-    assert gone == {"hold", "queue"} & old.keys()
-    assert patch.get("waiting") == expected
-
-
 PLANS: dict[str, tuple[Status, Status | None]] = {
     "a Plan that cannot begin": (
         {"phase": "Starting", "hold": HOLD, "conditions": [STALLED]},
@@ -185,14 +164,37 @@ PLANS: dict[str, tuple[Status, Status | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_a_plan_waits_for_what_it_waited_for(name: str) -> None:
-    old, expected = PLANS[name]
+EVERY = pytest.mark.parametrize(
+    ("model", "old", "expected"),
+    [
+        pytest.param(model, *case, id=name)
+        for model, cases in ((TaskStatus, TASKS), (PlanStatus, PLANS))
+        for name, case in cases.items()
+    ],
+)
 
-    found = PlanStatus.model_validate(old).dump()
+
+@EVERY
+def test_it_waits_for_what_it_waited_for(
+    model: type[Waits], old: Status, expected: Status | None
+) -> None:
+    found = model.model_validate(old).dump()
 
     assert found.get("waiting") == expected
+    assert found.get("delivery", {}).get("step") is None
     assert not {"hold", "queue"} & found.keys()
+    assert model.model_validate(found).dump() == found
+
+
+@EVERY
+def test_the_next_write_takes_the_old_fields_away(
+    model: type[Waits], old: Status, expected: Status | None
+) -> None:
+    patch = status_diff(old, model.model_validate(old).dump())
+
+    gone = {field for field, value in patch.items() if value is None}
+    assert gone == {"hold", "queue"} & old.keys()
+    assert patch.get("waiting") == expected
 
 
 def test_what_is_written_today_counts_whatever_is_left_of_the_old() -> None:

@@ -52,8 +52,10 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
 
 def _added(file: ChangedFile) -> Iterator[str]:
     silences = _BY_SUFFIX.get(posixpath.splitext(file.path)[1].lower())
-    for number, line in added_lines(file.before, file.after) if silences else ():
-        match = silences.search(line.decode("utf-8", "replace")) if silences else None
+    if silences is None:
+        return
+    for number, line in added_lines(file.before, file.after):
+        match = silences.search(line.decode("utf-8", "replace"))
         if match:
             yield f"{file.path}:{number} {' '.join(match[0].split())[:60]}"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from bernstein.api.meta import Metadata
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
@@ -26,7 +25,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in beside if t.status.state is TaskState.OPEN or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
-        its = tasks.of_plan(Metadata.model_validate(plan["metadata"])).values()
+        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
     yield Watch(caches.projects.informer, of_project, spec_changed)

@@ -33,9 +33,7 @@ from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
-from bernstein.core.reasons import (
-    MAX_RETRY_AFTER_SECONDS,
-)
+from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left
@@ -190,7 +188,7 @@ def lose(status: S, why: Diagnosis, project: Project | None, now: datetime) -> S
     Each costs a Job and the checks: after too many of them it rests for a day.
     """
     text = f"the candidate is not at its ref any more, and is made anew: {why.message}"
-    problem, status = Diagnosis(Reason.REF_MOVED, text), queued(_without_candidate(status))
+    problem, status = Diagnosis(Reason.REF_MOVED, text), without_turn(_without_candidate(status))
     return tried_again(status, problem, project, now, rest=MAX_RETRY_AFTER_SECONDS)
 
 
@@ -200,7 +198,7 @@ def _without_candidate(status: S) -> S:
     return status.model_copy(update={"verification": lost})
 
 
-def queued(status: S) -> S:
+def without_turn(status: S) -> S:
     """The status with its delivery, if it has one, before its first step: without a turn."""
     if status.delivery is None:
         return status
@@ -305,7 +303,7 @@ def _land(
         asked = _land_job(landing, name, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job):
-        return OnItsWay(forbids(before) or queued(status))
+        return OnItsWay(forbids(before) or without_turn(status))
     result = _result_of(LandResult, job, LAND, delivery, now)
     if result is None or isinstance(result, Stuck):
         return _still_at_work(status, delivery, job, result)

@@ -97,7 +97,7 @@ def _may_not(
     """None where it may be merged; else the status that has it judged (again), or is Stalled."""
     unjudged = verification.to_judge(snapshot, status, integration)
     if unjudged is not None:
-        return again(landing.queued(status), unjudged)
+        return again(landing.without_turn(status), unjudged)
     delivered, candidate = _delivered(status, integration), status.verification
     if may_merge(
         candidate or verification.of_last_task(snapshot, integration),

@@ -103,7 +103,7 @@ def _verify_again(
     expected = specs_of(snapshot, judged)
     if may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
         return None
-    return again(landing.queued(status), afresh(judged))
+    return again(landing.without_turn(status), afresh(judged))
 
 
 def _closed(status: TaskStatus, delivered: Delivery, now: datetime) -> TaskStatus:

@@ -72,6 +72,14 @@ def listed(errors: Sequence[FieldError], limit: int) -> str:
     return "\n".join(lines)
 
 
+def path_of(location: Iterable[int | str]) -> str:
+    """The place as people write it: `stages[0].steps[1].title`."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
 def type_name(value: object) -> str:
     """What YAML and JSON call the type of this value."""
     return next((name for kind, name in _TYPES if isinstance(value, kind)), "value")

@@ -47,7 +47,7 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     if cause is not None:
         reason, text, remedy = cause
         failed = reason == Reason.TASK_FAILED
-        ended = (snapshot.plan.status.ended_at or now) if failed and _is_over(snapshot) else None
+        ended = now if failed and _is_over(snapshot) else None
         update = {"phase": "Failed" if failed else "Stalled", "ended_at": ended}
         stalled = goes_on(status).model_copy(update=update)
         return waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
@@ -69,8 +69,12 @@ def _is_over(snapshot: PlanSnapshot) -> bool:
         never_starts = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
         return never_starts or is_final(task.status, task.spec.max_retries)
 
-    there = all(row.name in snapshot.tasks for row in snapshot.plan.status.tasks)
-    return there and all(map(is_over, snapshot.tasks.values()))
+    return not _missing(snapshot) and all(map(is_over, snapshot.tasks.values()))
+
+
+def _missing(snapshot: PlanSnapshot) -> list[str]:
+    """Names of Tasks that a row is about, and that are not there."""
+    return [row.name for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks]
 
 
 def _only_waits(task: Task) -> bool:
@@ -113,9 +117,9 @@ def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None] | None:
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
         return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}.", None
-    deleted = [r.name for r in snapshot.plan.status.tasks if r.name not in snapshot.tasks]
-    if deleted:
-        text = f"Tasks were deleted and are not made again: {', '.join(deleted[:5])}."
+    missing = _missing(snapshot)
+    if missing:
+        text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
         return Reason.TASK_FAILED, text, None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None

@@ -29,6 +29,7 @@ from bernstein.core.plans.field_errors import (
     did_you_mean,
     field_name,
     invalid_choice,
+    path_of,
     quoted,
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
@@ -188,7 +189,7 @@ class _Walk:
             self.size(PlanSpec.model_validate(spec))
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_input=False):
-                path = _path_of(detail["loc"])
+                path = path_of(to_snake(p) if isinstance(p, str) else p for p in detail["loc"])
                 if detail["type"] not in _REPORTED and not _covered(path, known):
                     self.findings.error_at(path, _plain_words(detail["type"], detail))
 
@@ -415,16 +416,6 @@ def _upstream(stage: Mapping[Any, Any]) -> list[str] | None:
     if not isinstance(declared, list):
         return None
     return [name.strip() for name in declared if isinstance(name, str)]
-
-
-def _path_of(location: tuple[int | str, ...]) -> str:
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{to_snake(part)}" if path else to_snake(part)
-    return path
 
 
 def _covered(path: str, known: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -142,5 +142,21 @@ def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
     """
     if owners.plan_of(snapshot.task) is not None:
         return ()
-    upstream = {name: task.spec.depends_on for name, task in snapshot.tasks.items()}
-    return circle(upstream, snapshot.task.metadata.name, _EDGES)
+    return circle(_Graph(snapshot.tasks), snapshot.task.metadata.name, _EDGES)
+
+
+class _Graph(Mapping[str, tuple[str, ...]]):
+    """What each Task names, read where the search comes by: every Task that waits is searched from,
+    and a copy of the whole for each of them is too much."""
+
+    def __init__(self, tasks: Mapping[str, Task]) -> None:
+        self._tasks = tasks
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._tasks[name].spec.depends_on
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tasks)
+
+    def __len__(self) -> int:
+        return len(self._tasks)

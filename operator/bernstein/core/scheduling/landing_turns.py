@@ -16,7 +16,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import WaitReason
-from bernstein.core.delivery.landing import is_queued, step_of
+from bernstein.core.delivery.landing import is_queued, step_of, without_turn
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.waiting import goes_on, is_stalled, waits
@@ -41,7 +41,7 @@ def _turn(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]
     """The statuses of those that land in the same ref."""
     lost = [t for t in tasks if step_of(t.status) == "Next" and _waits(t.status)]
     for task in lost:
-        yield task, _without_turn(task.status)
+        yield task, without_turn(task.status)
     moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
     before = next((t for t in moving if step_of(t.status) is not None), None)
     for task in sorted((t for t in moving if _asks(t)), key=_order):
@@ -64,11 +64,6 @@ def _waits(status: TaskStatus) -> bool:
 
 def _order(task: Task) -> tuple[int, datetime, str]:
     return (task.spec.priority, task.metadata.creation_timestamp or LONG_AGO, task.metadata.name)
-
-
-def _without_turn(status: TaskStatus) -> TaskStatus:
-    assert status.delivery is not None
-    return status.model_copy(update={"delivery": status.delivery.model_copy(update={"step": None})})
 
 
 def _next(status: TaskStatus) -> TaskStatus:

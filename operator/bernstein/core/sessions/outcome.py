@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bernstein.agents.adapter import RETRY_LIMIT
 from bernstein.api.meta import UsageCounts
@@ -28,6 +29,8 @@ from bernstein.core.money.plausible import MOST_TOKENS
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import text as sanitise
+
+T = TypeVar("T")
 
 AT_ONCE_SECONDS = 20
 """A command that cannot be started fails within this time, its wait for the recorder included."""
@@ -110,11 +113,7 @@ def _count(tokens: int) -> int:
 
 
 def _recorded(pod: Object) -> RecorderResult | None:
-    ended = pods.terminated(pod, RECORDER)
-    try:
-        return load(RecorderResult, (ended or {}).get("message") or "")
-    except ValueError:
-        return None
+    return _result(RecorderResult, pod, RECORDER)
 
 
 def _reported_end(session: AgentSession, pod: Object) -> RecorderResult | None:
@@ -142,9 +141,14 @@ def _reported_end(session: AgentSession, pod: Object) -> RecorderResult | None:
 
 
 def _pushed(pod: Object) -> PusherResult | None:
-    ended = pods.terminated(pod, PUSHER)
+    return _result(PusherResult, pod, PUSHER)
+
+
+def _result(kind: type[T], pod: Object, program: str) -> T | None:
+    """What the program left; None: nothing, or nothing that can be read."""
+    ended = pods.terminated(pod, program)
     try:
-        return load(PusherResult, (ended or {}).get("message") or "")
+        return load(kind, (ended or {}).get("message") or "")
     except ValueError:
         return None
 

@@ -17,16 +17,6 @@ from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS, plain_env
 
 
-@pytest.fixture
-def config(tmp_path: Path, origin: Origin) -> dict[str, Any]:
-    return {
-        "remote": origin.remote(),
-        "ref": "refs/heads/main",
-        "git_dir": str(tmp_path / "base" / "repo.git"),
-        "worktree": str(tmp_path / "workspace"),
-    }
-
-
 def files(folder: Path) -> dict[str, bytes | str]:
     """Content of every file below `folder` but `.git`; `->TARGET` for a symlink."""
     found: dict[str, bytes | str] = {}

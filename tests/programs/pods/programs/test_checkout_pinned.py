@@ -60,16 +60,6 @@ TREES: dict[str, tuple[Files, Files]] = {
 }
 
 
-@pytest.fixture
-def config(tmp_path: Path, origin: Origin) -> dict[str, Any]:
-    return {
-        "remote": origin.remote(),
-        "ref": "refs/heads/main",
-        "git_dir": str(tmp_path / "base" / "repo.git"),
-        "worktree": str(tmp_path / "workspace"),
-    }
-
-
 def lint(tree: Path) -> int:
     tools = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     return subprocess.run(["sh", "-c", COMMAND], cwd=tree, env=tools, check=False).returncode
