@@ -138,6 +138,7 @@ def _peer(
         tried=status.waiting.tried if status.waiting is not None and probes else None,
         ready=ready,
         stalled=stalled,
+        cause=status.waiting.message if status.waiting is not None and stalled else "",
     )
 
 
@@ -155,11 +156,11 @@ def _says(status: TaskStatus, wait: Wait) -> bool:
     if (met := opening.met_itself(status, wait)) is not None:
         return met.until is None
     waiting = status.waiting
-    return (
-        waiting is not None
-        and waiting.until is None
-        and (waiting.reason, waiting.message) == (wait.reason, wait.message)
-    )
+    if waiting is None or waiting.until is not None or waiting.reason != wait.reason:
+        return False
+    if wait.detail:
+        return waiting.needs_person and waiting.message.startswith(f"{wait.message}: ")
+    return waiting.message == wait.message
 
 
 def _changed(

@@ -20,7 +20,7 @@ from bernstein.core.reasons import (
 )
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.waiting import goes_on, held, waits
+from bernstein.core.waiting import goes_on, held, tries, waits
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
@@ -122,8 +122,9 @@ def not_counted(
 ) -> TaskStatus:
     """A failure that costs no attempt: tried again at once or after a while, as the table says."""
     retry = policy(reason).retry
-    if retry is Retry.PROBE:
-        status = held(status, reason, message, snapshot.project, now)
+    if retry in (Retry.PROBE, Retry.SOON):
+        wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
+        status = held(status, reason, message, snapshot.project, now, wait)
         if _agent_worked(session, reason):
             # It cost a whole run, so it counts to the cap.
             return infrastructure(status, reason, message, now)
