@@ -25,8 +25,8 @@ from bernstein.core.conditions import Progress, Truth, drop, put
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
-_AT_WORK = ("Pending", "Starting", "Running", "Delivering")
-"""Phases in which a Plan is not while it needs a person."""
+_AT_WORK = ("Starting", "Running", "Delivering")
+"""Phases of a Plan that gets on: one that needs a person is Stalled instead."""
 _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 
 

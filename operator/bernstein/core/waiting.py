@@ -97,6 +97,7 @@ def held(
 
     None: only a change of the Project ends it.
     """
+    times = tries(status, reason, project)
     new = wait(
         reason,
         sanitise(text, MESSAGE),
@@ -108,7 +109,7 @@ def held(
         tried=Tried(
             reason=_word(reason),
             generation=_generation(project),
-            times=tries(status, reason, project),
+            times=times if times > 1 else None,
         ),
     )
     return status.model_copy(update={"waiting": new})
@@ -129,7 +130,9 @@ def trying(status: S, project: Project | None) -> S:
     every try. A Project that has changed is reason to believe that it is mended.
     """
     waiting = status.waiting
-    if waiting is None or not waiting.needs_person or is_mended(waiting, project):
+    if waiting is None or not is_stalled(status) or is_mended(waiting, project):
+        return goes_on(status)
+    if waiting.tried is None or waiting.tried.reason != waiting.reason:
         return goes_on(status)
     return status.model_copy(update={"waiting": waiting.model_copy(update={"until": None})})
 

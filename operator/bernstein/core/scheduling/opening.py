@@ -68,10 +68,9 @@ def _tries(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waiting
     """What its session finds out: whether it goes on to wait for what it has met before."""
     if status.waiting is None or (tried := status.waiting.tried) is None:
         return None
-    if tried.reason == status.waiting.reason:
-        again = trying(status, snapshot.project).waiting
-        if again is not None:
-            return again
+    again = trying(status, snapshot.project).waiting
+    if again is not None:
+        return again
     return wait_for(tried.reason, "its session tries whether it is mended", now, tried=tried)
 
 

@@ -35,7 +35,7 @@ class Peer:
     stalled: bool = False
     """It needs a person."""
     cause: str = ""
-    """What it has met, for people; with the remedy, if there is one."""
+    """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
     @property
     def order(self) -> Order:

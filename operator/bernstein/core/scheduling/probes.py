@@ -58,7 +58,7 @@ class Probes:
 def _behind(first: Peer, reason: str) -> Wait:
     """What needs a person for the first one does so for all behind it."""
     text = f"'{first.name}' tries first whether it is mended"
-    if not first.stalled:
+    if not first.cause:
         return Wait(reason, text)
     cause, remedy = parted(first.cause)
     return Wait(reason, text, needs_person=True, remedy=remedy, detail=cause)

@@ -17,6 +17,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
@@ -29,7 +30,7 @@ from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
 from bernstein.core.snapshot import ProjectSnapshot, StageMemo, TaskSnapshot
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_mended, is_stalled
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,16 @@ def _peer(
         tried=status.waiting.tried if status.waiting is not None and probes else None,
         ready=ready,
         stalled=stalled,
-        cause=status.waiting.message if status.waiting is not None and stalled else "",
+        cause=_cause(task, project),
     )
+
+
+def _cause(task: Task, project: Project) -> str:
+    """What keeps it from going on until a person acts; a Project that has changed may mend it."""
+    waiting = task.status.waiting
+    if waiting is None or not is_stalled(task.status) or is_mended(waiting, project):
+        return ""
+    return waiting.message
 
 
 def _capacity(snapshot: ProjectSnapshot) -> Capacity:
