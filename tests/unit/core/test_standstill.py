@@ -28,8 +28,8 @@ def held(name: str = "first", until: float = 8, message: str = MISSING, owner: s
     return objects.task(name, plan=owner, status=status(waiting=waiting), stage="build")
 
 
-def behind(**more: object) -> Task:
-    return objects.task("second", plan="two", status=status(**more), stage="build")
+def behind() -> Task:
+    return objects.task("second", plan="two", status=status(), stage="build")
 
 
 def written(*tasks: Task, now: float = 0, generation: int = 1) -> dict[str, Task]:

@@ -67,9 +67,14 @@ def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:
 def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Document:
     return {
         "valid": not errors,
-        "errors": [{"path": p.path, "message": p.message} for p in errors],
-        "warnings": [{"path": p.path, "message": p.message} for p in warnings],
+        "errors": [_entry(each) for each in errors],
+        "warnings": [_entry(each) for each in warnings],
     }
+
+
+def _entry(error: FieldError) -> Document:
+    entry = {"path": error.path, "message": error.message}
+    return entry | {"document": error.within} if error.within else entry
 
 
 def tell_warnings(terminal: Terminal, file: PlanFile, guess: Estimate) -> tuple[FieldError, ...]:

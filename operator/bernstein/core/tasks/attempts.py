@@ -111,7 +111,7 @@ def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime)
 
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
-    said = _last_message(status)
+    said = _last_message(status).removeprefix(f"{reason}: ")
     tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
     text = ": ".join(part for part in (f"no retry is left after {tries}", said) if part)
     over = goes_on(status).model_copy(update={"ended_at": now})
