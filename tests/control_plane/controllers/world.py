@@ -233,9 +233,14 @@ class World:
     async def at_rest(self) -> None:
         """Until no Task is at work and no pod is held: all that comes after the last state."""
         await self.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
-        for name, pod in (await self.all(PODS)).items():
-            if pod["metadata"].get("finalizers"):
-                await self.let_go(name)
+        async with asyncio.timeout(PATIENCE):
+            while await self._holds_a_pod():  # noqa: ASYNC110 - the cluster's state
+                await asyncio.sleep(0.05)
+
+    async def _holds_a_pod(self) -> bool:
+        """One that was held and is gone is held no more."""
+        pods = (await self.all(PODS)).values()
+        return any(pod["metadata"].get("finalizers") for pod in pods)
 
     async def writes(self) -> list[Write]:
         """The operator's writes in this namespace; neither its Lease nor its Events are work.
