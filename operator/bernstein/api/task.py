@@ -154,8 +154,8 @@ class TaskStatus(Waits):
 
 
 class Task(Model):
-    """One step: sessions of an agent work on it until it is verified and merged. A Plan makes it, or
-    it is applied alone."""
+    """One step: sessions of an agent work on it until it is verified and merged. Made by a Plan, or
+    applied alone."""
 
     model_config = {
         **Model.model_config,

@@ -102,6 +102,17 @@ def _counts_one(pair: Pair) -> bool:
     return was.replace("1 Tasks", "1 Task") == now
 
 
+def _names_its_reason_once(pair: Pair) -> bool:
+    told = (
+        (status["conditions"].get("Stalled") or {"message": "", "reason": ""})
+        for status in _both(pair)
+    )
+    was, now = told
+    return bool(now["message"]) and was["message"].replace(f": {was['reason']}: ", ": ") == (
+        now["message"]
+    )
+
+
 def _both(pair: Pair) -> tuple[Object, Object]:
     return pair.recorded, pair.today
 
@@ -143,6 +154,12 @@ STANDSTILL = (
         "Plan",
         _TOLD,
         _stands_still,
+    ),
+    Change(
+        "what a Task failed for is named once",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _names_its_reason_once,
     ),
     Change(
         "one Task is one Task",
