@@ -108,8 +108,9 @@ def _names_its_reason_once(pair: Pair) -> bool:
         for status in _both(pair)
     )
     was, now = told
-    return bool(now["message"]) and was["message"].replace(f": {was['reason']}: ", ": ") == (
-        now["message"]
+    return (
+        bool(now["message"])
+        and was["message"].replace(f": {was['reason']}: ", ": ") == (now["message"])
     )
 
 
