@@ -20,6 +20,8 @@ FAULTS = {"SecretNotFound": SECRET, "ImagePullFailed": IMAGE, "PodRejected": QUO
 
 NOTICED_SECONDS = 15
 HOUR = 3600
+STEP = 3
+"""Seconds that go by at once in so long a time."""
 JOBS_PER_HOUR = 90
 WRITES_PER_JOB = 16
 """Claim, session, its Job and its states, the end of both, and what Task and Plan say of it."""
@@ -40,7 +42,7 @@ class Broken(World):
         self.broken = True
         self.made = 0
 
-    def second(self) -> None:
+    def second(self, seconds: float = 1) -> None:
         """A second goes by: everybody looks, and every pod gets one step further."""
         before = {job.uid for job in self.jobs.values()}
         self.settle()
@@ -48,7 +50,7 @@ class Broken(World):
         for name, job in list(self.jobs.items()):
             if not (self._meets(job) and not job.deleting and job.pod is None and self._is_quota):
                 self.play(name, "good")
-        self.pass_time(1)
+        self.pass_time(seconds)
 
     def until_stalled(self) -> None:
         for _ in range(300):
@@ -90,7 +92,7 @@ class Broken(World):
 
 @pytest.mark.parametrize("reason", FAULTS)
 @pytest.mark.parametrize("role", ["RunBegin", "agent", "RunCheck", "RunLand"])
-@pytest.mark.parametrize("moment", [0, 3, 7, 12])
+@pytest.mark.parametrize("moment", [0, 5, 11])
 def test_what_is_mended_is_noticed_within_fifteen_seconds(
     reason: str, role: str, moment: int
 ) -> None:
@@ -108,15 +110,23 @@ def test_what_is_mended_is_noticed_within_fifteen_seconds(
     assert world.starts()
 
 
-@pytest.mark.parametrize("reason", FAULTS)
-@pytest.mark.parametrize("role", ["RunBegin", "agent", "RunCheck", "RunLand"])
+@pytest.mark.parametrize(
+    ("role", "reason"),
+    [
+        ("RunBegin", "SecretNotFound"),
+        ("agent", "PodRejected"),
+        ("agent", "SecretNotFound"),
+        ("RunCheck", "ImagePullFailed"),
+        ("RunLand", "SecretNotFound"),
+    ],
+)
 def test_waiting_for_it_costs_little_however_long_it_takes(reason: str, role: str) -> None:
     world = Broken(role, FAULTS[reason])
     world.until_stalled()
     world.made = writes = 0
     writes = world.seen.writes
-    for _ in range(HOUR):
-        world.second()
+    for _ in range(HOUR // STEP):
+        world.second(STEP)
 
     assert 30 <= world.made <= JOBS_PER_HOUR
     assert world.seen.writes - writes <= WRITES_PER_JOB * world.made
