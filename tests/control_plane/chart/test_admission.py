@@ -236,7 +236,7 @@ async def test_nobody_changes_the_owners_of_our_pods(
 
 
 @pytest.mark.parametrize(
-    ("account", "taker", "refusal"),
+    ("controller", "taker", "refusal"),
     [
         ("replication-controller", ("v1", "ReplicationController"), OWNERS_POLICY),
         ("replicaset-controller", ("apps/v1", "ReplicaSet"), OWNERS_POLICY),
@@ -249,7 +249,7 @@ async def test_no_controller_of_another_object_takes_our_pods_over(
     operator: Client,
     tools: Tools,
     namespace: str,
-    account: str,
+    controller: str,
     taker: tuple[str, str],
     refusal: str,
 ) -> None:
@@ -263,7 +263,7 @@ async def test_no_controller_of_another_object_takes_our_pods_over(
     tried = await asyncio.to_thread(
         tools.run,
         *("kubectl", "patch", "pod", pod["name"], "-n", namespace, "--type=merge"),
-        *(f"--as=system:serviceaccount:kube-system:{account}", f"--patch={json.dumps(change)}"),
+        *(f"--as=system:serviceaccount:kube-system:{controller}", f"--patch={json.dumps(change)}"),
     )
     assert tried.returncode != 0
     assert re.search(refusal, tried.stderr), tried.stderr
