@@ -216,9 +216,9 @@ def _made_by(pod: Object, job: Object) -> bool:
     An owner reference is quickly written, and taken away: so what the controller wrote on the pod
     when it made it has to say the same.
     """
-    said, meta = pod["metadata"]["labels"], job["metadata"]
+    said, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
     return (
-        (controller_of(pod) or {}).get("uid") == meta["uid"]
+        owner.get("uid") == meta["uid"]
         and said.get(labels.JOB_UID) == meta["uid"]
         and said.get(labels.JOB_NAME) == meta["name"]
     )
