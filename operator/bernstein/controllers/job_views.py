@@ -217,11 +217,8 @@ def _made_by(pod: Object, job: Object) -> bool:
     when it made it has to say the same.
     """
     said, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
-    return (
-        owner.get("uid") == meta["uid"]
-        and said.get(labels.JOB_UID) == meta["uid"]
-        and said.get(labels.JOB_NAME) == meta["name"]
-    )
+    told = (owner.get("uid"), said.get(labels.JOB_UID), said.get(labels.JOB_NAME))
+    return told == (meta["uid"], meta["uid"], meta["name"])
 
 
 def _removed(view: JobView, living: Collection[str]) -> JobView:
