@@ -76,9 +76,13 @@ _SCRIPT = (
     _directive(_OPEN + r"biome-ignore-(?:all|start)|<!--\s*htmlhint\b"),
     _directive(r"/\*\s*(?:eslint|jshint|jslint)\s|//~js[hl]int\s+(?!ignore:line)"),
 )
+_OF_MARKDOWN = (
+    r"<!--\s*(?:(?:eslint-disable|markdownlint-disable(?:-file)?)(?![-\w])"
+    r"|markdownlint-configure-file|biome-ignore-(?:all|start))"
+)
 _MARKDOWN = (
-    _directive(r"<!--\s*(?:eslint-disable|markdownlint-disable(?:-file)?)(?![-\w])"),
-    _directive(r"<!--\s*(?:markdownlint-configure-file|biome-ignore-(?:all|start))"),
+    # Not what stands between two backticks: there it is shown.
+    _directive(rf"(?<!`){_OF_MARKDOWN}|{_OF_MARKDOWN}(?![^\n]{{0,200}}?-->`)"),
 )
 _SHELL = (
     # Before the first command it is for the whole file.
