@@ -28,7 +28,7 @@ from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
-from bernstein.core.snapshot import ProjectSnapshot, StageMemo, TaskSnapshot
+from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot, Upstreams
 from bernstein.core.waiting import is_stalled
 
 
@@ -72,7 +72,7 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     """The Open Tasks that may start, each with what its own reasons to wait look at."""
     spend: dict[str, Decimal] = {}
-    stages: StageMemo = {}
+    upstreams = Upstreams()
     for task in snapshot.members:
         if not _may_start(task):
             continue
@@ -83,7 +83,7 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
             plan=plan,
             tasks=snapshot.tasks,
             plan_spend=_spend(plan, snapshot, spend),
-            stages=stages,
+            upstreams=upstreams,
         )
 
 
