@@ -107,7 +107,7 @@ class Place(NamedTuple):
 
     circle: tuple[str, ...]
     """Each depends on the next one, and the last one on the first. All in it share it."""
-    index: int
+    at: int
 
 
 def rings(graph: Graph) -> dict[str, Place]:
@@ -141,7 +141,7 @@ def rings(graph: Graph) -> dict[str, Place]:
             name = watched[name]
         if name in way:
             ring = tuple(way)[way[name] :]
-            places |= {member: Place(ring, index) for index, member in enumerate(ring)}
+            places |= {member: Place(ring, at) for at, member in enumerate(ring)}
     return places
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from bernstein.api.plan import PlanSpec, Stage
+from bernstein.api.plan import PlanSpec, Stage, Step
+from bernstein.api.signals import MOST_PATTERN_CHARACTERS, expressions_of
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
 
@@ -32,7 +33,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "shorten descriptions and names of stages, or make several plans of it",
         )
     every = [s for stage in spec.stages for step in stage.steps for s in step.completion_signals]
-    expressions = {signal.contains or "" for signal in every if signal.regex}
+    expressions = {text for _, step in _steps(spec) for text in expressions_of(step)}
     characters = sum(map(len, expressions))
     if characters > MOST_CHARACTERS:
         yield (
@@ -40,6 +41,14 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
             "possible: shorten them, let steps share them, or make several plans of it",
         )
+    for place, step in _steps(spec):
+        characters = sum(map(len, expressions_of(step)))
+        if characters > MOST_PATTERN_CHARACTERS:
+            yield (
+                f"{place}.completion_signals",
+                f"its regular expressions have {characters} characters, at most "
+                f"{MOST_PATTERN_CHARACTERS} are possible: shorten them, or make several steps",
+            )
     signals = len({signal.model_dump_json() for signal in every})
     if signals > MOST_SIGNALS:
         yield (
@@ -57,6 +66,13 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
+
+
+def _steps(spec: PlanSpec) -> Iterator[tuple[str, Step]]:
+    """Each with its place in the plan file."""
+    for s, stage in enumerate(spec.stages):
+        for n, step in enumerate(stage.steps):
+            yield f"stages[{s}].steps[{n}]", step
 
 
 def _of_tasks(spec: PlanSpec) -> int:

@@ -174,8 +174,8 @@ def _alone(tasks: Mapping[str, Task]) -> Graph:
 def _way(place: Place) -> str:
     """The way from the Task back to itself; in the middle of a long one the number that is left
     out."""
-    ring, index = place
+    ring, at = place
     left_out = len(ring) - _SHOWN
-    ahead = islice(cycle(ring), index, index + min(len(ring), _SHOWN))
+    ahead = islice(cycle(ring), at, at + min(len(ring), _SHOWN))
     dots = (f"({left_out} more)",) if left_out > 0 else ()
-    return " → ".join((*ahead, *dots, ring[index]))
+    return " → ".join((*ahead, *dots, ring[at]))
