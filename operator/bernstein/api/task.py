@@ -30,7 +30,7 @@ from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel
 
-MOST_EDGES = 100
+MOST_EDGES = 50
 """Tasks that one may depend on. An older release has made Tasks that name up to 2,000: they are
 read, and go on."""
 _FEW_EXPRESSIONS = rule(

@@ -120,7 +120,7 @@ def rings(graph: Graph) -> dict[str, Place]:
     rest = {name: iter(upstream) for name, upstream in graph.items()}
     watched: dict[str, str] = {}
     watchers: dict[str, list[str]] = {}
-    pending = list(rest)
+    pending = list(reversed(rest))  # what was made first has its place first, mostly
     while pending:
         name = pending.pop()
         before = next((other for other in rest[name] if other in rest), None)

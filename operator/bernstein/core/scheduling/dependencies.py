@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, cycle, islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from bernstein.api.plan import Plan
@@ -176,6 +176,6 @@ def _way(place: Place) -> str:
     out."""
     ring, at = place
     left_out = len(ring) - _SHOWN
-    ahead = islice(cycle(ring), at, at + min(len(ring), _SHOWN))
+    ahead = (ring[(at + n) % len(ring)] for n in range(min(len(ring), _SHOWN)))
     dots = (f"({left_out} more)",) if left_out > 0 else ()
     return " → ".join((*ahead, *dots, ring[at]))

@@ -30,7 +30,7 @@ from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot, Upstreams
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_stalled, says
 
 WAITS_AT_ONCE = 200
 """So many Tasks are told why they wait, before it is looked again who may start by then."""
@@ -172,7 +172,9 @@ def _says(status: TaskStatus, wait: Wait) -> bool:
     return (
         waiting is not None
         and waiting.until is None
-        and (waiting.reason, waiting.message) == (wait.reason, wait.message)
+        and says(
+            waiting, wait.reason, wait.message, needs_person=wait.needs_person, remedy=wait.remedy
+        )
     )
 
 
