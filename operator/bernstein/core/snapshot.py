@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 
@@ -57,6 +58,15 @@ class Upstreams:
 
 
 @dataclass(frozen=True)
+class AtWork:
+    """A Task that an agent works on, or whose work is judged or landed."""
+
+    since: datetime
+    """When its session was claimed."""
+    name: str
+
+
+@dataclass(frozen=True)
 class TaskSnapshot:
     """Everything that the decision about one Task looks at."""
 
@@ -74,6 +84,8 @@ class TaskSnapshot:
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
+    at_work: Sequence[AtWork] = ()
+    """The Tasks of its Plan that are at work; known where a start is decided."""
     upstreams: Upstreams = field(default_factory=Upstreams)
 
     @property
