@@ -13,7 +13,7 @@ import asyncio
 import gc
 from asyncio.events import Handle
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -140,7 +140,7 @@ async def play(largest: Largest) -> Counter[str | None]:
     replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())
     for _ in range(LOOKS):
         await asyncio.sleep(5)
-        if set(found := told(store)) <= largest.reasons:
+        if set(found := told(store.all(TASKS))) <= largest.reasons:
             break
     assert set(found) == largest.reasons
     replica.cancel()
@@ -148,8 +148,9 @@ async def play(largest: Largest) -> Counter[str | None]:
     return found
 
 
-def told(store: Store) -> Counter[str | None]:
-    statuses = [task["status"] for task in store.all(TASKS)]
+def told(tasks: Iterable[Object]) -> Counter[str | None]:
+    """How many wait for what; `new`: nobody has told them yet."""
+    statuses = [task["status"] for task in tasks]
     return Counter(
         status.get("waiting", {}).get("reason")
         if "waiting" in status or status.get("state") not in (None, "Open")
