@@ -178,7 +178,7 @@ class Controller:
                 self.queue.done(key)
             # One that writes nothing never waits: thousands of such would be one step of the loop,
             # with the Lease behind them.
-            await asyncio.sleep(0)
+            await self._clock.sleep(0)
 
     async def _process(self, key: Key) -> None:
         started = self._clock.monotonic()
