@@ -67,6 +67,19 @@ def wait(
     )
 
 
+def says(
+    waiting: Waiting, reason: str, text: str, *, needs_person: bool, remedy: str | None
+) -> bool:
+    """Whether `wait` would make the same of these, found out without making it.
+
+    What it would clean or cut counts as another text.
+    """
+    if remedy is None:
+        remedy = remedy_of(reason, text, None) if needs_person else ""
+    message = f"{text.rstrip('.')}{_REMEDY}{remedy}" if remedy else text
+    return (waiting.reason, waiting.message) == (reason, message)
+
+
 def waits(
     status: S,
     reason: str,
