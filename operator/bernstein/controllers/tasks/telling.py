@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import Metadata
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.controllers import stalls, verdict_metrics
+from bernstein.controllers import stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
-from bernstein.observe.metrics import Metrics
 
 log = logging.logger(__name__)
 
@@ -19,7 +19,7 @@ log = logging.logger(__name__)
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
     """`task`, and `obj` as it is served: before the write."""
     old, meta, plan = task.status, task.metadata, owners.plan_of(task)
-    _count(context.metrics, task, new, now)
+    _count(context, task, new, now)
     if new.state != old.state and new.state is not None:
         context.metrics.task_moved(meta.namespace, new.state)
         last = new.history[-1] if new.history else None
@@ -56,8 +56,8 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
     )
 
 
-def _count(metrics: Metrics, task: Task, new: TaskStatus, now: datetime) -> None:
-    old, meta = task.status, task.metadata
+def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:
+    old, meta, metrics = task.status, task.metadata, context.metrics
     verdict_metrics.count(
         metrics,
         meta.namespace,
@@ -67,6 +67,17 @@ def _count(metrics: Metrics, task: Task, new: TaskStatus, now: datetime) -> None
         attempt="first" if new.attempt == 1 else "later",
         signals=task.spec.completion_signals,
     )
-    created = meta.creation_timestamp
-    if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED and created:
-        metrics.task_closed(meta.namespace, (now - created).total_seconds())
+    wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
+    if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED:
+        _count_closed(context, meta, new, now)
+
+
+def _count_closed(context: Context, meta: Metadata, new: TaskStatus, now: datetime) -> None:
+    if meta.creation_timestamp:
+        seconds = (now - meta.creation_timestamp).total_seconds()
+        context.metrics.task_closed(meta.namespace, seconds)
+    session = context.caches.sessions.get(Key(meta.namespace, new.session or ""))
+    ended = session.status.ended_at if session is not None else None
+    if ended is not None:
+        seconds = (now - ended).total_seconds()
+        context.metrics.agent_end_to_closed(meta.namespace, seconds)
