@@ -58,6 +58,19 @@ def owner_label(owner: Object) -> dict[str, str]:
     return {label: names.bounded(owner["name"])}
 
 
+def also_for(job: Object, values: Mapping[str, str]) -> Object:
+    """The Job with these labels besides its own, on it and on its pod.
+
+    They say for people what it is for. Nothing is decided by them: Jobs that an older release has
+    made lack them.
+    """
+    own, template = job["metadata"]["labels"], job["spec"]["template"]
+    everywhere = {**own, **{label: value for label, value in values.items() if label not in own}}
+    template = {**template, "metadata": {**template["metadata"], "labels": everywhere}}
+    metadata = {**job["metadata"], "labels": everywhere}
+    return {**job, "metadata": metadata, "spec": {**job["spec"], "template": template}}
+
+
 def job(
     project: Project,
     *,

@@ -55,9 +55,7 @@ class PlanController(KindController):
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
-            wait_metrics.count(
-                self._metrics, key.namespace, "Plan", snapshot.status, status, now
-            )
+            wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
         return Result(again)
 
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
