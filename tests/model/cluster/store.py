@@ -223,11 +223,14 @@ class Store:
         *,
         propagation: str = "Background",
         uid: str | None = None,
+        version: str | None = None,
         grace_seconds: int | None = None,
     ) -> None:
         live = self._live(resource, key)
         if uid is not None and uid_of(live) != uid:
             raise refused(409, "Conflict", "the uid does not match")
+        if version and live["metadata"]["resourceVersion"] != version:
+            raise refused(409, "Conflict", "the resourceVersion does not match")
         new = copy(live)
         meta = new["metadata"]
         holds: list[str] = meta.get("finalizers", [])

@@ -20,8 +20,6 @@ UID = 1000
 files of mode 0600."""
 PUSHER_UID = 1001
 GRACE_SECONDS = 120
-KEEP_SECONDS = 3600
-"""How long a finished Job stays for people who read logs; no verdict needs it."""
 BACKSTOP_SECONDS = 600
 """How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
@@ -99,7 +97,7 @@ def job(
         "completions": 1,
         "parallelism": 1,
         "activeDeadlineSeconds": pod["activeDeadlineSeconds"] + BACKSTOP_SECONDS,
-        "ttlSecondsAfterFinished": KEEP_SECONDS,
+        "ttlSecondsAfterFinished": project.spec.retention.pods_seconds,
         "podFailurePolicy": _FAIL_WHEN_DISRUPTED,
         "template": template,
     }

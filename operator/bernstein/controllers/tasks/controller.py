@@ -15,7 +15,7 @@ from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
-from bernstein.core.actions import CreateSession, StopSession, TaskAction
+from bernstein.core.actions import CreateSession, DeleteTask, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
@@ -57,6 +57,9 @@ class TaskController(KindController):
         match action:
             case CreateSession(session):
                 await self._writer.create(key, SESSIONS, session)
+            case DeleteTask():
+                # As it was decided about: a person may have had it run again meanwhile.
+                await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

@@ -15,6 +15,7 @@ from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import retention
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
@@ -26,7 +27,7 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     """The Task's next step; nothing is done for one that is being deleted."""
     if snapshot.task.metadata.deletion_timestamp is not None:
         return TaskDecision(snapshot.task.status)
-    decision = _decide(snapshot, now)
+    decision = retention.applied(snapshot, _decide(snapshot, now), now)
     return replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
 
 
