@@ -27,8 +27,9 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     """The Task's next step; nothing is done for one that is being deleted."""
     if snapshot.task.metadata.deletion_timestamp is not None:
         return TaskDecision(snapshot.task.status)
-    decision = retention.applied(snapshot, _decide(snapshot, now), now)
-    return replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+    decision = _decide(snapshot, now)
+    decision = replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+    return retention.applied(snapshot, decision, now)
 
 
 def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:

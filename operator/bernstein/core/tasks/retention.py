@@ -30,10 +30,10 @@ once more, and be paid for."""
 def applied(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> TaskDecision:
     """The decision about the Task, with its deletion where its time is over.
 
-    While anything else is left to be done about it, that comes first.
+    While anything else is left to be done about it, or to be written, that comes first.
     """
     due = due_at(snapshot)
-    if due is None or decision.actions or decision.status.state is not snapshot.status.state:
+    if due is None or decision.actions or decision.status != snapshot.status:
         return decision
     left = (due - now).total_seconds()
     if left <= 0:

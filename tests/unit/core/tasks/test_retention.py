@@ -32,8 +32,9 @@ def alone(status: TaskStatus | None = None, **spec: Any) -> Task:
 
 
 def after(seconds: float, of: Task | None = None, **more: Any) -> TaskDecision:
-    """What is decided so long after its end."""
-    return decide(_snapshot(of or alone(), **more), at(seconds))
+    """What is decided so long after its end, of what was all written then."""
+    subject = _snapshot(of or alone(), **more)
+    return decide(subject.with_status(decide(subject, NOW).status), at(seconds))
 
 
 def _snapshot(of: Task, **more: Any) -> TaskSnapshot:
@@ -113,6 +114,15 @@ def test_a_failed_task_with_a_retry_left_is_tried_again_and_stays() -> None:
     decision = after(1000 * WEEK, alone(objects.status(TaskState.FAILED, attempt=1)))
 
     assert decision.status.state is TaskState.OPEN
+    assert decision.actions == ()
+
+
+def test_what_is_to_be_written_of_it_is_written_first() -> None:
+    fresh = _snapshot(alone())
+
+    decision = decide(fresh, at(2 * WEEK))
+
+    assert decision.status != fresh.status
     assert decision.actions == ()
 
 
