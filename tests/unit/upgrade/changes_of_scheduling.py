@@ -220,3 +220,21 @@ WAITING = (
     Change("a Task that is verified asks for its turn at once", "Task", _SAID, _asks),
     Change("who waits for another one to try says for whom", "Task", _SAID, _follows),
 )
+
+
+def _is_kept_for_a_time(pair: Pair) -> bool:
+    """By today's default; the objects of then have no Plan and have ended."""
+    again = [each for each in pair.differences if each.path == "again"]
+    ended = pair.before.get("state") in ("Closed", "Cancelled", "Failed")
+    week = 7 * 86400.0
+    return ended and all(each.recorded is None and 0 < each.today <= week for each in again)
+
+
+RETENTION: tuple[Change, ...] = (
+    Change(
+        "A Task without a Plan is looked at again when its time is over: it is deleted then.",
+        "Task",
+        ("again",),
+        _is_kept_for_a_time,
+    ),
+)
