@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import ROUNDS
-from tests.unit.upgrade.changes_of_scheduling import LEDGER, RETENTION, SCHEDULING, WAITING
+from tests.unit.upgrade.changes_of_scheduling import LEDGER, PLURALS, RETENTION, SCHEDULING, WAITING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -424,6 +424,7 @@ CHANGES = (
     ),
     *LEDGER,
     *RETENTION,
+    *PLURALS,
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
         "Task",

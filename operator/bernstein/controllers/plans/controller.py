@@ -102,7 +102,7 @@ class PlanController(KindController):
                 message=f"{old.phase or 'New'} -> {new.phase}, {done}",
                 action="Move",
             )
-        stalls.tell(self._writer, "plan", obj, old, new, uid=uid)
+        stalls.tell(self._writer, "plan", obj, old, new, judged=new.verification, uid=uid)
 
 
 def _owner_uid(task: Object) -> str | None:

@@ -10,10 +10,14 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers import stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
+from bernstein.core.verification import findings
 from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
 
 log = logging.logger(__name__)
+
+_JUDGED = (TaskState.DONE, TaskState.FAILED)
+"""Elsewhere its verdicts are about work of an earlier attempt."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
@@ -39,7 +43,7 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
         context.writer.events.record(
             obj,
             reason=str(new.state),
-            message=f"{old.state or 'New'} -> {new.state}: {why}",
+            message=_moved(old, new, why),
             action="Move",
             warning=new.state in (TaskState.FAILED, TaskState.ORPHANED),
         )
@@ -49,11 +53,19 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
         obj,
         old,
         new,
+        judged=new.verification if new.state in _JUDGED else None,
         namespace=meta.namespace,
         name=meta.name,
         uid=meta.uid,
         attempt=new.attempt,
     )
+
+
+def _moved(old: TaskStatus, new: TaskStatus, why: str) -> str:
+    judged = (new.verification or old.verification) if old.state is TaskState.DONE else None
+    found = findings.named(judged) if new.state is TaskState.FAILED else ""
+    text = f"{old.state or 'New'} -> {new.state}: {why}"
+    return f"{text}: {found}" if found else text
 
 
 def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:

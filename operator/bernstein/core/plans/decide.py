@@ -40,6 +40,7 @@ from bernstein.core.plans.validation import validate_plan
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.core.waiting import goes_on, is_held, seconds_left, waits
+from bernstein.core.words import count
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -146,7 +147,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
 def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> PlanStatus:
     """Work has landed that the Plan knows nothing of: nothing of it is delivered."""
     which = ", ".join(f"'{name}'" for name in strange[:5])
-    text = f"{len(strange)} Tasks are Merged, but not in the Plan's ledger of landings: {which}"
+    how_many = f"{count(len(strange), 'Task')} {'is' if len(strange) == 1 else 'are'}"
+    text = f"{how_many} Merged, but not in the Plan's ledger of landings: {which}"
     stalled = _phase(status, "Stalled")
     return waits(stalled, Reason.UNKNOWN_LANDING, text, now, needs_person=True)
 

@@ -14,6 +14,7 @@ from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on, is_kept_back, is_stalled, parted, waits
+from bernstein.core.words import count
 
 _PASSING = (
     *(reason for reason, passes in PASSES.items() if passes),
@@ -116,7 +117,8 @@ def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None] | None:
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}.", None
+        text = f"{count(len(failed), 'Task')} ended without result: {which}."
+        return Reason.TASK_FAILED, text, None
     missing = _missing(snapshot)
     if missing:
         text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
