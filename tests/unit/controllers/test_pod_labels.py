@@ -67,6 +67,23 @@ async def test_the_pod_of_a_tasks_job_names_plan_task_and_session(
     assert all(len(value) <= names.LABEL_LIMIT for value in own.values())
 
 
+async def test_a_job_that_an_older_release_made_without_them_is_taken_over(
+    api: ApiServer, context: Context
+) -> None:
+    snapshot = objects.snapshot(
+        objects.task(status=objects.done()),
+        project=objects.project(network={"policy": "Unmanaged"}),
+    )
+    older = built.follow_up(PREPARE, built.TASK, built.PLAIN, built.PLAIN_SETTINGS)
+    meta = {**older["metadata"], "annotations": {labels.SPEC_HASH: "of then"}}
+    api.put(JOBS, PREPARE.job, NAMESPACE, metadata=meta, spec=older["spec"])
+    before = api.get(JOBS, PREPARE.job, NAMESPACE)
+
+    await TaskController(context)._execute(Key(NAMESPACE, "work"), snapshot, PREPARE)
+
+    assert api.get(JOBS, PREPARE.job, NAMESPACE) == before
+
+
 def test_labels_that_a_job_had_before_stay_as_they_were() -> None:
     job = built.follow_up(PREPARE, built.TASK, built.PLAIN, built.PLAIN_SETTINGS)
     forged = {labels.PROJECT: "another", labels.JOB: "land"}
