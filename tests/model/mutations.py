@@ -22,8 +22,8 @@ from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.tasks import cancel
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.tasks import cancel, retention
 from bernstein.core.verification import verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
@@ -175,6 +175,18 @@ def plan_jobs() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def kept_for_others() -> Iterator[None]:
+    """A Task whose time is over is deleted, whoever waits for it."""
+    due_at = retention.due_at
+
+    def alone(snapshot: TaskSnapshot) -> datetime | None:
+        return due_at(replace(snapshot, dependants=()))
+
+    with patch.object(retention, "due_at", alone):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -188,5 +200,6 @@ REPAIRS: Mapping[str, Mutation] = {
         uncertain_writes,
         ordered_refresh,
         plan_jobs,
+        kept_for_others,
     )
 }

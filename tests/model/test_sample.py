@@ -23,6 +23,7 @@ FOUND_BY = {
     "uncertain-writes": "a-claim-is-written-and-not-answered",
     "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",
     "plan-jobs": "a-plan-is-cancelled-while-it-begins",
+    "kept-for-others": "the-time-of-a-task-is-over-while-another-waits-for-it",
 }
 """The story that finds what is missing without a repair."""
 

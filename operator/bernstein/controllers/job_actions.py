@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.controllers import check_logs, network_policies
+from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -76,10 +77,12 @@ async def execute(
     project: Project | None,
     owner: Object,
     context: Context,
+    also_for: Mapping[str, str] | None = None,
 ) -> None:
     """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs.
 
-    `owner` is the owner reference of what is made.
+    `owner` is the owner reference of what is made; `also_for` are labels that say what else than
+    the owner a Job is for.
     """
     if isinstance(action, RunFence):
         await create(key, fence_job(action.job, key.namespace, owner, context.settings), context)
@@ -94,7 +97,8 @@ async def execute(
         return
     assert project is not None
     await network_policies.ensure(key, project, context)
-    await create(key, build(action, project, key.namespace, owner, context.settings), context)
+    wanted = build(action, project, key.namespace, owner, context.settings)
+    await create(key, pod.also_for(wanted, also_for or {}), context)
 
 
 async def create(key: Key, job: Object, context: Context) -> None:

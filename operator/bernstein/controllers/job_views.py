@@ -15,8 +15,16 @@ from bernstein.kube.cache import by_label
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, PODS, Object, Resource, controller_of, is_deleting, uid_of
-from bernstein.resources import CORE_EVENTS
+from bernstein.kube.resource import (
+    EVENTS,
+    JOBS,
+    PODS,
+    Object,
+    Resource,
+    controller_of,
+    is_deleting,
+    uid_of,
+)
 
 OWNER = "owner"
 """Index of Jobs, and of pods, by the uid of the object of ours that owns the Job."""
@@ -198,7 +206,7 @@ class JobViews:
         subject = view.pod if view.pod is not None else job
         selector = f"involvedObject.uid={subject['metadata']['uid']}"
         namespace = subject["metadata"]["namespace"]
-        events = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
+        events = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
         return replace(view, events=tuple(events.items))
 
 

@@ -81,6 +81,8 @@ class TaskSnapshot:
     """Follow-up Jobs of this Task, by name."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """Every Task of the namespace, this one included, by name."""
+    dependants: Collection[Task] = ()
+    """Those of them that name it in `dependsOn`; known where its own next step is decided."""
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""

@@ -166,3 +166,20 @@ async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World
     assert prompt["immutable"] is True
     assert "Write it down." in prompt["data"]["prompt.md"]
     assert "- new.py" in prompt["data"]["prompt.md"]
+
+
+async def test_every_job_of_a_plan_says_which_plan_task_and_session_it_is_for(
+    world: World,
+) -> None:
+    await world.project()
+    await world.start()
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", lambda p: p["status"]["phase"] == "Succeeded")
+
+    for name, job in (await world.all(JOBS)).items():
+        own = job["metadata"]["labels"]
+        assert own == job["spec"]["template"]["metadata"]["labels"] | own, name
+        assert own["bernstein.dev/plan"] == "shop", name
+        if name.startswith("shop-a-one"):
+            assert own["bernstein.dev/task"] == "shop-a-one", name
+            assert own["bernstein.dev/session"] == "shop-a-one-s1", name

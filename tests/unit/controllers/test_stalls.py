@@ -17,7 +17,7 @@ def told(before: Waiting | None, after: Waiting | None) -> list[str]:
     """The reasons of the Events."""
     writer: Any = Mock()
     old, new = TaskStatus(waiting=before), TaskStatus(waiting=after)
-    stalls.tell(writer, "task", {}, old, new, uid="u")
+    stalls.tell(writer, "task", {}, old, new, judged=None, uid="u")
     return [call.kwargs["reason"] for call in writer.events.record.call_args_list]
 
 

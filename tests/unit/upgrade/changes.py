@@ -6,7 +6,13 @@ from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import ROUNDS, STANDSTILL
-from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING, WAITING
+from tests.unit.upgrade.changes_of_scheduling import (
+    LEDGER,
+    PLURALS,
+    RETENTION,
+    SCHEDULING,
+    WAITING,
+)
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -423,6 +429,8 @@ CHANGES = (
         _is_judged_first,
     ),
     *LEDGER,
+    *RETENTION,
+    *PLURALS,
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
         "Task",

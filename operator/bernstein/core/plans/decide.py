@@ -50,6 +50,7 @@ from bernstein.core.waiting import (
     trying,
     waits,
 )
+from bernstein.core.words import count
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -167,8 +168,8 @@ def _resumed(status: PlanStatus, project: Project) -> PlanStatus:
 def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> PlanStatus:
     """Work has landed that the Plan knows nothing of: nothing of it is delivered."""
     which = ", ".join(f"'{name}'" for name in strange[:5])
-    are = "Task is" if len(strange) == 1 else "Tasks are"
-    text = f"{len(strange)} {are} Merged, but not in the Plan's ledger of landings: {which}"
+    how_many = f"{count(len(strange), 'Task')} {'is' if len(strange) == 1 else 'are'}"
+    text = f"{how_many} Merged, but not in the Plan's ledger of landings: {which}"
     stalled = _phase(status, "Stalled")
     return waits(stalled, Reason.UNKNOWN_LANDING, text, now, needs_person=True)
 

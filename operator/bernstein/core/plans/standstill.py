@@ -12,9 +12,9 @@ from bernstein.api.waiting import PASSES, WaitReason
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
-from bernstein.core.sanitise import counted
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
+from bernstein.core.words import count
 
 _PASSING = (
     *(reason for reason, passes in PASSES.items() if passes),
@@ -128,7 +128,7 @@ def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None, datetime 
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        text = f"{counted(len(failed), 'Task')} ended without result: {which}."
+        text = f"{count(len(failed), 'Task')} ended without result: {which}."
         return Reason.TASK_FAILED, text, None, None
     missing = _missing(snapshot)
     if missing:

@@ -21,6 +21,7 @@ from bernstein.core.reasons import (
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on, held, tries, waits
+from bernstein.core.words import count
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
@@ -112,8 +113,8 @@ def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime)
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
     said = _last_message(status).removeprefix(f"{reason}: ")
-    tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
-    text = ": ".join(part for part in (f"no retry is left after {tries}", said) if part)
+    attempts = count(status.attempt, "attempt")
+    text = ": ".join(part for part in (f"no retry is left after {attempts}", said) if part)
     over = goes_on(status).model_copy(update={"ended_at": now})
     return waits(over, reason, text, now, needs_person=True)
 
