@@ -21,10 +21,10 @@ from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 from tests.unit.upgrade.then import (
+    agent_job_then,
     asked_then,
     policies_then,
     session_then,
-    with_plain_dollars,
 )
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
@@ -84,7 +84,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
-        stamped(JOBS, with_plain_dollars(agent_job(session, project, agent, commit, SETTINGS))),
+        stamped(JOBS, agent_job_then(agent_job(session, project, agent, commit, SETTINGS))),
     ]
 
 
