@@ -19,10 +19,11 @@ LINE_CHARACTERS = 2000
 """Of what one line of the agent's output shows; the rest is cut."""
 PER_SECOND = 16 << 10
 AT_ONCE = 128 << 10
+"""Characters a second, and as many at once after a pause."""
 TOTAL = 2 << 20
-"""Bytes a second, as many at once after a pause, and in all: the log is on the node's disk."""
+"""Bytes in all: the log is on the node's disk."""
 OVERHEAD = 64
-"""Bytes that a line takes besides its own: the node's log has its time, and so has what is read."""
+"""What a line takes besides its own: the node's log has its time, and so has what is read."""
 
 _KEY_LINES = 200
 """Lines that a private key may have; longer ones end here."""
@@ -58,6 +59,8 @@ class Live:
             self._out_lines += output.count("\n") + 1
             self._out_bytes += len(output)
             return
+        # Looking at it costs time, also where nothing of it is shown.
+        self._room -= min(len(output), 4 * LINE_CHARACTERS) + OVERHEAD
         shown = redact.without_secrets(harmless(self._without_keys(output), LINE_CHARACTERS))
         if shown:
             self._say_what_is_missing()
@@ -102,14 +105,12 @@ class Live:
             self._out_lines = self._out_bytes = 0
             self._write(
                 f"[bernstein: {lines} lines of {size} characters are left out here: more than "
-                f"{PER_SECOND} bytes a second]"
+                f"{PER_SECOND} a second]"
             )
 
     def _write(self, words: str) -> None:
         data = f"{words}\n".encode()
-        cost = len(data) + OVERHEAD * data.count(b"\n")
-        self._room -= cost
-        self._left -= cost
+        self._left -= len(data) + OVERHEAD * data.count(b"\n")
         if self._left <= 0:
             data = f"[bernstein: no more is shown: the limit is {TOTAL} bytes]\n".encode()
         try:
