@@ -1,16 +1,37 @@
-"""What concerns a session: its Job and its pods."""
+"""What concerns a session: its Job and its pods, and how its Task judges what it left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.kube.reconcile import controller_key, label_key
+from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import SESSIONS
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.jobs, controller_key(SESSIONS))
     yield Watch(caches.pods, label_key(labels.SESSION))
+    yield Watch(caches.tasks.informer, _last_session, _judged_anew)
+
+
+def _last_session(task: Object) -> Collection[Key]:
+    """The session that the Task's last attempt was, if one has ended."""
+    return [Key(key_of(task).namespace, each["session"]) for each in _attempts(task)[-1:]]
+
+
+def _judged_anew(old: Object | None, new: Object | None) -> bool:
+    return new is not None and (old is None or _judgement(old) != _judgement(new))
+
+
+def _judgement(task: Object) -> object:
+    """The part of a Task that says how the last session's work was judged."""
+    passed = (task.get("status", {}).get("verification") or {}).get("passed")
+    return [(each["session"], each["reason"]) for each in _attempts(task)[-1:]], passed
+
+
+def _attempts(task: Object) -> list[Object]:
+    return task.get("status", {}).get("attempts") or []
