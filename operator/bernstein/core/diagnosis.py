@@ -109,7 +109,8 @@ def _unusable(status: Object, text: str) -> tuple[str, str]:
         return Reason.SECRET_NOT_FOUND, text
     if "configmap" in lowered and ("not found" in lowered or "couldn't find key" in lowered):
         return Reason.CONFIG_MAP_NOT_FOUND, text
-    return Reason.IMAGE_UNUSABLE, f"container '{status.get('name')}' cannot be made: {text}"
+    of = f"container '{status.get('name')}' cannot be made of image '{status.get('image', '?')}'"
+    return Reason.IMAGE_UNUSABLE, f"{of}: {text}"
 
 
 def _without_pod(job: JobView, now: datetime) -> Diagnosis | None:

@@ -40,7 +40,21 @@ def _says_in_one_word(pair: Pair) -> bool:
     ]
 
 
+def _names_the_image(pair: Pair) -> bool:
+    was, now = (
+        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
+    )
+    cause, _, why = was.partition(" cannot be made: ")
+    return bool(why) and now.startswith(f"{cause} cannot be made of image '") and now.endswith(why)
+
+
 ROUNDS = (
+    Change(
+        "what is said of an image that cannot be used names it",
+        "Plan",
+        ("conditions.Stalled.message", "waiting.message"),
+        _names_the_image,
+    ),
     Change(
         "a session says in one word why it ends, and none that is not verified says Succeeded",
         "AgentSession",

@@ -39,7 +39,14 @@ from bernstein.core.reasons import (
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.inspections import inspections
-from bernstein.core.waiting import goes_on, held, is_held, is_mended, seconds_left
+from bernstein.core.waiting import (
+    goes_on,
+    held,
+    is_held,
+    is_mended,
+    seconds_left,
+    waits_for_a_node,
+)
 
 ENDLESS = (
     f"the checks were run {MAX_ROUNDS} times without an end: "
@@ -162,6 +169,7 @@ def take(
     status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
     actions = (*logs, *give_up((*ending, *unasked)), *start)
+    status = waits_for_a_node(status, existing.values(), now)
     return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
 
 
@@ -327,7 +335,7 @@ def _cannot_run(
 ) -> CannotRun[S]:
     """The checks are run again: at once, after a while, or when the Project has changed."""
     project, checks = question.project, question.checks
-    text = remedies.told(check, checks, why)
+    text = remedies.told(check, checks, why, project)
     errors = status.gate_errors + 1
     update = {"gate_errors": errors, "verification": next_round(judged)}
     status = status.model_copy(update=update)
