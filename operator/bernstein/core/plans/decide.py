@@ -39,7 +39,7 @@ from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
-from bernstein.core.waiting import goes_on, is_held, seconds_left, waits
+from bernstein.core.waiting import goes_on, is_held, seconds_left, waits, waits_for_a_node
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -183,7 +183,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
     result = result_of(BeginResult, job, BEGIN, now)
     if result is None:
-        return PlanDecision(status, (), LOOK_AGAIN_SECONDS)
+        return PlanDecision(waits_for_a_node(status, (job,), now), (), LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis | Stuck):
         # What a begin Job does later is what the next one does, too.
         problem = result.problem if isinstance(result, Stuck) else result
