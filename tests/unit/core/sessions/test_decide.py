@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.meta import ConditionType, UsageCounts
+from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import FENCE
 from bernstein.api.session import AgentSession, PodRef, Report
 from bernstein.api.states import SessionState
 from bernstein.core import labels
 from bernstein.core.actions import RunFence
-from bernstein.core.conditions import find
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.sessions import decide as sessions
@@ -424,46 +423,3 @@ def test_a_deleted_session_records_what_its_pod_said() -> None:
 
     assert found.outcome is not None
     assert found.outcome.reason == "RepositoryUnreachable"
-
-
-# --- without a node -----------------------------------------------------------------------------
-
-
-def without_node(
-    age: float, words: str = "0/3 nodes are available: 3 Insufficient cpu."
-) -> JobView:
-    return agent_job(pod(phase="Pending", age=age, unschedulable=words, node=None))
-
-
-def doing(decision: SessionDecision) -> tuple[str, str]:
-    found = find(decision.status.conditions, ConditionType.RECONCILING)
-    assert found is not None
-    return found.reason, found.message
-
-
-def test_what_the_scheduler_says_is_told_within_half_a_minute() -> None:
-    young = look(launched(), without_node(9))
-    found = look(launched(), without_node(10))
-
-    assert young.status.reason is None
-    assert young.requeue_after == LOOK_AGAIN_SECONDS
-    assert found.status.reason == "Unschedulable"
-    words = "no node has room for its pod: 0/3 nodes are available: 3 Insufficient cpu."
-    assert doing(found) == ("Unschedulable", words)
-
-
-def test_of_a_large_cluster_the_scheduler_says_no_more_than_fits() -> None:
-    found = look(launched(), without_node(10, "3 Insufficient cpu\x1b[2J, " * 1000))
-
-    _, message = doing(found)
-    assert 400 < len(message) < 600
-    assert "\x1b" not in message
-
-
-def test_once_it_has_a_node_nothing_is_told_of_it_any_more() -> None:
-    before = look(launched(), without_node(10)).status
-    subject = launched().model_copy(update={"status": before})
-    placed = look(subject, agent_job(pod(waiting("agent"), phase="Pending", age=20)))
-
-    assert placed.status.reason is None
-    assert doing(placed)[0] == "Starting"
