@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import Condition
+from bernstein.api.plan import PlanStatus
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.waiting import Tried
@@ -15,7 +16,9 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.waiting import wait
 from tests.unit.core import objects
 from tests.unit.core.objects import (
+    at,
     dead,
+    plan,
     project,
     session,
     snapshot,
@@ -26,6 +29,7 @@ from tests.unit.core.objects import (
 from tests.unit.core.tasks.decisions import after, decide
 
 NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
+ENDED = plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-1)))
 
 
 def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
@@ -45,6 +49,7 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
             "ProjectNotFound",
         ),
         ({"plan": None}, "PlanGone"),
+        ({"plan": ENDED}, "PlanEnded"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
             "AgentNotFound",
