@@ -18,7 +18,7 @@ UNSCHEDULABLE_SECONDS = 600
 """How long a pod may wait for a node with room."""
 _SCHEDULERS_WORDS = 500
 """Characters: on a large cluster the scheduler has something to say of many nodes."""
-FAILED_CREATE_SECONDS = 10
+FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 
 

@@ -20,7 +20,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import blamed, count_failure, infrastructure, not_counted, settle
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
-from bernstein.core.waiting import goes_on, waits
+from bernstein.core.waiting import goes_on, is_stalled, waits
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -30,7 +30,7 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return _without_session(snapshot, status, now)
     state = session.status.state
     if state in (None, SessionState.STARTING):
-        return TaskDecision(_starting(session, status, now))
+        return TaskDecision(_starting(snapshot, session, status, now))
     if status.state is TaskState.CLAIMED and _ran(session):
         return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
@@ -49,15 +49,19 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
     return TaskDecision(move(status, TaskState.OPEN, wait.reason, now))
 
 
-def _starting(session: AgentSession, status: TaskStatus, now: datetime) -> TaskStatus:
+def _starting(
+    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, now: datetime
+) -> TaskStatus:
     """The status with what keeps its session from starting: that its pod finds no node."""
     doing = find(session.status.conditions, ConditionType.RECONCILING)
+    if is_stalled(status):
+        return status  # what it tries needs a person until it has worked
     if session.status.reason == Reason.UNSCHEDULABLE and doing is not None:
         return waits(status, Reason.UNSCHEDULABLE, doing.message, now)
     waiting = status.waiting
     if waiting is None or waiting.reason != Reason.UNSCHEDULABLE:
         return status
-    return status.model_copy(update={"waiting": opening.tries(status, now)})
+    return status.model_copy(update={"waiting": opening.tries(snapshot, status, now)})
 
 
 def _ran(session: AgentSession) -> bool:
