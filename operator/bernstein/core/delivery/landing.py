@@ -36,7 +36,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left
+from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left, waits_for_a_node
 
 
 class Delivering(Progress, Protocol):
@@ -272,7 +272,7 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
         return OnItsWay(status, (prepare,))
     result = _result_of(PrepareResult, job, PREPARE, delivery, now)
     if result is None or isinstance(result, Stuck):
-        return _still_at_work(status, delivery, job, result)
+        return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
     delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
@@ -306,7 +306,7 @@ def _land(
         return OnItsWay(forbids(before) or without_turn(status))
     result = _result_of(LandResult, job, LAND, delivery, now)
     if result is None or isinstance(result, Stuck):
-        return _still_at_work(status, delivery, job, result)
+        return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
         loses = result.reason in LOST and not in_doubt
@@ -368,7 +368,9 @@ def _result_of(
     return Diagnosis(abandoned.reason, abandoned.message)
 
 
-def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | None) -> OnItsWay[S]:
+def _still_at_work(
+    status: S, delivery: Delivery, job: JobView, stuck: Stuck | None, now: datetime
+) -> OnItsWay[S]:
     """The Job is waited for, or given up: until its pod has ended, it may still push."""
     if stuck is not None:
         text = sanitise(stuck.problem.message, MESSAGE)
@@ -376,7 +378,7 @@ def _still_at_work(status: S, delivery: Delivery, job: JobView, stuck: Stuck | N
         delivery = delivery.model_copy(update={"abandoned": abandoned})
         status = status.model_copy(update={"delivery": delivery})
     actions = give_up((job,)) if delivery.abandoned is not None else ()
-    return OnItsWay(status, actions, LOOK_AGAIN_SECONDS)
+    return OnItsWay(waits_for_a_node(status, (job,), now), actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:

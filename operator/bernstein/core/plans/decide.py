@@ -49,6 +49,7 @@ from bernstein.core.waiting import (
     seconds_left,
     trying,
     waits,
+    waits_for_a_node,
 )
 from bernstein.core.words import count
 
@@ -206,7 +207,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
     result = result_of(BeginResult, job, BEGIN, now)
     if result is None:
-        return PlanDecision(status, (), LOOK_AGAIN_SECONDS)
+        return PlanDecision(waits_for_a_node(status, (job,), now), (), LOOK_AGAIN_SECONDS)
     if isinstance(result, Diagnosis | Stuck):
         # What a begin Job does later is what the next one does, too.
         problem = result.problem if isinstance(result, Stuck) else result
