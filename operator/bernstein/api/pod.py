@@ -22,12 +22,15 @@ INSPECT = "inspect"
 BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
+COMPARE = "compare"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
-main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it."""
+main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
+`compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND)
-"""The containers that run a program of ours; the program is called like its container."""
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE)
+"""The containers that run a program of ours; the program is called like its container. Only
+`compare` runs in one that is called `check`: it ends a check."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
 a user's."""
@@ -115,6 +118,10 @@ class CheckoutConfig:
     pinned_names: tuple[str, ...] = ()
     """Files of these base names, in any folder, are taken from `pinned_sha`; those that it does not
     have are removed."""
+    base: str | None = None
+    """A commit behind the ref."""
+    base_worktree: str | None = None
+    """Folder for the tree of `base`, which gets a `.git` and pinned files as `worktree` does."""
     resume: str | None = None
     """Ref of a checkpoint, whose files are written merged with the tip; where they conflict, the
     tip's are written."""
@@ -304,6 +311,30 @@ class InspectResult:
     """One verdict for each check, in the order of the configuration."""
 
     verdicts: tuple[CheckVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a linter found in one tree."""
+
+    tree: str
+    """Folder that holds the tree here."""
+    findings: str
+    """File that the linter's output went to."""
+    code: str
+    """File with its exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareConfig:
+    """Tell what a linter finds in `head` and not in `base`; the result is a CheckVerdict."""
+
+    name: str
+    """Name of the check."""
+    root: str
+    """Folder that held the tree, the one or the other, where the linter ran."""
+    head: Listing
+    base: Listing
 
 
 # --- merge --------------------------------------------------------------------------------------

@@ -219,6 +219,10 @@ class Gates(Model):
     )
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
     """How long a gate may take, in seconds."""
+    allow_base_failures: bool = Field(
+        default=False,
+        description="true: a required gate that fails on the base, too, keeps no work back.",
+    )
     pipeline: Annotated[
         tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()

@@ -79,6 +79,8 @@ class Reason(StrEnum):
     """A completion signal does not hold on the tree that the agent left."""
     GATE_FAILED = "GateFailed"
     """A required gate judged the tree and rejected it."""
+    BASE_FAILS = "BaseFails"
+    """A required gate fails on the commit before the work, too."""
     GATE_ERRORED = "GateErrored"
     """A check could not run, so that nothing is known of the tree."""
     TOOL_MISSING = "ToolMissing"

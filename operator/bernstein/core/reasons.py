@@ -230,6 +230,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.BASE_FAILS: Policy(
+        Retry.NEVER,
+        False,
+        "Mend what the gate finds on the branch and apply the work anew; or set "
+        "gates.allowBaseFailures in the Project, or required: false for the gate.",
+    ),
     Reason.GATE_ERRORED: Policy(
         Retry.BACK_OFF,
         False,

@@ -121,12 +121,12 @@ def with_session(state: TaskState, number: int = 1, **more: Any) -> TaskStatus:
     return status(state, sessions=number, session=f"work-s{number}", **more)
 
 
+EVERYTHING = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
+
+
 def asked(name: str, of: Project | None = None) -> str:
     """What a verdict on this gate is the answer to, as the Project asks for it."""
-    everything = Subject(
-        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
-    )
-    specs = required_checks((), (of or project()).spec, everything)
+    specs = required_checks((), (of or project()).spec, EVERYTHING)
     return next(spec.digest for spec in specs if spec.name == name)
 
 
@@ -448,3 +448,10 @@ def check_pod(code: int = 0, *, said: str = "", reason: str | None = None) -> Ob
 def checked(name: str, code: int = 0, *, said: str = "") -> JobView:
     """A check's Job whose command ended with this exit code."""
     return job(name, check_pod(code, said=said))
+
+
+def compared(name: str, verdict: str = "Failed", excerpt: str = "1 new:\na.py:1 F401") -> JobView:
+    """The Job that has compared what lint finds with what it finds in the base."""
+    reason = {"Failed": "NewFindings", "Skipped": "BaseFails"}.get(verdict, "")
+    said = protocol.CheckVerdict("lint", verdict, reason, excerpt)
+    return job(name, over(ended("checkout"), ended("check", said=said)))

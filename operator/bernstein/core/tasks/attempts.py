@@ -24,6 +24,8 @@ from bernstein.core.waiting import goes_on, held, waits
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
+_EARLIER = 900
+"""Characters of the last message for how earlier attempts ended."""
 
 
 def settle(
@@ -101,8 +103,34 @@ def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus
     said = _last_message(status)
     tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
     text = ": ".join(part for part in (f"no retry is left after {tries}", said) if part)
+    before = _earlier(status)
+    if before:
+        text = f"{text.rstrip('.')}. Before that: {before}"
     over = goes_on(status).model_copy(update={"ended_at": now})
     return waits(over, reason, text, now, needs_person=True)
+
+
+def _earlier(status: TaskStatus) -> str:
+    """How each counted attempt but the last one ended; attempts in a row that ended alike share
+    their words."""
+    *earlier, _ = [each for each in status.attempts if each.counted] or [None]
+    runs: list[tuple[list[int], str]] = []
+    for each in filter(None, earlier):
+        words = ": ".join(filter(None, (each.reason, _first_line(each.message))))
+        if runs and runs[-1][1] == words:
+            runs[-1][0].append(each.attempt)
+        else:
+            runs.append(([each.attempt], words))
+    room = _EARLIER // max(1, len(runs))
+    return "; ".join(sanitise(f"{_numbers(tries)} {words}", room) for tries, words in runs)
+
+
+def _numbers(tries: list[int]) -> str:
+    return f"attempt {tries[0]}" if len(tries) == 1 else f"attempts {tries[0]} to {tries[-1]}"
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0][:500].rstrip(":")
 
 
 def _last_message(status: TaskStatus) -> str:

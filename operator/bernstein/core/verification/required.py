@@ -71,6 +71,8 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         image=(settings.image or project.toolchain.image) if command else None,
         timeout=settings.timeout_seconds or project.gates.timeout_seconds,
         pinned=built_in.pinned if built_in else (),
+        findings=built_in.findings if built_in and not settings.command else None,
+        excused=bool(command) and project.gates.allow_base_failures,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,

@@ -18,7 +18,9 @@ NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
 
 
 def lint(code: int) -> tuple[JobView, ...]:
-    return (objects.checked("work-s1-lint-0", code, said="F401"),)
+    """The gate's Job; where it fails, also that which finds the same to be new."""
+    red = (objects.compared("work-s1-lint-0b"),) if code else ()
+    return (objects.checked("work-s1-lint-0", code, said="F401"), *red)
 
 
 def test_a_done_task_asks_for_its_checks() -> None:

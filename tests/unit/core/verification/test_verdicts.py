@@ -34,6 +34,8 @@ CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, de
 NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
 PARALLEL, IN_TURN = Gates(), Gates(execution="Sequential")
 RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
+BASE_PASSES = {"lint.base": objects.checked("lint.base")}
+"""The same check on the commit before the work."""
 
 
 def spec(**gates: Any) -> ProjectSpec:
@@ -225,7 +227,7 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
 
     assert found is not None
     assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
@@ -252,7 +254,7 @@ def test_a_check_on_a_node_that_is_gone_gives_no_verdict() -> None:
 def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
@@ -262,7 +264,7 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said))}, NOW, PARALLEL)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL)
 
     assert found is not None
     assert found[0].excerpt.startswith("exit code 1\n…\n")
@@ -336,7 +338,7 @@ def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_cloc
     """The operator's clock may be ahead of the node's, or have seen the start before a pause."""
     slow = over(ended("checkout"), ended("check", 143, after=seconds), deleting=True)
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", slow)}, NOW, PARALLEL, HURRIED)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED)
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == verdict
@@ -351,7 +353,7 @@ def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
 ) -> None:
     first = replace(RUNS, required=required)
     then = CheckSpec("own", "gate", "own", True, command="true")
-    jobs = {"lint": job("lint", check_pod(code))}
+    jobs = {"lint": job("lint", check_pod(code)), **BASE_PASSES}
 
     found = verdicts.verdicts([first, then], jobs, NOW, IN_TURN)
 
