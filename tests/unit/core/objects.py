@@ -448,10 +448,3 @@ def check_pod(code: int = 0, *, said: str = "", reason: str | None = None) -> Ob
 def checked(name: str, code: int = 0, *, said: str = "") -> JobView:
     """A check's Job whose command ended with this exit code."""
     return job(name, check_pod(code, said=said))
-
-
-def compared(name: str, verdict: str = "Failed", excerpt: str = "1 new:\na.py:1 F401") -> JobView:
-    """The Job that has compared what lint finds with what it finds in the base."""
-    reason = {"Failed": "NewFindings", "Skipped": "BaseFails"}.get(verdict, "")
-    said = protocol.CheckVerdict("lint", verdict, reason, excerpt)
-    return job(name, over(ended("checkout"), ended("check", said=said)))

@@ -37,6 +37,7 @@ TABLE = {
     "EmptyDiff": (Retry.AT_ONCE, True, "changes: none"),
     "SignalFailed": (Retry.AT_ONCE, True, "verdict"),
     "GateFailed": (Retry.AT_ONCE, True, "verdict"),
+    "BaseFails": (Retry.NEVER, False, "gates.allowBaseFailures"),
     "GateErrored": (Retry.BACK_OFF, False, "command and image"),
     "Timeout": (Retry.AT_ONCE, True, "limit"),
     "HeartbeatLost": (Retry.AT_ONCE, True, ""),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bernstein.api.comparison import CompareConfig, Listing
 from bernstein.api.pod import (
     CHECK,
     COMPARE,
     INSPECT,
     CheckoutConfig,
-    CompareConfig,
     InspectConfig,
-    Listing,
 )
 from bernstein.api.project import Project, Repository, Toolchain
 from bernstein.checks.scans import reads_of

@@ -113,9 +113,9 @@ def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus
 def _earlier(status: TaskStatus) -> str:
     """How each counted attempt but the last one ended; attempts in a row that ended alike share
     their words."""
-    *earlier, _ = [each for each in status.attempts if each.counted] or [None]
+    earlier = [each for each in status.attempts if each.counted][:-1]
     runs: list[tuple[list[int], str]] = []
-    for each in filter(None, earlier):
+    for each in earlier:
         words = ": ".join(filter(None, (each.reason, _first_line(each.message))))
         if runs and runs[-1][1] == words:
             runs[-1][0].append(each.attempt)

@@ -6,13 +6,12 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
+from bernstein.api.comparison import CompareConfig, Listing
 from bernstein.api.pod import (
     EXCERPT_CHARACTERS,
     TERMINATION_LIMIT,
     CheckVerdict,
-    CompareConfig,
     InspectResult,
-    Listing,
 )
 from bernstein.checks import findings
 from bernstein.checks.findings import Finding, Line, NoListing
@@ -38,15 +37,17 @@ def _compare(config: CompareConfig) -> CheckVerdict:
         return CheckVerdict(config.name, "Skipped", "BaseFails")
     try:
         before = list(_listed(config.base, config.root))
-        after = _listed(config.head, config.root)
+        after = list(_listed(config.head, config.root))
         found = findings.new(before, _lines(config.base), after, _lines(config.head))
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
         return _failed(config, "the linter ends with an error, which it does not on the base")
+    if not after:
+        return _failed(config, "the linter fails, and lists nothing")
     if found:
         return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
-    return CheckVerdict(config.name, "Passed", "", f"{len(before)} findings were there before")
+    return CheckVerdict(config.name, "Passed", "", f"{len(after)} findings were there before")
 
 
 def _failed(config: CompareConfig, text: str) -> CheckVerdict:

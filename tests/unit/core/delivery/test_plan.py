@@ -41,6 +41,7 @@ from tests.unit.core.objects import (
     waiting,
 )
 from tests.unit.core.objects import status as status_of
+from tests.unit.core.verification.comparisons import compared
 
 
 def test_landing_is_written_before_there_is_a_job() -> None:
@@ -155,7 +156,7 @@ def test_a_target_that_holds_everything_already_is_verified_where_it_is() -> Non
     assert (ready.verification.ref, ready.verification.sha) == (ONTO, TIP)
 
 
-NEW = objects.compared("web-lint-0b")
+NEW = compared("web-lint-0b")
 
 
 def test_a_merge_that_does_not_pass_its_checks_lands_nowhere() -> None:

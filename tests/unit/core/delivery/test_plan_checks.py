@@ -38,6 +38,7 @@ from tests.unit.core.objects import (
     told,
     waiting,
 )
+from tests.unit.core.verification.comparisons import compared
 
 
 def judging(*ends: JobView, **more: Any) -> PlanDecision:
@@ -70,7 +71,7 @@ def test_a_check_of_the_whole_that_ran_out_of_memory_is_run_once_more() -> None:
     assert stalled_for(found.conditions) == "GateFailed"
 
 
-NEW = objects.compared("web-lint-0b")
+NEW = compared("web-lint-0b")
 
 
 def test_a_whole_that_was_refused_is_judged_again_when_the_project_has_changed() -> None:

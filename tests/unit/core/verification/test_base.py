@@ -8,13 +8,15 @@ import pytest
 
 from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
+from bernstein.core import names
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import required, verdicts
+from bernstein.core.verification import required
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, HEAD, NOW, checked, compared, done, job, over, snapshot
+from tests.unit.core.objects import BASE, HEAD, NOW, checked, done, job, over, snapshot
+from tests.unit.core.verification.comparisons import compared
 
 OWN = {"name": "own", "command": "true", "image": "own:1"}
 OFF = {"name": "pii_scan", "enabled": False}
@@ -175,6 +177,6 @@ def test_in_turn_the_base_is_asked_before_the_next_gate() -> None:
 
 
 def test_a_job_on_the_base_has_a_name_that_no_gate_has() -> None:
-    assert verdicts.names.on_base("lint") == "lint.base"
+    assert names.on_base("lint") == "lint.base"
     decision = look(done(), RED)
     assert [run.sha for run in decision.actions if isinstance(run, RunCheck)] == [HEAD]

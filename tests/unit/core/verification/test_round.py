@@ -34,6 +34,7 @@ from tests.unit.core.objects import (
     told,
     verification,
 )
+from tests.unit.core.verification.comparisons import compared
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def take(kind: Kind, *jobs: JobView, anew: bool = False, **judged: Any) -> Any:
 def ends(kind: Kind, lint: int = 0, signal: int = 0) -> tuple[JobView, ...]:
     """Both checks of the first round, with their exit codes; what lint finds is new."""
     own = checked(kind.job("lint", 0), lint), checked(kind.job("signal-0", 0), signal)
-    return (*own, objects.compared(kind.job("lint.base", 0))) if lint else own
+    return (*own, compared(kind.job("lint.base", 0))) if lint else own
 
 
 def verified(status: TaskStatus | PlanStatus) -> tuple[str, str] | None:

@@ -40,6 +40,7 @@ from tests.unit.core.objects import (
     told,
     waiting,
 )
+from tests.unit.core.verification.comparisons import compared
 
 TEST = {"type": "test_passes", "command": "pytest -q"}
 FILE = {"type": "path_exists", "path": "a.py"}
@@ -102,7 +103,7 @@ def test_a_pass_is_recorded_with_every_verdict_and_a_digest() -> None:
     assert (found.gate_errors, found.feedback) == (0, None)
 
 
-NEW = objects.compared("work-s1-lint-0b")
+NEW = compared("work-s1-lint-0b")
 
 
 def test_a_signal_that_fails_is_named_before_a_gate_that_fails() -> None:

@@ -264,7 +264,9 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL)
+    found = verdicts.verdicts(
+        [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+    )
 
     assert found is not None
     assert found[0].excerpt.startswith("exit code 1\n…\n")
@@ -338,7 +340,9 @@ def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_cloc
     """The operator's clock may be ahead of the node's, or have seen the start before a pause."""
     slow = over(ended("checkout"), ended("check", 143, after=seconds), deleting=True)
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED)
+    found = verdicts.verdicts(
+        [RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED
+    )
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == verdict
