@@ -9,7 +9,10 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
     own = {"name": "no_foo", "command": "! grep -n foo new.py", "image": "bernstein-toolchain:dev"}
 
     def gates(spec: Object) -> None:
-        spec["gates"] = {"pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own]}
+        spec["gates"] = {
+            "extends": "Default",
+            "pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own],
+        }
 
     bad, good = writing("new.py", "foo = 1\n"), writing("new.py", "bar = 1\n")
     bad["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "41"}})

@@ -103,7 +103,12 @@ def _project(dice: Dice) -> dict[str, Any]:
         pipeline.append({"name": f"gate_{n}", "command": f"make check-{n}", "required": required})
     execution = dice.pick(("Parallel", "Sequential"), "execution")
     return {
-        "gates": {"pipeline": pipeline, "timeoutSeconds": 60, "execution": execution},
+        "gates": {
+            "extends": "Default",
+            "pipeline": pipeline,
+            "timeoutSeconds": 60,
+            "execution": execution,
+        },
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
             "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},

@@ -223,10 +223,16 @@ class Gates(Model):
         default=False,
         description="true: a required gate that fails on the base, too, keeps no work back.",
     )
+    extends: Literal["Default"] | None = Field(
+        default=None,
+        description="Default: the built-in gates that are on by default come first, with the "
+        "settings that pipeline has for them.",
+    )
     pipeline: Annotated[
         tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()
-    """Settings of built-in gates, and gates of the Project's own."""
+    """The gates that run, complete and in this order; absent or empty: those that are on by
+    default."""
 
 
 class Merge(Model):

@@ -113,7 +113,7 @@ async def test_a_check_that_never_ends_is_read_before_it_is_stopped(
     gated: World, logs: NodeLogs
 ) -> None:
     gate = {"name": "lint", "command": "make lint", "timeoutSeconds": 1}
-    await gated.project(gates={"pipeline": [gate]})
+    await gated.project(gates={"extends": "Default", "pipeline": [gate]})
     gated.kubelet.on("*-lint-*", run)
     logs.printed = b"still at it\n"
     await gated.start()

@@ -132,7 +132,7 @@ async def test_a_check_without_a_pod_is_no_verdict(world: World) -> None:
 
 
 async def test_an_optional_gate_blocks_nothing_and_is_shown(world: World) -> None:
-    await world.project(gates={"pipeline": [LINT | {"required": False}]})
+    await world.project(gates={"extends": "Default", "pipeline": [LINT | {"required": False}]})
     world.kubelet.on("*-lint-*", ends("Failed", check=exited(1, "style")))
     await world.start()
     await world.task("one")
@@ -165,7 +165,7 @@ async def test_a_gate_that_is_added_while_a_task_waits_is_asked_before_it_merges
     await world.until(JOBS, "first-s1-land-1", lambda j: j["status"].get("active"))
     await world.task("second")
     await world.until(TASKS, "second", _verified)
-    project = await world.project(gates={"pipeline": [LINT], "enabled": True})
+    project = await world.project(gates={"extends": "Default", "pipeline": [LINT], "enabled": True})
     generation = project["metadata"]["generation"]
     # The operator has seen it, which the event of a pod may overtake.
     await world.until(
@@ -192,7 +192,9 @@ async def test_checks_in_turn_stop_at_the_first_that_says_no(world: World) -> No
         {"name": "audit", "command": "a", **own},
         {"name": "slow", "command": "s", **own},
     ]
-    await world.project(gates={"execution": "Sequential", "pipeline": pipeline})
+    await world.project(
+        gates={"extends": "Default", "execution": "Sequential", "pipeline": pipeline}
+    )
     world.kubelet.on("one-s1-audit-*", ends("Failed", check=exited(1, "a hole")))
     await world.start()
     await world.task("one", maxRetries=0)

@@ -65,7 +65,8 @@ def only_known(gates: Object) -> Object:
     pipeline = gates.get("pipeline", [])
     said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
     off = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
-    return gates | {"pipeline": [*pipeline, *({"name": name, "enabled": False} for name in off)]}
+    given = [*pipeline, *({"name": name, "enabled": False} for name in off)]
+    return {"extends": "Default"} | gates | {"pipeline": given}
 
 
 def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.upgrade.change import Change
+from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
 
@@ -28,7 +28,21 @@ def _says_how_it_was_judged(pair: Pair) -> bool:
     )
 
 
+def _asks_the_base(pair: Pair) -> bool:
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return any("base" in action for action in asked)
+
+
 ROUNDS = (
+    *(
+        Change(
+            f"of a {kind} a required gate that did not pass is asked of the base, too",
+            kind,
+            EVERYTHING,
+            _asks_the_base,
+        )
+        for kind in ("Task", "Plan")
+    ),
     Change(
         "a Plan whose work is judged as a whole says in Verified how, as a Task does",
         "Plan",

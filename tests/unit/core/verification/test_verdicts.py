@@ -115,6 +115,36 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
     assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
 
 
+OWN = {"name": "licence", "command": "check", "image": "own:1"}
+
+
+def in_order(**gates: Any) -> list[str]:
+    """Gates that run where the settings are exactly these."""
+    project_ = objects.project().spec
+    given = project_.model_copy(update={"gates": Gates.model_validate(gates)})
+    return names(required.required_checks([], given, CHANGED))
+
+
+def test_without_a_pipeline_the_gates_run_that_are_on_by_default() -> None:
+    assert in_order() == in_order(pipeline=[]) == ["lint", "lint_suppression", "pii_scan"]
+
+
+def test_a_pipeline_that_is_given_is_complete_and_in_its_order() -> None:
+    listed = [{"name": "pii_scan"}, OWN, {"name": "lint"}, {"name": "tests", "enabled": False}]
+
+    assert in_order(pipeline=listed) == ["pii_scan", "licence", "lint"]
+    assert in_order(pipeline=[OWN]) == ["licence"]
+
+
+def test_a_pipeline_that_extends_the_defaults_has_them_first_with_its_settings() -> None:
+    listed = [OWN, {"name": "tests"}, {"name": "pii_scan"}, {"name": "lint", "enabled": False}]
+
+    assert in_order(extends="Default", pipeline=listed) == [
+        *("lint_suppression", "pii_scan"),
+        *("licence", "tests"),
+    ]
+
+
 def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
     (lint, _) = required.required_checks([], spec(), CHANGED)
 
