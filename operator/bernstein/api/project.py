@@ -338,11 +338,17 @@ class ProjectSpec(Model):
         return self.repositories[0]
 
     def agent(self, name: str | None) -> Agent | None:
-        """The agent of that name; without a name (or `auto`) the default one."""
+        """The agent of that name, else the only one of that adapter; without a name (or `auto`)
+        the default one."""
         chosen = self.default_agent if name in (None, "auto") else name
         if chosen is None:
             return self.agents[0]
-        return next((a for a in self.agents if a.name == chosen), None)
+        named = next((a for a in self.agents if a.name == chosen), None)
+        of_adapter = self.agents_of(chosen)
+        return of_adapter[0] if named is None and len(of_adapter) == 1 else named
+
+    def agents_of(self, adapter: str) -> tuple[Agent, ...]:
+        return tuple(agent for agent in self.agents if agent.adapter == adapter)
 
 
 class ProjectStatus(Model):

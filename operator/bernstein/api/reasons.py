@@ -123,6 +123,8 @@ class Reason(StrEnum):
     """A Project's NetworkPolicies are refused by the API server or changed by something else."""
     AGENT_NOT_FOUND = "AgentNotFound"
     """The Project has no agent of the name in `cli`."""
+    MODEL_NOT_FOUND = "ModelNotFound"
+    """Neither the Project nor a table of prices knows the Task's model."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """A signal or an adapter is unknown to this operator: the CRDs are newer than it."""
     INVALID_PATTERN = "InvalidPattern"

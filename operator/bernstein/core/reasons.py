@@ -310,6 +310,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "network.policy: Unmanaged.",
     ),
     Reason.AGENT_NOT_FOUND: Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
+    Reason.MODEL_NOT_FOUND: Policy(
+        Retry.NEVER,
+        False,
+        "Choose one of these, or add the model to an agent's models or to budget.prices of the "
+        "Project.",
+    ),
     Reason.OPERATOR_TOO_OLD: Policy(
         Retry.NEVER,
         False,

@@ -64,9 +64,9 @@ def only_known(gates: Object) -> Object:
     """The settings without any other gate that is on by default: which ones run, tests decide."""
     pipeline = gates.get("pipeline", [])
     said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
-    off = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
-    given = [*pipeline, *({"name": name, "enabled": False} for name in off)]
-    return {"extends": "Default"} | gates | {"pipeline": given}
+    names = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
+    off = [{"name": name, "enabled": False} for name in names]
+    return {"extends": "Default"} | gates | {"pipeline": [*pipeline, *off]}
 
 
 def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:
@@ -122,7 +122,7 @@ def with_session(state: TaskState, number: int = 1, **more: Any) -> TaskStatus:
     return status(state, sessions=number, session=f"work-s{number}", **more)
 
 
-EVERYTHING = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
+EVERYTHING = Subject(*[True] * 4)
 
 
 def asked(name: str, of: Project | None = None) -> str:

@@ -74,6 +74,7 @@ TABLE = {
     "ProjectGone": (Retry.NEVER, False, "Cancel"),
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
     "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
+    "ModelNotFound": (Retry.NEVER, False, "budget.prices"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
     "DependencyFailed": (Retry.NEVER, False, "left"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
@@ -33,7 +35,40 @@ def _asks_the_base(pair: Pair) -> bool:
     return any("base" in action for action in asked)
 
 
+def _by_name(checks: Any) -> list[dict[str, Any]]:
+    return sorted(checks, key=lambda check: str(check["name"]))
+
+
+def _has_another_order(pair: Pair) -> bool:
+    was, now = (status["verification"]["checks"] for status in (pair.recorded, pair.today))
+    asked = [{key: each[key] for key in ("name", "verdict")} for each in _by_name(was)]
+    return asked == [{key: each[key] for key in ("name", "verdict")} for each in _by_name(now)]
+
+
+def _tells_every_attempt(pair: Pair) -> bool:
+    said, says = (
+        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
+    )
+    head, found, _ = says.partition(". Before that: attempt")
+    return bool(found) and said.startswith(head.partition("; status.feedback")[0].rstrip("."))
+
+
 ROUNDS = (
+    *(
+        Change(
+            f"the verdicts on a {kind} are in the order of the Project's pipeline",
+            kind,
+            ("verification.checks",),
+            _has_another_order,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Task without a retry tells how each of its attempts ended",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _tells_every_attempt,
+    ),
     *(
         Change(
             f"of a {kind} a required gate that did not pass is asked of the base, too",

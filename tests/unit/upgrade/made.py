@@ -22,6 +22,7 @@ from tests.unit.core.objects import NAMESPACE
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 from tests.unit.upgrade.then import (
     asked_then,
+    checkout_then,
     policies_then,
     session_then,
     with_plain_dollars,
@@ -56,7 +57,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
         if word.startswith("run "):
             then = asked_then(asked)
             job = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
-            return [stamped(JOBS, job)]
+            return [stamped(JOBS, checkout_then(job))]
     return []
 
 
@@ -78,13 +79,14 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     spec, name = session.spec, session.metadata.name
     text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     commit = commit_message(snapshot, name, spec.attempt)
+    job = agent_job(session, project, agent, commit, SETTINGS)
     return [
         *(
             stamped(NETWORK_POLICIES, each)
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
-        stamped(JOBS, with_plain_dollars(agent_job(session, project, agent, commit, SETTINGS))),
+        stamped(JOBS, with_plain_dollars(checkout_then(job))),
     ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
 
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.core import names
@@ -53,6 +55,32 @@ def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
+
+
+_NEW_OF_CHECKOUT = ("base", "base_worktree")
+
+
+def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job whose checkout is told no more than the older code told it."""
+    template = job["spec"]["template"]
+    first = [_told_then(each) for each in template["spec"].get("initContainers", ())]
+    pod = template["spec"] | ({"initContainers": first} if first else {})
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def _told_then(container: dict[str, Any]) -> dict[str, Any]:
+    if container["name"] != CHECKOUT:
+        return container
+    env = [{**each, "value": _config_then(each)} for each in container["env"]]
+    return container | {"env": env}
+
+
+def _config_then(variable: dict[str, str]) -> str:
+    if variable["name"] != CONFIG_VARIABLE:
+        return variable["value"]
+    config = json.loads(variable["value"])
+    rest = {k: v for k, v in config.items() if v is not None or k not in _NEW_OF_CHECKOUT}
+    return json.dumps(rest, separators=(",", ":"), sort_keys=True)
 
 
 def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:

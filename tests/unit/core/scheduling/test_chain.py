@@ -204,6 +204,9 @@ def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
     assert waits_for(objects.task(status=status()), plan=found) == reason
 
 
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
 @pytest.mark.parametrize(
     ("gone", "reason", "remedy"),
     [
@@ -217,7 +220,7 @@ def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
         ),
         ({"plan": None}, "PlanGone", "Delete the Task"),
         (
-            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            {"project": project(agents=[OTHER_AGENT])},
             "AgentNotFound",
             "it has: b",
         ),
@@ -302,7 +305,8 @@ def test_a_model_without_price_starts_unless_a_budget_would_be_blind(
     deny: str, budget: str | None, reason: str | None
 ) -> None:
     subject = objects.task(status=status(), model="mystery-1")
-    strict = project(budget={"onUnpriced": deny})
+    agent = {"name": "demo", "adapter": "demo", "image": "d", "models": {"opus": "mystery-1"}}
+    strict = project(agents=[agent], budget={"onUnpriced": deny})
 
     assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
 

@@ -33,6 +33,9 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
     assert decide(snapshot(claimed, sessions=(session(),))).actions == ()
 
 
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
@@ -42,7 +45,7 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
         ),
         ({"plan": None}, "PlanGone"),
         (
-            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            {"project": project(agents=[OTHER_AGENT])},
             "AgentNotFound",
         ),
     ],
