@@ -22,6 +22,8 @@ class Command:
     """A shell command that prints every finding as ruff's JSON lines and exits with 0. With it a
     tree that does not pass is judged by what its base does not have; without it nothing tells old
     from new."""
+    by_file: bool = False
+    """Each file is judged by itself: work that others have yet to land changes no verdict."""
 
 
 @dataclass(frozen=True)

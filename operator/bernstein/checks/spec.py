@@ -38,6 +38,8 @@ class CheckSpec:
     """Command that lists what a check finds, so that two trees can be compared; None: it cannot."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
+    by_file: bool = False
+    """The command judges each file by itself."""
     reads: Check | None = None
     """What a check that only reads asks of the inspect Job; None for one that executes."""
     condition: GateCondition = "always"

@@ -64,8 +64,8 @@ def only_known(gates: Object) -> Object:
     """The settings without any other gate that is on by default: which ones run, tests decide."""
     pipeline = gates.get("pipeline", [])
     said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
-    names = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
-    off = [{"name": name, "enabled": False} for name in names]
+    others = sorted({gate.name for gate in GATES if gate.default_on} - said)
+    off = [{"name": name, "enabled": False} for name in others]
     return {"extends": "Default"} | gates | {"pipeline": [*pipeline, *off]}
 
 
@@ -127,8 +127,8 @@ EVERYTHING = Subject(*[True] * 4)
 
 def asked(name: str, of: Project | None = None) -> str:
     """What a verdict on this gate is the answer to, as the Project asks for it."""
-    specs = required_checks((), (of or project()).spec, EVERYTHING)
-    return next(spec.digest for spec in specs if spec.name == name)
+    specs = {spec.name: spec for spec in required_checks((), (of or project()).spec, EVERYTHING)}
+    return specs[name].digest
 
 
 def gate(name: str, verdict: str = "Passed", of: Project | None = None) -> Object:
@@ -285,9 +285,8 @@ def snapshot(
 ) -> TaskSnapshot:
     """What a decision about `subject` looks at; its session is the one that its status names."""
     by_name = {s.metadata.name: s for s in sessions}
-    fields: Object = {"project": project(), "plan": plan()}
-    if owners.plan_of(subject) is None:
-        fields["plan"] = None
+    own = plan() if owners.plan_of(subject) is not None else None
+    fields: Object = {"project": project(), "plan": own}
     return TaskSnapshot(
         task=subject,
         session=by_name.get(subject.status.session or ""),
@@ -324,8 +323,8 @@ def stalled_for(found: tuple[Condition, ...]) -> str | None:
 
 
 def running(name: str, since: datetime = NOW) -> Object:
-    state = {"running": {"startedAt": since.isoformat()}}
-    return {"name": name, "image": f"{name}:1", "state": state}
+    began = {"startedAt": since.isoformat()}
+    return {"name": name, "image": f"{name}:1", "state": {"running": began}}
 
 
 def waiting(name: str, reason: str = "PodInitializing", message: str = "") -> Object:

@@ -17,5 +17,6 @@ GATE = Gate(
         f"{_RUFF} .",
         pinned=LINTER_FILES,
         findings=f"{_RUFF} --exit-zero --output-format json-lines .",
+        by_file=True,
     ),
 )

@@ -79,6 +79,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         pinned=built_in.pinned if built_in else (),
         findings=built_in.findings if built_in and not settings.command else None,
         excused=bool(command) and project.gates.allow_base_failures,
+        by_file=built_in.by_file if built_in and not settings.command else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
