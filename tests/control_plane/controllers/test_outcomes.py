@@ -279,7 +279,7 @@ async def test_a_usage_limit_waits_as_long_as_the_provider_says(world: World) ->
 async def test_a_retry_is_told_why_the_attempt_before_was_rejected(world: World) -> None:
     await world.project()
     output = "app.py:3: F401 unused import"
-    world.kubelet.on("one-s1-lint-*", ends("Failed", check=exited(1, output)))
+    world.kubelet.on("one-s1-lint-[0-9]", ends("Failed", check=exited(1, output)))
     await world.start()
     await world.task("one")
     task = await world.task_in("one", "Closed")
