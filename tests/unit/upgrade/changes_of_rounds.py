@@ -53,7 +53,28 @@ def _tells_every_attempt(pair: Pair) -> bool:
     return bool(found) and said.startswith(head.partition("; status.feedback")[0].rstrip("."))
 
 
+def _has_no_such_model(pair: Pair) -> bool:
+    return "ModelNotFound" in str(pair.today)
+
+
+def _names_an_adapter(pair: Pair) -> bool:
+    found = str(pair.today).count("AgentNotFound") < str(pair.recorded).count("AgentNotFound")
+    return found and "ProjectNotFound" not in str(pair.recorded)
+
+
 ROUNDS = (
+    Change(
+        "a Task whose model nobody knows starts no agent",
+        "Task",
+        EVERYTHING,
+        _has_no_such_model,
+    ),
+    Change(
+        "a Task finds its agent by the adapter, too, where that is the only one of it",
+        "Task",
+        (*EVERYTHING, "model", "session", "sessions"),
+        _names_an_adapter,
+    ),
     *(
         Change(
             f"the verdicts on a {kind} are in the order of the Project's pipeline",
