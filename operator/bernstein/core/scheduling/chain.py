@@ -1,9 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended
-        ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work ──▶ ready: `starts`
-        decides who starts
+        ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended
+        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
+        ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -135,6 +135,13 @@ def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(WaitReason.PLAN_CANCELLED, "its Plan was cancelled")
 
 
+def plan_ended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """An end is an end: what a Task waited for may come later, by a Task of no Plan."""
+    if snapshot.plan is None or snapshot.plan.status.ended_at is None:
+        return None
+    return Wait(Reason.PLAN_ENDED, "its Plan has ended", needs_person=True)
+
+
 def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.plan is None or not snapshot.plan.spec.suspend:
         return None
@@ -187,12 +194,13 @@ _PROJECT: tuple[Link, ...] = (
     model_unknown,
     pattern_invalid,
 )
-LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT)
+LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (
     *_PROJECT,
     dependencies_open,
     plan_cancelled,
+    plan_ended,
     plan_suspended,
     plan_starting,
     budget_spent,

@@ -15,7 +15,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, owners
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.money import budget
+from bernstein.core.money.budget import Spending
 from bernstein.core.sessions import limits
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
@@ -202,6 +202,19 @@ def test_text_that_is_meant_as_it_stands_need_be_no_pattern() -> None:
 )
 def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
     assert waits_for(objects.task(status=status()), plan=found) == reason
+
+
+def test_nothing_of_a_plan_that_has_ended_starts_when_its_dependency_comes_late() -> None:
+    """A Task of no Plan may be made, and Closed, under a name that the Plan's Task waits for."""
+    over = plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-60)))
+    subject = objects.task(status=status(), dependsOn=["first"])
+    late = other(plan=None, status=closed(1))
+
+    found = look(subject, plan=over, others=(late,))
+
+    assert found.state is TaskState.OPEN
+    assert stalled_for(found.conditions) == "PlanEnded"
+    assert told(found.conditions)["DependenciesMet"] == ("True", "AllClosed")
 
 
 OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
@@ -419,6 +432,6 @@ def test_spend_of_a_plan_counts_each_of_its_tasks_once() -> None:
     subject = objects.task(status=status(spend_usd="1"))
     stranger = other("stranger", plan=None, status=status(spend_usd="50"))
     tasks = {t.metadata.name: t for t in (subject, peer, stranger)}
-    found = plan(status=PlanStatus(tasks=(known,)))
+    found = plan(status=PlanStatus(tasks=(known,)), budget="9")
 
-    assert budget.spend_of_plan(found, project(), tasks, (reported,)) == Decimal("5.7")
+    assert Spending(project(), tasks, (reported,)).of(found) == Decimal("5.7")
