@@ -105,7 +105,7 @@ class Oracles:
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
         if run.owner in self._over:
             self._too_late(run)
-        if run.role in ("check", INSPECT):
+        if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
 
     def _too_late(self, run: Run) -> None:
@@ -128,6 +128,12 @@ class Oracles:
         """Those of whose node everybody hears."""
         self.runs = [run for run in self.runs if run.live]
         return [run for run in self.runs if not run.shared.get("unheard")]
+
+    @staticmethod
+    def _judges_the_base(run: Run) -> bool:
+        """It runs a gate on the commit before the work alone: that is no verdict on the work."""
+        asked = run.config("checkout")
+        return asked["base"] is not None and asked["worktree"] is None
 
     @staticmethod
     def _sha(run: Run) -> str:
