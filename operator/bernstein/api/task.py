@@ -115,7 +115,9 @@ class TaskStatus(Waits):
         default=None,
         description="Of that Project, from the start on: another one of its name is not meant.",
     )
-    attempt: int = Field(default=0, description="Counted attempts so far.")
+    attempt: int = Field(
+        default=0, description="Attempts that have ended and count; the one at work is the next."
+    )
     sessions: int = Field(default=0, description="Sessions so far; numbers their names.")
     session: Annotated[str, Field(max_length=63)] | None = None
     """AgentSession that works for it, or did last."""
@@ -152,6 +154,9 @@ class TaskStatus(Waits):
 
 
 class Task(Model):
+    """One step: sessions of an agent work on it until it is verified and merged. Made by a Plan, or
+    applied alone."""
+
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(named(40), *cel_rules(TASK_MOVES, TASK_INITIAL)),

@@ -38,6 +38,8 @@ class Wait:
     """Until it has to be looked at again, whatever happens."""
     remedy: str | None = None
     """For this very case; None: the reason's."""
+    detail: str = ""
+    """More for the message, in words of others; what changes in it alone is not told again."""
     by: Link | None = field(default=None, compare=False)
     """The link that says so; None: the chain let the Task pass."""
 

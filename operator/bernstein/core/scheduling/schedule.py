@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
@@ -28,7 +29,7 @@ from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
 from bernstein.core.snapshot import AtWork, ProjectSnapshot, StageMemo, TaskSnapshot
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_mended, is_stalled
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,16 @@ def _peer(
         tried=status.waiting.tried if status.waiting is not None and probes else None,
         ready=ready,
         stalled=stalled,
+        cause=_cause(task, project),
     )
+
+
+def _cause(task: Task, project: Project) -> str:
+    """What keeps it from going on until a person acts; a Project that has changed may mend it."""
+    waiting = task.status.waiting
+    if waiting is None or not is_stalled(task.status) or is_mended(waiting, project):
+        return ""
+    return waiting.message
 
 
 def _capacity(snapshot: ProjectSnapshot) -> Capacity:
@@ -156,11 +166,11 @@ def _says(status: TaskStatus, wait: Wait) -> bool:
     if (met := opening.met_itself(status, wait)) is not None:
         return met.until is None
     waiting = status.waiting
-    return (
-        waiting is not None
-        and waiting.until is None
-        and (waiting.reason, waiting.message) == (wait.reason, wait.message)
-    )
+    if waiting is None or waiting.until is not None or waiting.reason != wait.reason:
+        return False
+    if wait.detail:
+        return waiting.needs_person and waiting.message.startswith(f"{wait.message}: ")
+    return waiting.message == wait.message
 
 
 def _changed(

@@ -65,7 +65,7 @@ def test_the_last_message_tells_how_every_attempt_ended() -> None:
     assert over.waiting is not None
     cause, _ = parted(over.waiting.message)
     assert cause == (
-        "no retry is left after 4 attempts: AgentFailed: no. Before that: "
+        "no retry is left after 4 attempts: no. Before that: "
         "attempts 1 to 2 GateFailed: Quality gate 'lint' Failed; "
         "attempt 3 SignalFailed: Completion signal 'test_passes: make test' Failed."
     )
