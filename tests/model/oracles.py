@@ -10,8 +10,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api import plan, session, task
+from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
-from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult, load
+from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
@@ -106,7 +107,7 @@ class Oracles:
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
         if run.owner in self._over:
             self._too_late(run)
-        if run.role in ("check", INSPECT):
+        if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
 
     def _too_late(self, run: Run) -> None:
@@ -129,6 +130,12 @@ class Oracles:
         """Those of whose node everybody hears."""
         self.runs = [run for run in self.runs if run.live]
         return [run for run in self.runs if not run.shared.get("unheard")]
+
+    @staticmethod
+    def _judges_the_base(run: Run) -> bool:
+        """It runs a gate on the commit before the work alone: that is no verdict on the work."""
+        asked = run.config("checkout")
+        return asked["base"] is not None and asked["worktree"] is None
 
     @staticmethod
     def _sha(run: Run) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from bernstein.api.pod import LAND, load
+from bernstein.api.encoding import load
+from bernstein.api.pod import LAND
 from bernstein.api.reasons import Reason
 from bernstein.core import diagnosis, pods, runs
 from bernstein.core.diagnosis import Diagnosis

@@ -41,6 +41,9 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
     assert decide(snapshot(claimed, sessions=(session(),))).actions == ()
 
 
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
@@ -51,7 +54,7 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
         ({"plan": None}, "PlanGone"),
         ({"plan": ENDED}, "PlanEnded"),
         (
-            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            {"project": project(agents=[OTHER_AGENT])},
             "AgentNotFound",
         ),
     ],
