@@ -143,6 +143,8 @@ def plan_object(
 
 def content_digest(spec: Mapping[str, Any]) -> str:
     """The same for two specs that ask for the same work, however they are written."""
-    content = PlanSpec.model_validate(spec).model_dump(mode="json", exclude={"suspend", "cancel"})
+    content = PlanSpec.model_validate(spec).model_dump(
+        mode="json", exclude={"suspend", "cancel", "requests"}
+    )
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
