@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.upgrade.change import Change
+from bernstein.core.waiting import parted
+from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 
 
@@ -28,7 +29,34 @@ def _says_how_it_was_judged(pair: Pair) -> bool:
     )
 
 
+def _says_how_it_goes_on(pair: Pair) -> bool:
+    told = (each.get("waiting", {}).get("message", "") for each in (pair.recorded, pair.today))
+    (cause, before), (cause_now, now) = map(parted, told)
+    return cause == cause_now and before != now and "`bernstein retry" in (now or "")
+
+
+def _is_done_once_more(pair: Pair) -> bool:
+    was, now = pair.recorded, pair.today
+    conflicts = was.get("delivery", {}).get("state") == "Conflict"
+    return conflicts and now["state"] == "Failed" and bool(now["resolved"])
+
+
 ROUNDS = (
+    *(
+        Change(
+            f"a {kind} that has failed says how it goes on, and how to have its work",
+            kind,
+            ("conditions.Stalled.message", "waiting.message"),
+            _says_how_it_goes_on,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Task whose work does not merge is done once more on the new tip",
+        "Task",
+        (*EVERYTHING, "resolved"),
+        _is_done_once_more,
+    ),
     Change(
         "a Plan whose work is judged as a whole says in Verified how, as a Task does",
         "Plan",

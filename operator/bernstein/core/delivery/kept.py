@@ -17,9 +17,9 @@ def fetch(project: Project | None, ref: str) -> str:
 def of_task(
     status: TaskStatus, session: AgentSession | None, project: Project | None
 ) -> str | None:
-    """A sentence about what the last attempt of a Task left; None: it left nothing."""
+    """The command that fetches what the last attempt of a Task left; None: it left nothing."""
     ref = _ref(status, session)
-    return None if ref is None else f"what it left: {fetch(project, ref)}"
+    return None if ref is None else fetch(project, ref)
 
 
 def _ref(status: TaskStatus, session: AgentSession | None) -> str | None:
@@ -33,10 +33,6 @@ def _ref(status: TaskStatus, session: AgentSession | None) -> str | None:
 
 
 def of_plan(status: PlanStatus, project: Project | None) -> str | None:
-    """A sentence about what the Tasks of a Plan have landed; None: nothing has landed."""
+    """The command that fetches what the Tasks of a Plan have landed; None: nothing has landed."""
     begun = status.integration
-    if begun is None or begun.sha is None:
-        return None
-    number = sum(row.landed is not None for row in status.tasks)
-    tasks = "1 Task has landed" if number == 1 else f"{number} Tasks have landed"
-    return f"what {tasks}: {fetch(project, begun.ref)}"
+    return None if begun is None or begun.sha is None else fetch(project, begun.ref)

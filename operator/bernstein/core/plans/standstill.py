@@ -9,6 +9,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import PASSES, WaitReason
+from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
@@ -43,7 +44,7 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
     going = [task for task in snapshot.tasks.values() if _moves(task)]
-    cause = None if going else _what_stops(snapshot)
+    cause = None if going else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy = cause
         failed = reason == Reason.TASK_FAILED
@@ -110,23 +111,34 @@ def _moves(task: Task) -> bool:
     return True
 
 
-def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None] | None:
+def _what_stops(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str, str | None] | None:
     """(reason, message, remedy): why nothing moves; None: Tasks only have to look again."""
     tasks = list(snapshot.tasks.values())
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}.", None
+        text = f"{len(failed)} Tasks ended without result: {which}."
+        return Reason.TASK_FAILED, text, _remedy(snapshot, status)
     missing = _missing(snapshot)
     if missing:
         text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
-        return Reason.TASK_FAILED, text, None
+        return Reason.TASK_FAILED, text, _remedy(snapshot, status)
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)
             return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or ""
     return None
+
+
+def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
+    """What helps, and how to have what has landed: it was paid for."""
+    name = snapshot.plan.metadata.name
+    helps = (
+        f"Read the failed Tasks' messages, then give them another round: `bernstein retry {name}`."
+    )
+    landed = kept.of_plan(status, snapshot.project)
+    return helps if landed is None else f"{helps} What has landed: {landed}"
 
 
 def _reason(task: Task) -> str:

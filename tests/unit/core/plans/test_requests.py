@@ -160,3 +160,17 @@ def test_a_task_that_got_a_round_while_its_plan_was_cancelled_is_cancelled_late(
     decision = look(objects.plan(status=ended, cancel=CANCEL), task("busy"))
 
     assert CancelTasks(("busy",), "not needed") in decision.actions
+
+
+def test_a_plan_that_failed_says_how_it_goes_on_and_how_to_have_what_has_landed() -> None:
+    landed = objects.task("first", status=objects.closed(3), stage="build")
+
+    found = look(objects.plan(), landed, GIVEN_UP).status
+
+    assert found.waiting is not None
+    assert "another round: `bernstein retry web`." in found.waiting.message
+    fetch = "git fetch https://git.example/app.git refs/bernstein/1111222233334444/integration"
+    assert found.waiting.message.endswith(f"What has landed: {fetch}")
+    assert (
+        "git fetch" not in (look(objects.plan(), GIVEN_UP).status.waiting or found.waiting).message
+    )
