@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from bernstein.api.requests import MOST_REQUESTS
 from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
@@ -26,6 +27,7 @@ class People:
         self._remote = remote
         self._applied: dict[tuple[Resource, str], Object] = {}
         self._pushes = 0
+        self._asked = 0
         self.limits: list[tuple[float, int]] = []
         """When the Project's number of agents was set to what."""
 
@@ -72,6 +74,18 @@ class People:
         if obj is not None and "cancel" not in obj["spec"]:
             body = {"spec": {"cancel": {"reason": "not needed"}}}
             self._store.merge(resource, key_of(obj), body)
+
+    def _retry(self, event: dict[str, Any]) -> None:
+        """Somebody asks for another round, whether or not there is anything to retry."""
+        resource = KINDS[event["kind"]]
+        obj = self._pick(resource, event)
+        if obj is None:
+            return
+        asked = obj["spec"].get("requests", [])
+        self._asked += 1
+        new = {"id": f"r-{self._asked}", "verb": "Retry", "by": "ann", "reason": "once more"}
+        if len(asked) < MOST_REQUESTS:
+            self._store.merge(resource, key_of(obj), {"spec": {"requests": [*asked, new]}})
 
     def _delete(self, event: dict[str, Any]) -> None:
         resource = KINDS[event["kind"]]

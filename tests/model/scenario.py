@@ -191,10 +191,11 @@ class _Maker:
             "apply again": 1,
             "budget": 1,
             "meddle": 1,
+            "retry": 3,
         }
         act = dice.weighed(acts, "act", number)
         event: Event = {"at": at, "do": act, "pick": round(dice.draw("which", number), 3)}
-        if act == "cancel":
+        if act in ("cancel", "retry"):
             event["kind"] = dice.pick(("plans", "tasks"), "kind", number)
         if act == "delete":
             kinds = ("plans", "tasks", "tasks", "agentsessions", "jobs", "pods")
