@@ -234,7 +234,7 @@ class World:
         """Until no Task is at work and no pod is held: all that comes after the last state."""
         await self.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
         async with asyncio.timeout(PATIENCE):
-            while await self._holds_a_pod():
+            while await self._holds_a_pod():  # noqa: ASYNC110 - the cluster's state
                 await asyncio.sleep(0.05)
 
     async def _holds_a_pod(self) -> bool:
