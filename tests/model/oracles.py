@@ -228,7 +228,8 @@ class Oracles:
         began = _rounds(now) - _rounds(was)
         granted = _granted(now.requests) - _granted(was.requests)
         self.must(began == granted, "a round is what a request was granted", f"{name}: {began}")
-        if is_final(was, old.spec.max_retries) and now.state is not was.state:
+        reopened = now.state is not was.state and now.state is not TaskState.CANCELLED
+        if is_final(was, old.spec.max_retries) and reopened:
             self.must(began == 1, "an end is an end", f"{name}: {was.state} -> {now.state}")
 
     def _answers(self, name: str, new: Task | plan.Plan, old: Task | plan.Plan) -> None:
