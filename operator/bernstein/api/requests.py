@@ -30,15 +30,16 @@ class Refusal(StrEnum):
     """The operator does not know the verb: the CRDs are newer than it."""
 
 
+_ID = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+
+
 class Request(Model):
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(rule("self == oldSelf", "a request does not change")),
     }
 
-    id: Annotated[
-        str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", min_length=1, max_length=50)
-    ]
+    id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=50)]
     """Names the request in its object; chosen by who asks, and used once."""
     verb: Annotated[str, Field(max_length=32)]
     """What is asked for."""
@@ -49,6 +50,9 @@ class Request(Model):
 
 
 class TaskRequest(Request):
+    # Longer than a Plan's, with which a Plan hands its own on.
+    id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=63)]
+    """Names the request in its object; chosen by who asks, and used once."""
     verb: Annotated[str, Field(max_length=32, json_schema_extra={"enum": [RETRY]})]
     """Retry: another round of attempts for a Task that has failed or is in conflict."""
 

@@ -162,6 +162,15 @@ def test_a_task_that_got_a_round_while_its_plan_was_cancelled_is_cancelled_late(
     assert CancelTasks(("busy",), "not needed") in decision.actions
 
 
+def test_the_longest_name_of_a_request_is_handed_on() -> None:
+    longest = RETRY | {"id": "r" * 50}
+
+    decision = look(failed(GIVEN_UP, requests=[longest]), GIVEN_UP)
+
+    (ask,) = [action for action in decision.actions if isinstance(action, AskTask)]
+    assert ask.requests[-1].id == "plan-" + "r" * 50
+
+
 def test_a_plan_that_failed_says_how_it_goes_on_and_how_to_have_what_has_landed() -> None:
     landed = objects.task("first", status=objects.closed(3), stage="build")
 
