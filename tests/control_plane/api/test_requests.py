@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Invalid
-from bernstein.kube.resource import SELF_SUBJECT_REVIEWS, Object
+from bernstein.kube.resource import Object
 from tests.control_plane.objects import KINDS, valid
 
 BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
@@ -20,14 +20,6 @@ ANSWER = {
 }
 
 
-@pytest.fixture
-async def me(admin: Client) -> str:
-    """The name of the administrator, as the API server knows it."""
-    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    answer = await admin.create(SELF_SUBJECT_REVIEWS, review)
-    return str(answer["status"]["userInfo"]["username"])
-
-
 def request(by: str, number: int = 1) -> Object:
     return {"id": f"r-{number}", "verb": "Retry", "by": by, "reason": "once more"}
 
@@ -38,32 +30,34 @@ def asks(*requests: Object) -> Object:
 
 @BOTH
 async def test_a_request_is_appended_and_changes_nothing_else(
-    admin: Client, namespace: str, me: str, kind: str
+    admin: Client, namespace: str, user: str, kind: str
 ) -> None:
     await admin.create(KINDS[kind], valid(kind, namespace))
 
-    await admin.patch(KINDS[kind], "one", namespace, asks(request(me)))
-    found = await admin.patch(KINDS[kind], "one", namespace, asks(request(me), request(me, 2)))
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user)))
+    found = await admin.patch(KINDS[kind], "one", namespace, asks(request(user), request(user, 2)))
 
     assert [each["id"] for each in found["spec"]["requests"]] == ["r-1", "r-2"]
 
 
 @BOTH
-async def test_a_request_does_not_change(admin: Client, namespace: str, me: str, kind: str) -> None:
+async def test_a_request_does_not_change(
+    admin: Client, namespace: str, user: str, kind: str
+) -> None:
     await admin.create(KINDS[kind], valid(kind, namespace))
-    await admin.patch(KINDS[kind], "one", namespace, asks(request(me)))
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user)))
 
-    other = request(me) | {"reason": "another reason"}
+    other = request(user) | {"reason": "another reason"}
     with pytest.raises(Invalid, match="a request does not change"):
         await admin.patch(KINDS[kind], "one", namespace, asks(other))
 
 
 @BOTH
 async def test_a_request_stays_until_it_is_answered(
-    admin: Client, operator: Client, namespace: str, me: str, kind: str
+    admin: Client, operator: Client, namespace: str, user: str, kind: str
 ) -> None:
     await admin.create(KINDS[kind], valid(kind, namespace))
-    await admin.patch(KINDS[kind], "one", namespace, asks(request(me)))
+    await admin.patch(KINDS[kind], "one", namespace, asks(request(user)))
 
     with pytest.raises(Invalid, match="stays until it is answered"):
         await admin.patch(KINDS[kind], "one", namespace, asks())
@@ -76,14 +70,14 @@ async def test_a_request_stays_until_it_is_answered(
 
 @BOTH
 async def test_there_are_at_most_twenty_and_only_known_verbs(
-    admin: Client, namespace: str, me: str, kind: str
+    admin: Client, namespace: str, user: str, kind: str
 ) -> None:
     await admin.create(KINDS[kind], valid(kind, namespace))
 
-    await admin.patch(KINDS[kind], "one", namespace, asks(*(request(me, n) for n in range(20))))
-    many = asks(*(request(me, n) for n in range(21)))
+    await admin.patch(KINDS[kind], "one", namespace, asks(*(request(user, n) for n in range(20))))
+    many = asks(*(request(user, n) for n in range(21)))
     with pytest.raises(Invalid, match="at most 20"):
         await admin.patch(KINDS[kind], "one", namespace, many)
     await admin.create(KINDS[kind], valid(kind, namespace, "two"))
     with pytest.raises(Invalid, match="verb"):
-        await admin.patch(KINDS[kind], "two", namespace, asks(request(me) | {"verb": "Polish"}))
+        await admin.patch(KINDS[kind], "two", namespace, asks(request(user) | {"verb": "Polish"}))

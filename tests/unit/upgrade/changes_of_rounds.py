@@ -32,7 +32,8 @@ def _says_how_it_was_judged(pair: Pair) -> bool:
 def _says_how_it_goes_on(pair: Pair) -> bool:
     told = (each.get("waiting", {}).get("message", "") for each in (pair.recorded, pair.today))
     (cause, before), (cause_now, now) = map(parted, told)
-    return cause == cause_now and before != now and "`bernstein retry" in (now or "")
+    says = ("`bernstein retry", "Apply a Plan with what is left, under another name.")
+    return cause == cause_now and before != now and any(text in (now or "") for text in says)
 
 
 def _is_done_once_more(pair: Pair) -> bool:

@@ -133,10 +133,10 @@ def _what_stops(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str, s
 
 def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
     """What helps, and how to have what has landed: it was paid for."""
-    name = snapshot.plan.metadata.name
-    helps = (
-        f"Read the failed Tasks' messages, then give them another round: `bernstein retry {name}`."
-    )
+    helps = "Apply a Plan with what is left, under another name."
+    if any(map(failed_for_good, snapshot.tasks.values())):
+        again = f"`bernstein retry {snapshot.plan.metadata.name}`"
+        helps = f"Read the failed Tasks' messages, then give them another round: {again}."
     landed = kept.of_plan(status, snapshot.project)
     return helps if landed is None else f"{helps} What has landed: {landed}"
 

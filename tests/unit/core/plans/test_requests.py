@@ -11,6 +11,7 @@ from bernstein.api.requests import MOST_REQUESTS
 from bernstein.api.states import TaskState
 from bernstein.api.task import Round, Task
 from bernstein.core.actions import AskTask, CancelTasks
+from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, at, told
 from tests.unit.core.plans.decisions import CANCEL, GIVEN_UP, again, look, task
@@ -183,3 +184,10 @@ def test_a_plan_that_failed_says_how_it_goes_on_and_how_to_have_what_has_landed(
     assert (
         "git fetch" not in (look(objects.plan(), GIVEN_UP).status.waiting or found.waiting).message
     )
+
+
+def test_a_plan_whose_task_was_cancelled_is_not_told_to_retry() -> None:
+    found = look(objects.plan(), task("gone", TaskState.CANCELLED)).status
+
+    assert found.waiting is not None
+    assert parted(found.waiting.message)[1] == "Apply a Plan with what is left, under another name."
