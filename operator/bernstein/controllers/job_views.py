@@ -149,7 +149,7 @@ class JobViews:
         meta, status = job["metadata"], job.get("status", {})
         true = {c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"}
         failed = true.get("Failed")
-        own = [pod for pod in candidates if (controller_of(pod) or {}).get("uid") == meta["uid"]]
+        own = [pod for pod in candidates if _made_by(pod, job)]
         pod = max(own, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
         return JobView(
             name=meta["name"],
@@ -208,6 +208,17 @@ def _owner_uid(pod: Object) -> str:
 
 def _job_name(pod: Object) -> str:
     return str(pod["metadata"]["labels"].get(labels.JOB_NAME, pod["metadata"]["name"]))
+
+
+def _made_by(pod: Object, job: Object) -> bool:
+    """Whether the Job controller made the pod for this Job, and it is that Job's still.
+
+    An owner reference is quickly written, and taken away: so what the controller wrote on the pod
+    when it made it has to say the same.
+    """
+    said, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
+    told = (owner.get("uid"), said.get(labels.JOB_UID), said.get(labels.JOB_NAME))
+    return told == (meta["uid"], meta["uid"], meta["name"])
 
 
 def _removed(view: JobView, living: Collection[str]) -> JobView:

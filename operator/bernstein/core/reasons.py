@@ -315,6 +315,9 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.PLAN_GONE: Policy(
         Retry.NEVER, False, "Delete the Task; apply its Plan again under a new name."
     ),
+    Reason.PLAN_ENDED: Policy(
+        Retry.NEVER, False, "Apply the work that is left anew, as a Plan of its own."
+    ),
     Reason.TASK_FAILED: Policy(
         Retry.NEVER,
         False,

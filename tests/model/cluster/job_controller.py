@@ -115,7 +115,10 @@ class JobController:
             "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
             "finalizers": [*meta.get("finalizers", ()), TRACKING],
         }
-        meta["labels"] |= {"batch.kubernetes.io/job-name": key.name}
+        meta["labels"] |= {
+            "batch.kubernetes.io/job-name": key.name,
+            "batch.kubernetes.io/controller-uid": uid,
+        }
         pod = self._store.create(PODS, {"metadata": meta, "spec": template["spec"]})
         self._store.set_status(PODS, key_of(pod), {"phase": "Pending"})
         started = {"startTime": stamp(self._store.now()), "active": 1}

@@ -54,6 +54,7 @@ TABLE = {
     "NoPricing": (Retry.PROBE, False, "price"),
     "OperatorTooOld": (Retry.NEVER, False, "version"),
     "InvalidPattern": (Retry.NEVER, False, "Correct the pattern"),
+    "PlanEnded": (Retry.NEVER, False, "Plan of its own"),
     "PlanGone": (Retry.NEVER, False, "Delete"),
     "ImageUnusable": (Retry.PROBE, False, "non-root"),
     "RefNotFound": (Retry.PROBE, False, "branch"),

@@ -1,8 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ─ siblings_at_work ──▶ ready: `starts` decides who starts
+        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended
+        ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
+        ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -15,7 +16,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bernstein import agents
+from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
+from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import patterns, signals
 from bernstein.core import projects
@@ -120,6 +123,24 @@ def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(WaitReason.PLAN_CANCELLED, "its Plan was cancelled")
 
 
+def plan_ended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """An end is an end: what a Task waited for may come later, by a Task of no Plan."""
+    if snapshot.plan is None or snapshot.plan.status.ended_at is None:
+        return None
+    if _goes_on_again(snapshot.task, snapshot.plan):
+        return Wait(WaitReason.PLAN_STARTING, "its Plan goes on again with it")
+    return Wait(Reason.PLAN_ENDED, "its Plan has ended", needs_person=True)
+
+
+def _goes_on_again(task: Task, plan: Plan) -> bool:
+    """The Task was granted another round, of which its Plan, which had failed, knows not yet."""
+    granted = task.status.round
+    if granted is None or plan.status.phase != "Failed":
+        return False
+    name = task.metadata.name
+    return any(row.name == name and (row.rounds or 0) < granted.number for row in plan.status.tasks)
+
+
 def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.plan is None or not snapshot.plan.spec.suspend:
         return None
@@ -166,12 +187,13 @@ def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
 OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
 """What every Task needs to its end: without Project and Plan nothing says where its work goes."""
 _PROJECT: tuple[Link, ...] = (project_not_ready, agent_missing, operator_too_old, pattern_invalid)
-LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT)
+LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (
     *_PROJECT,
     dependencies_open,
     plan_cancelled,
+    plan_ended,
     plan_suspended,
     plan_starting,
     budget_spent,

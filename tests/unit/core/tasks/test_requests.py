@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PlanStatus
+from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, TaskRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
+from bernstein.controllers.scheduler.watches import plan_matters
 from bernstein.core import requests
 from bernstein.core.fsm import may_retry
 from bernstein.core.tasks import decide as task_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.delivery.tasks import step
 from tests.unit.core.objects import NOW, Object, at, held, status, told, verification
 
@@ -209,3 +210,33 @@ def test_a_verb_of_a_newer_version_is_refused_and_the_work_goes_on() -> None:
 
     assert found.state is TaskState.FAILED
     assert answers(found) == [("r-1", "Refused", "OperatorTooOld")]
+
+
+# --- and its Plan ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("known", "waits"), [(None, "PlanStarting"), (1, "PlanEnded")])
+def test_it_waits_until_its_plan_that_had_failed_goes_on_with_it(
+    known: int | None, waits: str
+) -> None:
+    row = PlanTask(name="work", stage="build", uid="uid-work", rounds=known)
+    over = objects.plan(
+        status=PlanStatus(phase="Failed", ended_at=NOW, expanded=True, tasks=(row,))
+    )
+    again = asked(failed(), plan=over)
+    subject = objects.task(status=again)
+
+    found = scheduled.decide(objects.snapshot(subject, plan=over), at(90)).status
+
+    assert found.waiting is not None
+    assert (found.state, found.waiting.reason) == (TaskState.OPEN, waits)
+    assert found.waiting.needs_person is (waits == "PlanEnded")
+
+
+def test_a_plan_that_goes_on_again_is_scheduled_anew() -> None:
+    over = objects.plan(status=PlanStatus(phase="Failed", ended_at=NOW))
+    again = over.model_copy(
+        update={"status": over.status.model_copy(update={"ended_at": None, "phase": "Running"})}
+    )
+
+    assert plan_matters(over, again)

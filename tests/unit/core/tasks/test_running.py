@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plan import PlanStatus
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
 from tests.unit.core import objects
 from tests.unit.core.objects import (
+    at,
     dead,
+    plan,
     project,
     session,
     snapshot,
@@ -22,6 +25,7 @@ from tests.unit.core.objects import (
 from tests.unit.core.tasks.decisions import after, decide
 
 NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
+ENDED = plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-1)))
 
 
 def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
@@ -41,6 +45,7 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
             "ProjectNotFound",
         ),
         ({"plan": None}, "PlanGone"),
+        ({"plan": ENDED}, "PlanEnded"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
             "AgentNotFound",
