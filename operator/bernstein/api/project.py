@@ -344,6 +344,9 @@ class ProjectStatus(Model):
 
 
 class Project(Model):
+    """What an administrator offers the Plans and Tasks of a namespace: a repository, agents, gates
+    and limits."""
+
     model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
 
     metadata: Metadata

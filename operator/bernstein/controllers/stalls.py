@@ -17,8 +17,8 @@ def tell(writer: Writer, kind: str, obj: Object, old: Waits, new: Waits, **facts
     stall = new.waiting
     if stall is None or not is_stalled(new):
         return
-    before = old.waiting if is_stalled(old) else None
-    if before is not None and (before.reason, before.message) == (stall.reason, stall.message):
+    # The words may change with every try: they name its pod.
+    if is_stalled(old) and old.waiting is not None and old.waiting.reason == stall.reason:
         return
     log.warning(f"{kind} stalled", reason=stall.reason, **facts)
     writer.events.record(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
-from tests.unit.upgrade.changes_of_rounds import ROUNDS
+from tests.unit.upgrade.changes_of_rounds import ROUNDS, STANDSTILL
 from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING, WAITING
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
@@ -430,6 +430,7 @@ CHANGES = (
         _quotes_less,
     ),
     *ROUNDS,
+    *STANDSTILL,
     *SCHEDULING,
     *WAITING,
 )

@@ -198,7 +198,7 @@ def _prepare(
         return _still_at_work(status, delivery, job, result)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
-    delivery = delivery.model_copy(update={"tip": result.base})
+    delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
     surprise = _surprise(landing, result.base)
     if surprise is not None:
         return OnItsWay(_failed(status, delivery, landing, surprise, now))
@@ -322,6 +322,7 @@ def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -
         "tree": commit.tree,
         "tip": tip,
         "landed_at": now,
+        "failures": None,
     }
     return delivery.model_copy(update=update)
 
@@ -355,6 +356,7 @@ def _failed(
     `unsure`: it may have landed, so it stays at Landing until a Job has read the remote.
     """
     refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
+    times = (delivery.failures or 0) + 1
     update = {
         "state": "CredentialRefused" if refused else "Pending",
         "step": "Landing" if unsure else None,
@@ -362,6 +364,7 @@ def _failed(
         "reason": problem.reason,
         "message": sanitise(problem.message, MESSAGE),
         "abandoned": None,
+        "failures": times,
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return tried_again(status, problem, landing.project, now)
+    return tried_again(status, problem, landing.project, now, times=times)

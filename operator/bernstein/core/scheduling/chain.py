@@ -20,10 +20,10 @@ from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
-from bernstein.checks import patterns, signals
+from bernstein.checks import signals
 from bernstein.core import projects
 from bernstein.core.money import budget
-from bernstein.core.scheduling import dependencies, siblings
+from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import seconds_left
 
@@ -40,6 +40,8 @@ class Wait:
     """Until it has to be looked at again, whatever happens."""
     remedy: str | None = None
     """For this very case; None: the reason's."""
+    detail: str = ""
+    """More for the message, in words of others; what changes in it alone is not told again."""
     by: Link | None = field(default=None, compare=False)
     """The link that says so; None: the chain let the Task pass."""
 
@@ -101,12 +103,8 @@ def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """No agent is paid for work that no check can judge."""
-    for signal in snapshot.task.spec.completion_signals:
-        problem = patterns.problem(signal.contains) if signal.regex and signal.contains else None
-        if problem is not None:
-            text = f"{signal.contains!r} is no regular expression: {problem}"
-            return Wait(Reason.INVALID_PATTERN, text, needs_person=True)
-    return None
+    problem = expressions.problem_of(snapshot.status)
+    return Wait(Reason.INVALID_PATTERN, problem, needs_person=True) if problem is not None else None
 
 
 def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
