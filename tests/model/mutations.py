@@ -18,6 +18,7 @@ from bernstein.controllers.job_views import JobViews
 from bernstein.core import runs
 from bernstein.core.actions import PlanDecision, RunFence
 from bernstein.core.delivery import landing
+from bernstein.core.delivery.way import OnItsWay
 from bernstein.core.jobs import JobView
 from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
@@ -114,7 +115,7 @@ def fences() -> Iterator[None]:
         actions = getattr(step, "actions", ())
         if not any(isinstance(action, RunFence) for action in actions):
             return step
-        return landing.OnItsWay(forbids(status) or landing.without_turn(status))
+        return OnItsWay(forbids(status) or landing.without_turn(status))
 
     with (
         patch.object(sessions, "_launch", unfenced),
