@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from bernstein import crds
+from bernstein.cli.commands.doctor.installation import POLICY_NAMES
 from bernstein.controllers.__main__ import arguments as operator_arguments
 from bernstein.server import settings
 from tests.background import wait_for
@@ -265,7 +266,7 @@ def test_every_policy_denies_and_fails_closed(tools: Tools) -> None:
     assert {p["metadata"]["name"] for p in policies} == {b["spec"]["policyName"] for b in bindings}
     assert all(p["spec"]["failurePolicy"] == "Fail" for p in policies)
     assert all(b["spec"]["validationActions"] == ["Deny"] for b in bindings)
-    assert len(policies) == 7
+    assert len(policies) == len(POLICY_NAMES)
 
 
 def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
@@ -276,7 +277,7 @@ def test_policies_are_typed_correctly(tools: Tools, chart: None) -> None:
         return [p for p in found["items"] if p["metadata"]["name"].startswith("bernstein-")]
 
     wait_for(lambda: all(_is_checked(policy) for policy in ours()))
-    assert len(ours()) == 7
+    assert len(ours()) == len(POLICY_NAMES)
     for policy in ours():
         checking = policy["status"]["typeChecking"]
         assert not checking.get("expressionWarnings"), policy["metadata"]["name"]
