@@ -7,7 +7,7 @@ worth nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ from bernstein.core.tasks import cancel
 from bernstein.core.verification import verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, Key
+from bernstein.kube.resource import Key
 
 Mutation = Callable[[], AbstractContextManager[None]]
 
@@ -89,12 +89,12 @@ def kubelet_times() -> Iterator[None]:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """A Job that is refused is asked for again and again."""
+    """What is refused is asked for again and again."""
 
-    async def create(key: Key, job: Any, context: Any) -> None:
-        await context.writer.create(key, JOBS, job)
+    def unheard(*_: Any) -> AbstractContextManager[None]:
+        return nullcontext()
 
-    with patch.object(job_actions, "create", create):
+    with patch.object(job_actions, "refusable", unheard):
         yield
 
 

@@ -25,6 +25,8 @@ from tests.model.scenario import RATES, Event, Scenario
 from tests.model.trouble import Troubles
 from tests.unit.core.simulation.remote import Remote
 
+REFUSALS = (400, 403, 403, 418, 422, 451)
+"""What quotas, policies and webhooks answer; a webhook that chooses no status is told of as 400."""
 LONGEST_REST = 2 * 3600.0
 """So long after people and trouble have stopped everything has ended, or says why not."""
 PROBED_SECONDS = 2400.0
@@ -52,6 +54,7 @@ class World:
     def __init__(self, scenario: Scenario) -> None:
         dice = Dice(scenario.seed)
         self.scenario = scenario
+        self.dice = dice
         self.store = Store()
         self.remote = Remote(TARGET)
         self.people = People(self.store, self.remote)
@@ -143,7 +146,13 @@ class World:
         self.jobs.refuses_pods_until = self.store.seconds + event["seconds"]
 
     def _forbid(self, event: Event) -> None:
-        self.store.forbidden.append(event["job"])
+        """A quota answers with 403, a webhook with whatever it chooses."""
+        kind, name = event.get("resource", "jobs"), event["name"]
+        status = event.get("status") or self.dice.pick(REFUSALS, "refuses", kind, name)
+        rule = (kind, name, status)
+        self.store.forbidden.append(rule)
+        if event.get("seconds") is not None:
+            self._later(event["seconds"], self.store.forbidden.remove, rule)
 
     def _image(self, event: Event) -> None:
         self.kubelets.bad_images.add(event["role"])
@@ -156,7 +165,7 @@ class World:
         self.programs.forced.append(dict(event))
 
     @staticmethod
-    def _later(seconds: float, act: Callable[[str], None], what: str) -> None:
+    def _later(seconds: float, act: Callable[[Any], None], what: object) -> None:
         asyncio.get_running_loop().call_later(seconds, act, what)
 
     def _replica(self, event: Event) -> Replica:

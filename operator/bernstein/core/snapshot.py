@@ -53,6 +53,8 @@ class TaskSnapshot:
     budget."""
     stages: StageMemo = field(default_factory=dict)
     """What was found of stages so far; snapshots of one moment share it."""
+    refused: str | None = None
+    """Why the API server will not have its session."""
 
     @property
     def status(self) -> TaskStatus:
@@ -67,6 +69,9 @@ class TaskSnapshot:
 
     def with_job(self, job: JobView) -> TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> TaskSnapshot:
+        return replace(self, refused=message)
 
     @property
     def plan_missing(self) -> bool:
@@ -120,6 +125,8 @@ class PlanSnapshot:
     """Of its Tasks, deleted ones included."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
+    refused: str | None = None
+    """Why the API server will not have one of its Tasks."""
 
     @property
     def owned(self) -> Mapping[str, Task]:
@@ -139,3 +146,6 @@ class PlanSnapshot:
 
     def with_job(self, job: JobView) -> PlanSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> PlanSnapshot:
+        return replace(self, refused=message)

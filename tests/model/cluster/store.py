@@ -85,8 +85,9 @@ class Store:
         self.floor: dict[Resource, int] = defaultdict(int)
         """Revisions up to this one are too old to watch from."""
         self.hooks: list[Hook] = []
-        self.forbidden: list[str] = []
-        """Parts of names of Jobs that a policy of the cluster refuses."""
+        self.forbidden: list[tuple[str, str, int]] = []
+        """What a quota or a webhook of the cluster refuses: kind, part of the name, and the status
+        of its answer."""
         self.revision = 1
         self._uids = 0
         self._news: dict[Resource, asyncio.Event] = {kind: asyncio.Event() for kind in KEPT}
@@ -155,8 +156,9 @@ class Store:
         key = key_of(made)
         if key in self.objects[resource]:
             raise refused(409, "AlreadyExists", f"{resource.plural} {key.name} already exists")
-        if resource == JOBS and any(part in key.name for part in self.forbidden):
-            raise refused(403, "Forbidden", "denied by a policy of the cluster")
+        for kind, part, status in self.forbidden:
+            if kind == resource.plural and part in key.name:
+                raise refused(status, "", "denied by a policy of the cluster")
         self._uids += 1
         start = hashlib.blake2b(str(self._uids).encode(), digest_size=4).hexdigest()
         meta["uid"] = f"{start}-{self._uids:04x}"

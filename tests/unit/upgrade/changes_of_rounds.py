@@ -1,4 +1,4 @@
-"""What today's code decides otherwise about rounds of checks, on purpose."""
+"""What today's code decides otherwise about rounds of checks and landings, on purpose."""
 
 from __future__ import annotations
 
@@ -28,7 +28,22 @@ def _says_how_it_was_judged(pair: Pair) -> bool:
     )
 
 
+def _may_have_landed(pair: Pair) -> bool:
+    """An older release said the same by a reason at this step."""
+    delivery = pair.today["delivery"]
+    return delivery.get("step") == "Landing" and "reason" in delivery
+
+
 ROUNDS = (
+    *(
+        Change(
+            f"that the work of a {kind} may have landed has a field of its own",
+            kind,
+            ("delivery.mayHaveLanded",),
+            _may_have_landed,
+        )
+        for kind in ("Task", "Plan")
+    ),
     Change(
         "a Plan whose work is judged as a whole says in Verified how, as a Task does",
         "Plan",

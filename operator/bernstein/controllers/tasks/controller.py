@@ -56,7 +56,9 @@ class TaskController(KindController):
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
-                await self._writer.create(key, SESSIONS, session)
+                name = session["metadata"]["name"]
+                with job_actions.refusable(SESSIONS, name, key, self._context):
+                    await self._writer.create(key, SESSIONS, session)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

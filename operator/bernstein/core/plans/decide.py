@@ -9,6 +9,7 @@ from functools import partial
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
 from bernstein.core import conditions, names, progress, projects
@@ -19,12 +20,11 @@ from bernstein.core.actions import (
     PlanDecision,
     RunBegin,
     RunFence,
-    give_up,
 )
 from bernstein.core.conditions import note
 from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
-from bernstein.core.delivery.job_result import Stuck, result_of
+from bernstein.core.delivery.job_result import AtWork, job_of, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
@@ -39,7 +39,7 @@ from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
-from bernstein.core.waiting import goes_on, is_held, seconds_left, waits
+from bernstein.core.waiting import goes_on, held, is_held, seconds_left, waits
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -120,6 +120,12 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     actions: list[PlanAction] = []
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
+        seconds = seconds_left(status.waiting, snapshot.project, now)
+        if seconds is not None:
+            return PlanDecision(status, (), seconds)
+        if snapshot.refused is not None:
+            return PlanDecision(_refused(snapshot.project, status, snapshot.refused, now))
+        status = goes_on(status)
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
         actions.append(CreateTasks(upstream_first(missing)))
@@ -141,6 +147,11 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
+    """Those of its Tasks that were made wait: it has not begun."""
+    return held(_phase(status, "Pending"), Reason.POD_REJECTED, why, project, now)
 
 
 def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> PlanStatus:
@@ -177,20 +188,20 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     target = names.branch_ref(project.spec.repository.branch)
     foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
     status = _phase(goes_on(status).model_copy(update={"jobs": number}), "Starting")
-    job = snapshot.jobs.get(name)
+    job = job_of(snapshot.jobs, name, status.abandoned, now)
     if job is None:
         again = number > 0 and not foreign
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
-    result = result_of(BeginResult, job, BEGIN, now)
-    if result is None:
-        return PlanDecision(status, (), LOOK_AGAIN_SECONDS)
-    if isinstance(result, Diagnosis | Stuck):
-        # What a begin Job does later is what the next one does, too.
-        problem = result.problem if isinstance(result, Stuck) else result
-        status = tried_again(status, problem, project, now)
+    result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
+    if isinstance(result, AtWork):
+        status = status.model_copy(update={"abandoned": result.abandoned})
+        return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
+    status = status.model_copy(update={"abandoned": None})
+    if isinstance(result, Diagnosis):
+        status = tried_again(status, result, project, now)
         if status.waiting is None:
             status = status.model_copy(update={"jobs": number + 1})
-        return PlanDecision(status, give_up((job,)))
+        return PlanDecision(status)
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)

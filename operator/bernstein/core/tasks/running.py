@@ -18,7 +18,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import blamed, count_failure, infrastructure, not_counted, settle
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, held
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -41,6 +41,10 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
         return TaskDecision(
             infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
+    if snapshot.refused is not None:
+        reason, project = Reason.POD_REJECTED, snapshot.project
+        status = held(status, reason, snapshot.refused, project, now)
+        return TaskDecision(move(status, TaskState.OPEN, reason, now))
     wait = chain.first(chain.LAUNCH, snapshot, now)
     if wait is None:
         return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))

@@ -259,9 +259,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     ended = pods.terminated(pod, CHECK) or {}
     excerpt = _printed(ended)
     took, code = _seconds(ended), ended.get("exitCode")
-    if hurried and took is not None and took >= check.timeout:
-        return _timed_out(check, excerpt)
-    cut_off = _cut_off(check, pod, ended)
+    cut_off = _cut_off(check, pod, ended, hurried=hurried)
     if cut_off is not None:
         return cut_off
     problem = diagnosis.failure_of(pod, CHECKOUT)
@@ -284,16 +282,24 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     return _result(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
 
 
-def _cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None:
-    """The verdict where something from outside ended the pod."""
+def _cut_off(check: CheckSpec, pod: Object, ended: Object, *, hurried: bool) -> CheckResult | None:
+    """The verdict where something from outside ended the pod.
+
+    A disruption is asked for first: our own deletion of a slow check is none.
+    """
+    disrupted = _result(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
+    if pods.is_disrupted(pod):
+        return disrupted
+    took = _seconds(ended)
+    if hurried and took is not None and took >= check.timeout:
+        return _timed_out(check, _printed(ended))
     if pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, CHECK):
-        took = _seconds(ended)
         if took is not None and took < check.timeout - _SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
             return _result(check, "Errored", VerdictReason.STARTED_LATE, text)
         return _timed_out(check, _printed(ended))
-    if pods.is_disrupted(pod) or pods.is_deleting(pod):
-        return _result(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
+    if pods.is_deleting(pod):
+        return disrupted
     if pods.reason(pod) == "Evicted":
         return _result(
             check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))

@@ -9,8 +9,10 @@ import pytest
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.reasons import PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (
+    at,
     dead,
     project,
     session,
@@ -31,6 +33,18 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
     assert isinstance(create, CreateSession)
     assert create.session["metadata"]["name"] == "work-s1"
     assert decide(snapshot(claimed, sessions=(session(),))).actions == ()
+
+
+def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
+    claimed = objects.task(status=with_session(TaskState.CLAIMED))
+
+    found = decide(snapshot(claimed).with_refusal("exceeded quota: count/agentsessions"))
+
+    assert (found.status.state, found.actions) == (TaskState.OPEN, ())
+    assert stalled_for(found.status.conditions) == "PodRejected"
+    assert found.status.waiting is not None
+    assert found.status.waiting.until == at(PROBE_SECONDS)
+    assert (found.status.attempt, found.status.infrastructure_failures) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,31 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "Disrupted",
     ),
     "deleted": (over(ended("checkout"), ended("check", 0), deleting=True), "Errored", "Disrupted"),
+    "disrupted, and its time was over": (
+        over(
+            ended("checkout"),
+            ended("check", 143, after=121),
+            disrupted=True,
+            reason="DeadlineExceeded",
+        ),
+        "Errored",
+        "Disrupted",
+    ),
+    "disrupted, and longer at work than it may be": (
+        over(ended("checkout"), ended("check", 143, after=125), disrupted=True, deleting=True),
+        "Errored",
+        "Disrupted",
+    ),
+    "deleted after its time was over": (
+        over(
+            ended("checkout"),
+            ended("check", 137, after=121),
+            deleting=True,
+            reason="DeadlineExceeded",
+        ),
+        "TimedOut",
+        "Timeout",
+    ),
     "the tree could not be fetched": (
         over(failed("checkout", "RepositoryUnreachable"), waiting("check")),
         "Errored",
@@ -323,18 +348,20 @@ HURRIED = (AbandonedCheck(check="lint", reason="Timeout", message="not done afte
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verdict"),
+    ("seconds", "drained", "verdict"),
     [
-        (121, ("TimedOut", "Timeout")),
-        (120, ("TimedOut", "Timeout")),
-        (80, ("Errored", "Disrupted")),
+        (121, False, ("TimedOut", "Timeout")),
+        (120, False, ("TimedOut", "Timeout")),
+        (80, False, ("Errored", "Disrupted")),
+        (121, True, ("Errored", "Disrupted")),
     ],
 )
 def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_clock(
-    seconds: float, verdict: tuple[str, str]
+    seconds: float, drained: bool, verdict: tuple[str, str]
 ) -> None:
     """The operator's clock may be ahead of the node's, or have seen the start before a pause."""
-    slow = over(ended("checkout"), ended("check", 143, after=seconds), deleting=True)
+    late = ended("check", 143, after=seconds)
+    slow = over(ended("checkout"), late, deleting=True, disrupted=drained)
 
     found = verdicts.verdicts([RUNS], {"lint": job("lint", slow)}, NOW, PARALLEL, HURRIED)
 
