@@ -119,10 +119,10 @@ async def execute(
                 await context.writer.delete_job(key, job)
         return
     assert project is not None
-    job = build(action, project, key.namespace, owner, context.settings)
+    wanted = build(action, project, key.namespace, owner, context.settings)
     with refusable(JOBS, action.job, key, context):
         await network_policies.ensure(key, project, context)
-        await context.writer.create(key, JOBS, job)
+        await context.writer.create(key, JOBS, wanted)
 
 
 async def carry_out(
