@@ -36,6 +36,8 @@ class WaitReason(StrEnum):
     """All agents that the Project or the Plan allows are at work."""
     FILE_OVERLAP = "FileOverlap"
     """Another Task owns some of its files, or may."""
+    SIBLINGS_AT_WORK = "SiblingsAtWork"
+    """A command has rejected its work, and what ran beside it has yet to land."""
     BATCH_WAITS = "BatchWaits"
     """It has `mode: batch`, and another Task is ready."""
     MERGE_QUEUE = "MergeQueue"
@@ -49,6 +51,7 @@ PASSES = {
     WaitReason.PLAN_STARTING: True,
     WaitReason.MAX_AGENTS: True,
     WaitReason.FILE_OVERLAP: True,
+    WaitReason.SIBLINGS_AT_WORK: True,
     WaitReason.BATCH_WAITS: True,
     WaitReason.MERGE_QUEUE: True,
 }

@@ -18,6 +18,8 @@ class Command:
     command: str
     pinned: tuple[str, ...] = ()
     """Base names of files that are taken from the pinned commit instead of the agent's."""
+    by_file: bool = False
+    """Each file is judged by itself: work that others have yet to land changes no verdict."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class CheckSpec:
     """Seconds that the command may take."""
     pinned: tuple[str, ...] = ()
     """Base names of files that are taken from the pinned commit instead of the agent's."""
+    by_file: bool = False
+    """The command judges each file by itself."""
     reads: Check | None = None
     """What a check that only reads asks of the inspect Job; None for one that executes."""
     condition: GateCondition = "always"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 
 from bernstein.api.plan import Plan, PlanStatus
@@ -29,6 +30,15 @@ class Upstream:
     """Those that are not Closed yet, where all may be."""
 
 
+@dataclass(frozen=True)
+class AtWork:
+    """A Task that an agent works on, or whose work is judged or landed."""
+
+    since: datetime
+    """When its session was claimed."""
+    name: str
+
+
 StageMemo = dict[str, dict[str, Upstream]]
 """By uid of the Plan, then by stage: one look for all Tasks that depend on its stages."""
 
@@ -51,6 +61,8 @@ class TaskSnapshot:
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
+    at_work: Sequence[AtWork] = ()
+    """The Tasks of its Plan that are at work; known where a start is decided."""
     stages: StageMemo = field(default_factory=dict)
     """What was found of stages so far; snapshots of one moment share it."""
     refused: str | None = None

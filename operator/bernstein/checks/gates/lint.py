@@ -12,6 +12,8 @@ GATE = Gate(
     # With an ignore file the agent could hide its files from the linter, and in folders with names
     # that ruff passes over by itself: so what is passed over is said here.
     runs=Command(
-        "ruff check --no-cache --no-respect-gitignore --exclude .git .", pinned=LINTER_FILES
+        "ruff check --no-cache --no-respect-gitignore --exclude .git .",
+        pinned=LINTER_FILES,
+        by_file=True,
     ),
 )

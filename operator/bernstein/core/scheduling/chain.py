@@ -2,7 +2,7 @@
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ──▶ ready: `starts` decides who starts
+        ─ budget_spent ─ price_unknown ─ siblings_at_work ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -20,7 +20,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.checks import patterns, signals
 from bernstein.core import projects
 from bernstein.core.money import budget
-from bernstein.core.scheduling import dependencies
+from bernstein.core.scheduling import dependencies, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import seconds_left
 
@@ -142,6 +142,14 @@ def price_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(Reason.NO_PRICING, problem, needs_person=True) if problem is not None else None
 
 
+def siblings_at_work(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    names = siblings.awaited(snapshot)
+    if names is None:
+        return None
+    text = f"its work may lack what ran beside it: tried again when {names} landed or ended"
+    return Wait(WaitReason.SIBLINGS_AT_WORK, text)
+
+
 def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
     """What it has tried itself is not to be tried again yet; its status says why already.
 
@@ -168,6 +176,7 @@ OTHERS: tuple[Link, ...] = (
     plan_starting,
     budget_spent,
     price_unknown,
+    siblings_at_work,
 )
 """What is asked of a Task that holds nothing itself back."""
 CHAIN: tuple[Link, ...] = (*OWNERS, held, *OTHERS)

@@ -11,6 +11,7 @@ nothing is handed out twice, and no Task overtakes one that comes before it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,13 +23,13 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
 from bernstein.core.delivery.landing import step_of
 from bernstein.core.money import budget
-from bernstein.core.scheduling import chain, landing_turns, opening
+from bernstein.core.scheduling import chain, landing_turns, opening, siblings
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
-from bernstein.core.snapshot import ProjectSnapshot, StageMemo, TaskSnapshot
+from bernstein.core.snapshot import AtWork, ProjectSnapshot, StageMemo, TaskSnapshot
 from bernstein.core.waiting import is_stalled
 
 
@@ -72,23 +73,37 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     """The Open Tasks that may start, each with what its own reasons to wait look at."""
     spend: dict[str, Decimal] = {}
+    at_work: dict[str, tuple[AtWork, ...]] | None = None
     stages: StageMemo = {}
     for task in snapshot.members:
         if not _may_start(task):
             continue
         plan = snapshot.plan_of.get(task.metadata.name)
+        if at_work is None and siblings.was_rejected(task.status):
+            at_work = _at_work(snapshot)
         yield TaskSnapshot(
             task=task,
             project=snapshot.project,
             plan=plan,
             tasks=snapshot.tasks,
             plan_spend=_spend(plan, snapshot, spend),
+            at_work=at_work.get(plan.metadata.uid, ()) if at_work and plan else (),
             stages=stages,
         )
 
 
 def _may_start(task: Task) -> bool:
     return task.status.state is TaskState.OPEN and not is_ending(task)
+
+
+def _at_work(snapshot: ProjectSnapshot) -> dict[str, tuple[AtWork, ...]]:
+    """The Tasks at work, by uid of their Plan."""
+    of_plan: dict[str, list[Task]] = defaultdict(list)
+    for task in snapshot.members:
+        plan = snapshot.plan_of.get(task.metadata.name)
+        if plan is not None:
+            of_plan[plan.metadata.uid].append(task)
+    return {uid: siblings.at_work(tasks) for uid, tasks in of_plan.items()}
 
 
 def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decimal]) -> Decimal:

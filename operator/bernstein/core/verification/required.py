@@ -71,6 +71,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         image=(settings.image or project.toolchain.image) if command else None,
         timeout=settings.timeout_seconds or project.gates.timeout_seconds,
         pinned=built_in.pinned if built_in else (),
+        by_file=built_in.by_file if built_in and not settings.command else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,

@@ -47,7 +47,10 @@ def asked(record: dict[str, Any]) -> tuple[CheckSpec, ...]:
 def test_a_check_is_asked_for_as_before(record: dict[str, Any]) -> None:
     found = [{**asdict(check), "digest": check.digest} for check in asked(record)]
 
-    assert json.loads(json.dumps(found)) == record["checks"]
+    # What came since asks nothing else: the digests say so.
+    known = {key for check in record["checks"] for key in check}
+    then = [{key: value for key, value in check.items() if key in known} for check in found]
+    assert json.loads(json.dumps(then)) == record["checks"]
 
 
 @every_record
