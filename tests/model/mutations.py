@@ -28,6 +28,7 @@ from bernstein.core.verification import verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
+from tests.model.cluster.store import Store
 
 Mutation = Callable[[], AbstractContextManager[None]]
 
@@ -175,6 +176,16 @@ def plan_jobs() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def orphan_policy() -> Iterator[None]:
+    """The chart is installed without its admission policies: a pod may be left without its Job."""
+
+    def none(_: Store) -> None: ...
+
+    with patch.object(Store, "admit_orphans", none):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -188,5 +199,6 @@ REPAIRS: Mapping[str, Mutation] = {
         uncertain_writes,
         ordered_refresh,
         plan_jobs,
+        orphan_policy,
     )
 }

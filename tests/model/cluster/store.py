@@ -230,6 +230,8 @@ class Store:
         live = self._live(resource, key)
         if uid is not None and uid_of(live) != uid:
             raise refused(409, "Conflict", "the uid does not match")
+        if propagation == "Orphan":
+            self.admit_orphans()
         new = copy(live)
         meta = new["metadata"]
         holds: list[str] = meta.get("finalizers", [])
@@ -247,6 +249,10 @@ class Store:
         elif grace < meta.get("deletionGracePeriodSeconds", 0):
             meta["deletionGracePeriodSeconds"] = grace
         self._replace(resource, live, new)
+
+    def admit_orphans(self) -> None:
+        """The chart's admission policy `orphans`: what belongs to an object goes with it."""
+        raise refused(403, "Forbidden", "what belongs to it is deleted with it")
 
     def _live(self, resource: Resource, key: Key) -> Object:
         found = self.find(resource, key)
