@@ -28,9 +28,13 @@ class People:
         self._pushes = 0
         self.limits: list[tuple[float, int]] = []
         """When the Project's number of agents was set to what."""
+        self.optional: set[str] = set()
+        """Gates of the Project that are not required, from its beginning to its end."""
 
     def make_project(self, spec: Mapping[str, Any]) -> None:
         made = valid("Project", NAMESPACE, "default", **spec)
+        gates = made["spec"].get("gates", {}).get("pipeline", ())
+        self.optional = {gate["name"] for gate in gates if gate.get("required") is False}
         self._store.create(PROJECTS, made)
         self.limits.append((self._store.seconds, made["spec"]["limits"]["maxAgents"]))
 

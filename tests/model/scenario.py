@@ -305,6 +305,8 @@ class _Maker:
             event["node"] = dice.pick(NODES[:2], "which node", number)
         if what in ("dead", "removed") and dice.chance(0.5, "for ever", number):
             event["seconds"] = None
+        if what == "dead" and dice.chance(0.3, "noticed", number):
+            event["noticed"] = False
         if what == "forbid":
             event |= {"resource": dice.pick(REFUSED, "refused kind", number), "name": ""}
         if what == "image":

@@ -23,6 +23,16 @@ FOUND_BY = {
     "uncertain-writes": "a-claim-is-written-and-not-answered",
     "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",
     "plan-jobs": "a-plan-is-cancelled-while-it-begins",
+    "job-deletions": "a-job-is-deleted-before-its-pod-is-seen",
+    "ended-sessions": "an-agent-that-was-given-up-starts-after-all",
+    "ended-checks": "an-optional-check-ends-slowly-after-its-time",
+    "ended-landings": "a-land-job-that-was-given-up-pushes-after-all",
+    "ended-begins": "a-begin-job-that-was-given-up-starts-after-all",
+    "landing-doubts": "a-task-is-cancelled-whose-land-job-said-nothing",
+    "disruptions": "a-node-is-drained-while-it-checks",
+    "optional-checks": "a-policy-refuses-an-optional-check",
+    "late-sessions": "a-session-is-made-after-the-cancel",
+    "overdue-runs": "a-node-dies-and-nobody-notices",
     "orphan-policy": "an-orphaned-agent-and-a-late-request",
 }
 """The story that finds what is missing without a repair."""

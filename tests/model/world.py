@@ -60,6 +60,7 @@ class World:
         self.people = People(self.store, self.remote)
         self.oracles = Oracles(self.store, self.people)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
+        self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
         self.kubelets = Kubelets(self.store, self.programs, dice, self.oracles)
         self.jobs = JobController(self.store, dice)
@@ -133,7 +134,7 @@ class World:
 
     def _dead(self, event: Event) -> None:
         node = event.get("node") or self.kubelets.node_of(event["job"])
-        self.kubelets.fail(node, event["do"])
+        self.kubelets.fail(node, event["do"], noticed=event.get("noticed", True))
         if event["seconds"] is not None:
             self._later(event["seconds"], self.kubelets.mend, node)
 
@@ -220,6 +221,16 @@ class World:
             now = endings.without_reason(self.store, dead)
             found = [text for text in found if text in now]
         return found
+
+
+def _is_steady(scenario: Scenario) -> bool:
+    """Whether the operator's only process lives from the beginning to the end, and is heard of."""
+    breaks = {"crash", "crash at write", "stop", "cut off"}
+    whole = not any(
+        event["do"] in breaks or str(event.get("what")).startswith("crash")
+        for event in scenario.events
+    )
+    return scenario.replicas == 1 and whole
 
 
 def play(scenario: Scenario) -> Outcome:
