@@ -8,11 +8,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from bernstein.api.meta import UsageCounts
 from bernstein.api.plan import LedgerEntry, Plan, PlanStatus, PlanTask
+from bernstein.api.project import Gates
+from bernstein.api.signals import Signal
+from bernstein.api.verification import Verification
+from bernstein.checks.spec import Subject
 from bernstein.core.plans import size
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.rows import in_place, names_by_stage, names_of_steps
+from bernstein.core.verification import required, verdicts
 from bernstein.kube.json_patch import json_patch
 from bernstein.kube.writes import status_diff
 from tests.unit.core import objects
@@ -46,13 +53,13 @@ def test_tasks_of_a_plan_with_all_edges_do_not_grow_with_the_edges() -> None:
     assert by_stage < 2_500_000
 
 
-def plan() -> Plan:
-    """As large as a Plan may be by its steps, each with a line to say; all have landed."""
+def plan(steps: int = STEPS) -> Plan:
+    """Of so many steps a stage, each with a line to say; all have landed."""
     stages: list[dict[str, Any]] = [
         {
             "name": f"stage {s}",
             "dependsOn": [],
-            "steps": [{"title": f"Write part {n} of module {s}"} for n in range(STEPS)],
+            "steps": [{"title": f"Write part {n} of module {s}"} for n in range(steps)],
         }
         for s in range(STAGES)
     ]
@@ -93,7 +100,58 @@ def test_the_largest_plan_fits_with_its_status_and_a_move_sends_its_own_row() ->
         f"spec {spec}, status {status}, a row {_bytes(rows[1999].dump())}, a move {patch}, "
         f"as a merge patch {_bytes(status_diff(before, after))}"
     )
-    assert spec + status <= MOST
+    assert spec + status + verdicts.EXCERPT_BYTES <= MOST, "what failed checks say is part of it"
     assert _bytes(rows[1999].dump()) <= size._ROW_BYTES + len('"stage 39",')
     assert 2 < patch < 200
     assert not list(size.too_large(full.spec))
+
+
+@pytest.mark.parametrize("character", ["x", "\N{VIOLIN}"])
+def test_verdicts_are_part_of_what_a_plan_may_take(character: str) -> None:
+    """The largest Plan of 200 signals that is taken, all of them failed, with much to say."""
+    full = next(p for p in map(with_signals, range(STEPS, 0, -1)) if fits(p))
+    every = (
+        s for stage in full.spec.stages for step in stage.steps for s in step.completion_signals
+    )
+    signals = list({signal.command: signal for signal in every}.values())
+    no_gates = objects.project(gates={"enabled": False}).spec
+    changed = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
+    checks = required.required_checks(signals, no_gates, changed)
+    jobs = {c.name: objects.checked(c.name, 1, said=character * 1500) for c in checks}
+    results = verdicts.verdicts(checks, jobs, objects.NOW, Gates())
+    judged = objects.verification(passed=False, checks=results)
+
+    together = _bytes(full.spec.dump()) + _bytes_of_status(full, judged)
+    print(f"{len(full.status.tasks)} steps with {len(checks)} signals take {together}")
+    assert len(checks) == size.MOST_SIGNALS
+    assert together <= size.PLAN_BYTES
+
+
+def with_signals(steps: int) -> Plan:
+    """So many steps a stage; 200 different commands judge them."""
+    made = plan(steps)
+    stages = [
+        stage.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(update={"completion_signals": (_command(s * steps + n),)})
+                    for n, step in enumerate(stage.steps)
+                )
+            }
+        )
+        for s, stage in enumerate(made.spec.stages)
+    ]
+    return made.model_copy(update={"spec": made.spec.model_copy(update={"stages": tuple(stages)})})
+
+
+def _command(number: int) -> Signal:
+    return Signal(type="test_passes", command=f"pytest -q tests/test_{number % 200}.py")
+
+
+def fits(full: Plan) -> bool:
+    return not list(size.too_large(full.spec))
+
+
+def _bytes_of_status(full: Plan, judged: Verification) -> int:
+    status = full.status.model_copy(update={"verification": judged}).dump()
+    return len(json.dumps(status, ensure_ascii=False, separators=(",", ":")).encode())

@@ -36,6 +36,7 @@ MAX_STAGES = 40
 MAX_STEPS = 50
 """Of a stage."""
 MAX_SETTLED = 100
+MAX_ROWS = MAX_STAGES * MAX_STEPS
 """Sessions that a Plan settles itself at a time; more wait until these are gone."""
 
 
@@ -222,7 +223,7 @@ class PlanStatus(Waits):
     tasks: Annotated[
         tuple[PlanTask, ...],
         Field(
-            max_length=MAX_STAGES * MAX_STEPS,
+            max_length=MAX_ROWS,
             json_schema_extra={"x-kubernetes-list-type": "atomic"},
         ),
     ] = Field(default=(), description="One for each step, in the Plan's order.")

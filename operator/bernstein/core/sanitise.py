@@ -63,6 +63,15 @@ def line(value: str, limit: int) -> str:
     return _cut(" ".join(text(value, limit * 4).split()), limit)
 
 
+def within(value: str, size: int) -> str:
+    """`value`, cut with an ellipsis where it has more than `size` bytes in UTF-8."""
+    data = value.encode()
+    if len(data) <= size:
+        return value
+    room = max(size - len(ELLIPSIS.encode()), 0)
+    return data[:room].decode(errors="ignore").rstrip() + ELLIPSIS
+
+
 def _visible(character: str) -> str:
     if character.isascii():
         return character if character.isprintable() or character == "\n" else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cached_property
 
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
@@ -41,22 +43,48 @@ def unpriced(snapshot: TaskSnapshot) -> str | None:
     return f"the Plan has a budget, and model '{model}' has no price"
 
 
-def spend_of_plan(
-    plan: Plan,
-    project: Project,
-    namespace: Mapping[str, Task],
-    sessions: Iterable[AgentSession],
-) -> Decimal:
-    """US dollars that the Plan has spent so far; of all Tasks and sessions its own count."""
-    tasks = {
-        name: task for name, task in namespace.items() if owners.plan_uid(task) == plan.metadata.uid
-    }
-    task_uids = {task.metadata.uid for task in tasks.values()}
-    own = (
-        session
-        for session in sessions
-        # Sessions made by an older release do not name their Plan.
-        if spend.belongs(session, plan)
-        or (session.spec.plan_ref is None and session.spec.task_ref.uid in task_uids)
-    )
-    return spend.plan_spend(plan.status, tasks, own, project)
+class Spending:
+    """What Plans have spent so far, in US dollars; of all Tasks and sessions each one's own count.
+
+    They are shared out at the first question, once for all Plans.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        namespace: Mapping[str, Task],
+        sessions: Iterable[AgentSession],
+    ) -> None:
+        self._project, self._namespace, self._every = project, namespace, sessions
+        self._known: dict[str, Decimal] = {}
+
+    def of(self, plan: Plan | None) -> Decimal:
+        """0 for one without a budget: nobody asks."""
+        if plan is None or plan.spec.budget is None:
+            return Decimal(0)
+        uid = plan.metadata.uid
+        if uid not in self._known:
+            tasks, sessions = self._tasks.get(uid, {}), self._sessions.get(uid, ())
+            self._known[uid] = spend.plan_spend(plan.status, tasks, sessions, self._project)
+        return self._known[uid]
+
+    @cached_property
+    def _tasks(self) -> Mapping[str, dict[str, Task]]:
+        """By uid of the Plan, then by name."""
+        found: dict[str, dict[str, Task]] = defaultdict(dict)
+        for name, task in self._namespace.items():
+            if (uid := owners.plan_uid(task)) is not None:
+                found[uid][name] = task
+        return found
+
+    @cached_property
+    def _sessions(self) -> Mapping[str, list[AgentSession]]:
+        """By uid of the Plan. Sessions made by an older release do not name it."""
+        plans = {t.metadata.uid: uid for uid, tasks in self._tasks.items() for t in tasks.values()}
+        found: dict[str, list[AgentSession]] = defaultdict(list)
+        for session in self._every:
+            plan, task = session.spec.plan_ref, session.spec.task_ref.uid
+            uid = plan.uid if plan is not None else plans.get(task)
+            if uid is not None:
+                found[uid].append(session)
+        return found

@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.plan import MAX_ROWS, MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
 from bernstein.api.project import Price, Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
@@ -139,6 +139,23 @@ def tally(
     for session in sorted(left_over, key=lambda s: s.metadata.name)[:room]:
         settled = _with_session(settled, session, project)
     return tuple(rows.values()), settled if settled != Settled() else None
+
+
+def in_room(
+    rows: tuple[PlanTask, ...], settled: Settled | None, sessions: Collection[AgentSession]
+) -> tuple[tuple[PlanTask, ...], Settled | None]:
+    """As many rows as a status can have: what is of no step, which only an older release counted,
+    is settled where they are more."""
+    if len(rows) <= MAX_ROWS:
+        return rows, settled
+    kept: list[PlanTask] = []
+    for row in rows:
+        without = _with_row(settled or Settled(), row, sessions) if row.step is None else None
+        if without is None:
+            kept.append(row)
+        else:
+            settled = without
+    return tuple(kept), settled
 
 
 def _settled(status: PlanStatus) -> Settled:

@@ -23,6 +23,7 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
     status = snapshot.plan.status
     rows, settled = spend.tally(status, snapshot.tasks, snapshot.sessions, snapshot.project)
     rows = placed(snapshot.plan, rows, snapshot.tasks.values())
+    rows, settled = spend.in_room(rows, settled, snapshot.sessions)
     integration = status.integration
     if integration is not None:
         book = ledger.read(status, snapshot.owned)

@@ -15,14 +15,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
-from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
 from bernstein.core.delivery.landing import step_of
-from bernstein.core.money import budget
+from bernstein.core.money.budget import Spending
 from bernstein.core.scheduling import chain, landing_turns, opening, siblings
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files, is_ending
@@ -72,7 +70,7 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
 
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     """The Open Tasks that may start, each with what its own reasons to wait look at."""
-    spend: dict[str, Decimal] = {}
+    spending = Spending(snapshot.project, snapshot.tasks, snapshot.sessions.values())
     at_work: dict[str, tuple[AtWork, ...]] | None = None
     stages: StageMemo = {}
     for task in snapshot.members:
@@ -86,7 +84,7 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
             project=snapshot.project,
             plan=plan,
             tasks=snapshot.tasks,
-            plan_spend=_spend(plan, snapshot, spend),
+            plan_spend=spending.of(plan),
             at_work=at_work.get(plan.metadata.uid, ()) if at_work and plan else (),
             stages=stages,
         )
@@ -104,18 +102,6 @@ def _at_work(snapshot: ProjectSnapshot) -> dict[str, tuple[AtWork, ...]]:
         if plan is not None:
             of_plan[plan.metadata.uid].append(task)
     return {uid: siblings.at_work(tasks) for uid, tasks in of_plan.items()}
-
-
-def _spend(plan: Plan | None, snapshot: ProjectSnapshot, known: dict[str, Decimal]) -> Decimal:
-    """What the Plan has spent, where it has a budget; counted once."""
-    if plan is None or plan.spec.budget is None:
-        return Decimal(0)
-    uid = plan.metadata.uid
-    if uid not in known:
-        known[uid] = budget.spend_of_plan(
-            plan, snapshot.project, snapshot.tasks, snapshot.sessions.values()
-        )
-    return known[uid]
 
 
 def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime) -> bool:

@@ -16,13 +16,13 @@ from bernstein.core import diagnosis, pods, runs
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
-from bernstein.core.sanitise import ELLIPSIS
+from bernstein.core.sanitise import ELLIPSIS, within
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.core.verification.summary import passed
 
-_EXCERPTS = 64 * EXCERPT_CHARACTERS
-"""Of all excerpts of a status together: where there are more than 64 checks, each gets less."""
+EXCERPT_BYTES = 24_000
+"""Of all excerpts of a status together: where many checks have something to say, each says less."""
 _PRINTED = 1400
 """Characters of the excerpt for what a command printed; the rest is for our own words."""
 _SLACK = 1
@@ -63,12 +63,12 @@ def abandon(
     `jobs`: by name of the check. Their pods are to be ended; how each ended is read afterwards.
     """
     known, limits = {a.check for a in before or ()}, {c.name: c.timeout for c in checks}
-    room = excerpt_room(len(limits))
+    room = _room(len(limits))
     new = []
     for check, job in jobs.items():
         problem = _to_abandon(job, limits.get(check), now) if check not in known else None
         if problem is not None:
-            text = sanitise(problem.message, room)
+            text = within(sanitise(problem.message, EXCERPT_CHARACTERS), room)
             new.append(AbandonedCheck(check=check, reason=problem.reason, message=text))
     return (*(before or ()), *new) or None
 
@@ -145,19 +145,15 @@ def verdicts(
             return None
         else:
             results.append(judge(check))
-    room = excerpt_room(len(results))
-    return tuple(_in(room, result) for result in results)
+    room = _room(sum(bool(result.excerpt) for result in results))
+    return tuple(
+        result.model_copy(update={"excerpt": within(result.excerpt, room)}) for result in results
+    )
 
 
-def excerpt_room(checks: int) -> int:
-    """Characters that each of so many checks may have in a status for what it says."""
-    return min(EXCERPT_CHARACTERS, _EXCERPTS // max(1, checks))
-
-
-def _in(room: int, result: CheckResult) -> CheckResult:
-    if len(result.excerpt) <= room:
-        return result
-    return result.model_copy(update={"excerpt": sanitise(result.excerpt, room)})
+def _room(texts: int) -> int:
+    """Bytes for each of so many texts of checks in a status."""
+    return EXCERPT_BYTES // max(1, texts)
 
 
 def _result(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "") -> CheckResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +17,38 @@ from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
 from bernstein.core.money import pricing, spend
+from bernstein.core.money.budget import Spending
 from bernstein.core.plans.decide import decide
 from tests.unit.core import objects
 from tests.unit.core.objects import project, session, with_session
 
 MINE = Price(model="claude-opus", input="1", output="2")
 TOKENS = UsageCounts(input=1_000_000, output=100_000, cache_read=10_000, cache_write=1000)
+
+
+def test_tasks_and_sessions_are_shared_out_once_for_all_plans() -> None:
+    plans = [objects.plan(name, budget="9") for name in ("web", "shop")]
+    tasks = {
+        name: objects.task(name, plan=of, status=objects.status(spend_usd=spent))
+        for name, of, spent in (("one", "web", "1"), ("two", "web", "2"), ("three", "shop", "4"))
+    }
+    looks = Looks(tasks)
+
+    spending = Spending(project(), looks, iter(()))
+
+    assert [spending.of(plan) for plan in (*plans, *plans)] == [3, 4, 3, 4]
+    assert spending.of(objects.plan("free")) == 0
+    assert looks.times == 1
+
+
+class Looks(dict[str, Task]):
+    """Counts how often all of it is looked at."""
+
+    times = 0
+
+    def items(self) -> Any:
+        self.times += 1
+        return super().items()
 
 
 @pytest.mark.parametrize(

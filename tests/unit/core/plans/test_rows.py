@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.plan import PlanStatus
+from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.task import Task
 from bernstein.core.actions import CreateTasks
+from bernstein.core.plans.rows import names_of_steps
 from tests.unit.core import objects
 from tests.unit.core.delivery import plans as delivered
 from tests.unit.core.objects import closed, sha, stalled_for
@@ -56,6 +57,25 @@ def test_rows_of_an_older_release_are_put_in_order_once_and_lose_nothing() -> No
     ]
     assert first.status.spend_usd == "4"
     assert again.status.tasks == first.status.tasks
+
+
+def test_rows_of_no_step_are_settled_where_the_list_has_no_room_for_them() -> None:
+    stages = [
+        {"name": f"stage {s}", "steps": [{"title": f"Do {n}"} for n in range(50)]}
+        for s in range(40)
+    ]
+    full = objects.plan(stages=stages)
+    rows = [PlanTask(name=name, stage="-") for name in names_of_steps(full)]
+    besides = PlanTask(name="besides", stage="-", spend_usd="4")
+    older = PlanStatus(tasks=(*rows[:-1], besides), expanded=True)
+    last = of_step(rows[-1].name, "Do 49", "stage 39")
+
+    status = look(objects.plan(status=older, stages=stages), last).status
+
+    assert len(rows) == len(status.tasks) == 2000
+    assert status.tasks[-1].name == last.metadata.name
+    assert status.settled is not None
+    assert status.settled.spend_usd == status.spend_usd == "4"
 
 
 def test_a_landing_is_written_down_once_and_outlives_its_task() -> None:

@@ -15,7 +15,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import conditions, owners
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.money import budget
+from bernstein.core.money.budget import Spending
 from bernstein.core.sessions import limits
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
@@ -415,6 +415,6 @@ def test_spend_of_a_plan_counts_each_of_its_tasks_once() -> None:
     subject = objects.task(status=status(spend_usd="1"))
     stranger = other("stranger", plan=None, status=status(spend_usd="50"))
     tasks = {t.metadata.name: t for t in (subject, peer, stranger)}
-    found = plan(status=PlanStatus(tasks=(known,)))
+    found = plan(status=PlanStatus(tasks=(known,)), budget="9")
 
-    assert budget.spend_of_plan(found, project(), tasks, (reported,)) == Decimal("5.7")
+    assert Spending(project(), tasks, (reported,)).of(found) == Decimal("5.7")

@@ -7,7 +7,6 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.pod import (
     CONFIG_VARIABLE,
-    EXCERPT_CHARACTERS,
     INSPECT,
     TERMINATION_LIMIT,
     CheckVerdict,
@@ -18,7 +17,7 @@ from bernstein.api.pod import (
 )
 from bernstein.api.project import Gates, GateSettings
 from bernstein.api.signals import Signal
-from bernstein.api.verification import MOST_CHECKS, Verification
+from bernstein.api.verification import MOST_CHECKS, CheckResult, Verification
 from bernstein.checks import gates
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.controllers import job_actions
@@ -147,8 +146,27 @@ def test_all_checks_that_a_plan_can_ask_for_have_room_in_its_status() -> None:
     most_listed = max(m.max_length for m in listed[1] if hasattr(m, "max_length"))
 
     assert MOST_SIGNALS + most_listed + len(gates.names()) <= MOST_CHECKS
-    assert verdicts.excerpt_room(64) == EXCERPT_CHARACTERS
-    assert verdicts.excerpt_room(MOST_CHECKS) * MOST_CHECKS <= 64 * EXCERPT_CHARACTERS
+
+
+@pytest.mark.parametrize("character", ["x", EMOJI])
+def test_what_checks_say_together_is_bounded_in_bytes(character: str) -> None:
+    """Those that say something share it: one alone may say as much as an excerpt holds."""
+    alone, many = all_failing(1, character), all_failing(200, character)
+
+    assert [len(r.excerpt) > 1300 for r in alone] == [True]
+    assert all(r.excerpt.startswith("exit code 1") for r in many)
+    assert sum(len(r.excerpt.encode()) for r in many) <= verdicts.EXCERPT_BYTES
+
+
+def all_failing(count: int, character: str) -> tuple[CheckResult, ...]:
+    """Verdicts of so many commands that print as much as is kept, all of this character."""
+    signals = [Signal(type="test_passes", command=f"test {n}") for n in range(count)]
+    off = objects.project(gates={"enabled": False}).spec
+    checks = required.required_checks(signals, off, CHANGED)
+    jobs = {c.name: objects.checked(c.name, 1, said=character * 1500) for c in checks}
+    results = verdicts.verdicts(checks, jobs, NOW, Gates())
+    assert results is not None
+    return results
 
 
 def test_a_plan_of_many_signals_is_judged_and_its_status_is_small() -> None:

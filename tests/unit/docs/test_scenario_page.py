@@ -1,0 +1,52 @@
+"""The page of the demo agent's scenarios names what the program knows, and no more."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+import yaml
+
+from bernstein.agents.demo import OUTCOMES
+from tests.unit.docs.pages import REFERENCE, ROOT, blocks, table
+
+PAGE = REFERENCE / "demo-scenario.md"
+
+
+@pytest.fixture(scope="module")
+def agent() -> ModuleType:
+    path = str(ROOT / "images" / "agent-demo" / "demo-agent")
+    loader = importlib.machinery.SourceFileLoader("demo_agent", path)
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def keys(heading: str) -> list[str]:
+    return [cells[0].strip("`") for cells in table(PAGE, heading)]
+
+
+def test_it_names_every_key_of_an_attempt_and_every_step(agent: ModuleType) -> None:
+    assert set(keys("An attempt")) == agent.ATTEMPT_KEYS
+    assert tuple(keys("A step")) == agent.STEPS
+
+
+def test_it_names_every_kind_of_failure() -> None:
+    (text,) = [cells[1] for cells in table(PAGE, "An attempt") if cells[0] == "`error`"]
+    assert re.findall(r"`(\w+)`", text.partition("Kinds:")[2])[:-1] == list(OUTCOMES)
+
+
+def test_its_script_can_be_played(agent: ModuleType) -> None:
+    (script,) = [block for block in blocks("yaml") if block.page == PAGE]
+    scenario = yaml.safe_load(script.text)
+
+    lie, work = (agent.choose(scenario, "Add the parser", number) for number in (1, 2))
+
+    assert [next(iter(step)) for step in lie["steps"]] == ["say"]
+    assert [next(iter(step)) for step in work["steps"]] == ["write", "usage"]
+    assert agent.choose(scenario, "Add the parser", 7) == work
