@@ -9,5 +9,4 @@ PROJECTS = Resource(GROUP, VERSION, "projects", PROJECT_KIND)
 PLANS = Resource(GROUP, VERSION, "plans", PLAN_KIND)
 TASKS = Resource(GROUP, VERSION, "tasks", TASK_KIND)
 SESSIONS = Resource(GROUP, VERSION, "agentsessions", SESSION_KIND)
-CORE_EVENTS = Resource("", "v1", "events", "Event")
 """The older group: its Events can be selected by what they are about."""

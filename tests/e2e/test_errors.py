@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +68,8 @@ def test_a_task_says_what_is_missing_and_how_to_mend_it(
     assert state(task) == "Open"
     assert task["status"]["attempt"] == 0
     assert task["status"]["waiting"]["reason"] == reason
-    assert _sessions(here) == 1
+    # What a new pod alone shows is looked at every few seconds.
+    assert 1 <= _sessions(here) <= 2
     assert here.tip() == before
 
 
@@ -78,6 +80,19 @@ def _basic_auth(name: str, data: Object) -> Object:
         "metadata": {"name": name},
         "stringData": data,
     }
+
+
+def test_a_task_goes_on_within_seconds_when_its_secret_is_created(world: MakeWorld) -> None:
+    here = world([GOOD], _secret)
+    read = here.project["spec"]["repositories"][0]["credentials"]["work"]["secretName"]
+    here.task("good")
+    here.stalled("task", "good", "SecretNotFound")
+    there = here.get("secret", read)
+    here.apply({**_basic_auth("absent", {}), "data": there["data"]})
+    mended = time.monotonic()
+    here.await_("task", "good", lambda task: state(task) in ("InProgress", "Done", "Closed"))
+    # Noticed within 15 s; then its pod is made, and its checkout runs.
+    assert time.monotonic() - mended < 45
 
 
 def test_a_task_goes_on_when_the_project_is_mended(world: MakeWorld) -> None:
@@ -98,7 +113,7 @@ def test_the_tasks_of_a_plan_wait_for_the_one_that_probes(world: MakeWorld) -> N
     here.plan("broken", [{"name": "all", "steps": [{"title": t} for t in titles]}], maxAgents=1)
     plan = here.stalled("plan", "broken", "ImagePullFailed")
     assert "bernstein-absent:none" in condition(plan, "Stalled")["message"]
-    assert _sessions(here) == 1
+    assert len({s["spec"]["taskRef"]["name"] for s in here.all("agentsessions")}) == 1
 
 
 def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorld) -> None:
@@ -132,7 +147,7 @@ def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> Non
     here.apply(here.project)
     task = stalled_by("'own' could not run: ImagePullFailed")
     assert "bernstein-absent:no" in condition(task, "Stalled")["message"]
-    assert task["status"]["gateErrors"] == 2, "told at the first failure of each"
+    assert task["status"]["gateErrors"] == 1, "of the second nothing has run"
     assert (state(task), task["status"]["attempt"]) == ("Done", 1)
     assert here.tip() == before
     here.project["spec"]["gates"] = asks(command="true")

@@ -158,13 +158,19 @@ class ModelClient(Client):
         *,
         propagation: str = "Foreground",
         uid: str | None = None,
+        version: str | None = None,
         grace_seconds: int | None = None,
     ) -> None:
         key = Key(namespace or NAMESPACE, name)
 
         def write() -> None:
             self._store.delete(
-                resource, key, propagation=propagation, uid=uid, grace_seconds=grace_seconds
+                resource,
+                key,
+                propagation=propagation,
+                uid=uid,
+                version=version,
+                grace_seconds=grace_seconds,
             )
 
         await self._request("DELETE", resource, write)

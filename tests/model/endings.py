@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
-from bernstein.api import plan, session, task
+from bernstein.api import plan, project, session, task
 from bernstein.api.meta import UsageCounts
 from bernstein.api.states import SessionState
 from bernstein.core.fsm import is_final
+from bernstein.core.tasks import retention
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
-from bernstein.resources import PLANS, SESSIONS, TASKS
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.store import Store
 from tests.model.oracles import Oracles
 from tests.model.replicas import Replica
+
+KEPT_LONGER_SECONDS = 600.0
+"""Whatever went wrong meanwhile, so long after its time a Task is gone."""
 
 
 def unfinished(store: Store) -> list[str]:
@@ -123,3 +128,19 @@ def ghosts(store: Store, replica: Replica) -> list[str]:
 
 def _version(obj: Object) -> str:
     return str(obj["metadata"]["resourceVersion"])
+
+
+def kept_too_long(store: Store) -> list[str]:
+    """Tasks that should have been deleted a while ago, by what their Project says."""
+    (found,) = store.all(PROJECTS)
+    seconds = project.parse(found).spec.retention.tasks_seconds + KEPT_LONGER_SECONDS
+    tasks = [task.parse(obj) for obj in store.all(TASKS) if not is_deleting(obj)]
+    needed = {name for t in tasks if retention.ended_at(t) is None for name in t.spec.depends_on}
+    return [
+        f"{t.metadata.name} ended at {ended}"
+        for t in tasks
+        if (ended := retention.ended_at(t)) is not None
+        and retention.stands_alone(t.metadata)
+        and t.metadata.name not in needed
+        and ended + timedelta(seconds=seconds) < store.now()
+    ]

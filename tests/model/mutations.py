@@ -26,8 +26,8 @@ from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
-from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.tasks import cancel
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.tasks import cancel, retention
 from bernstein.core.verification import verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
@@ -230,7 +230,7 @@ def ended_checks() -> Iterator[None]:
 def _judged_at_once(*args: Any) -> Any:
     """What a Job that moves refs is judged by, without its end."""
     result = job_result.result_of(*args)
-    if isinstance(result, job_result.AtWork) and result.abandoned is not None:
+    if isinstance(result, job_result.Unfinished) and result.abandoned is not None:
         return Diagnosis(result.abandoned.reason, result.abandoned.message)
     return result
 
@@ -317,6 +317,18 @@ def orphan_policy() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def kept_for_others() -> Iterator[None]:
+    """A Task whose time is over is deleted, whoever waits for it."""
+    due_at = retention.due_at
+
+    def alone(snapshot: TaskSnapshot) -> datetime | None:
+        return due_at(replace(snapshot, dependants=()))
+
+    with patch.object(retention, "due_at", alone):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -341,5 +353,6 @@ REPAIRS: Mapping[str, Mutation] = {
         late_sessions,
         overdue_runs,
         orphan_policy,
+        kept_for_others,
     )
 }

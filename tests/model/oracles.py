@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api import plan, session, task
@@ -181,6 +182,9 @@ class Oracles:
     # --- what is written --------------------------------------------------------------------------
 
     def _changed(self, resource: Resource, old: Object | None, new: Object | None) -> None:
+        stood = resource == TASKS and old is not None and not is_deleting(old)
+        if old is not None and stood and (new is None or is_deleting(new)):
+            self._goes(task.parse(old))
         if resource not in (TASKS, PLANS, SESSIONS) or new is None:
             return
         if old is not None and old.get("status") == new.get("status"):
@@ -195,6 +199,21 @@ class Oracles:
             self._session(session.parse(old) if old else None, session.parse(new))
         else:
             self._plan(plan.parse(old) if old else None, plan.parse(new))
+
+    def _goes(self, gone: Task) -> None:
+        """A Task is deleted: by people, with its Plan, or because its time is over."""
+        meta = gone.metadata
+        if meta.uid in self._people.deleted or meta.owner_references:
+            return
+        what, name = "what goes by its age has ended", meta.name
+        self.must(is_final(gone.status, gone.spec.max_retries), what, f"{name} has not")
+        # Who was applied a moment ago may not have been seen.
+        known = self._store.now() - timedelta(seconds=SOON_SECONDS)
+        for other in map(task.parse, self._store.all(TASKS)):
+            created = other.metadata.creation_timestamp
+            if name in other.spec.depends_on and created is not None and created < known:
+                ended = is_final(other.status, other.spec.max_retries)
+                self.must(ended, what, f"{other.metadata.name} waits for {name}")
 
     def _waits(self, new: Object) -> None:
         """As it is written: what is read, older releases may have said otherwise."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from bernstein.kube.errors import ApiError
-from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of
+from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE, Store, copy
@@ -30,6 +30,8 @@ class People:
         """When the Project's number of agents was set to what."""
         self.optional: set[str] = set()
         """Gates of the Project that are not required, from its beginning to its end."""
+        self.deleted: set[str] = set()
+        """Uids of what they have deleted."""
 
     def make_project(self, spec: Mapping[str, Any]) -> None:
         made = valid("Project", NAMESPACE, "default", **spec)
@@ -81,6 +83,7 @@ class People:
         resource = KINDS[event["kind"]]
         obj = self._pick(resource, event)
         if obj is not None:
+            self.deleted.add(uid_of(obj))
             self._store.delete(resource, key_of(obj), propagation=event["propagation"])
 
     def _suspend(self, event: dict[str, Any]) -> None:

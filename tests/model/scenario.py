@@ -106,7 +106,9 @@ def _project(dice: Dice) -> dict[str, Any]:
         required = dice.chance(0.8, "required", n)
         pipeline.append({"name": f"gate_{n}", "command": f"make check-{n}", "required": required})
     execution = dice.pick(("Parallel", "Sequential"), "execution")
+    soon = int(dice.between(10, 1200, "kept"))
     return {
+        "retention": {"tasksSeconds": soon if dice.chance(0.4, "retention") else 604800},
         "gates": {"pipeline": pipeline, "timeoutSeconds": 60, "execution": execution},
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
@@ -140,11 +142,17 @@ class _Maker:
                     "at": self._at("task", n, latest=240),
                     "do": "apply task",
                     "name": f"task-{n}",
-                    "spec": self._step(f"task {n}"),
+                    "spec": self._step(f"task {n}") | self._depends(n),
                 }
                 for n in range(tasks)
             ),
         ]
+
+    def _depends(self, number: int) -> dict[str, Any]:
+        """A Task without a Plan may wait for the one before it, which may be gone by then."""
+        if number == 0 or not self._dice.chance(0.3, "depends", number):
+            return {}
+        return {"dependsOn": [f"task-{number - 1}"]}
 
     def _plan(self, number: int) -> Event:
         dice, name = self._dice, f"plan-{number}"

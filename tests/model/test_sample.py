@@ -34,6 +34,7 @@ FOUND_BY = {
     "late-sessions": "a-session-is-made-after-the-cancel",
     "overdue-runs": "a-node-dies-and-nobody-notices",
     "orphan-policy": "an-orphaned-agent-and-a-late-request",
+    "kept-for-others": "the-time-of-a-task-is-over-while-another-waits-for-it",
 }
 """The story that finds what is missing without a repair."""
 

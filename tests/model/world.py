@@ -205,6 +205,12 @@ class World:
             return
         for text in await self._lasting(dead):
             self.oracles.fail("it ends, or says why it waits", text)
+        self._final(late)
+
+    def _final(self, late: bool) -> None:
+        """What must hold at the end. `late`: the time of day has jumped."""
+        for text in () if late else endings.kept_too_long(self.store):
+            self.oracles.fail("what has ended is kept for its time", text)
         for text in endings.miscounted(self.store, self.oracles):
             self.oracles.fail("spend is counted once", text)
         for replica in self.replicas:

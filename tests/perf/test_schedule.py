@@ -49,7 +49,10 @@ def look(found: dict[str, Task]) -> tuple[Schedule, float]:
 def settled(number: int, **spec: Any) -> dict[str, Task]:
     """All of them say why they wait."""
     found = tasks(number, **spec)
-    for task, new in look(found)[0].waits:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bernstein.core.scheduling.schedule.WAITS_AT_ONCE", number)
+        told = look(found)[0].waits
+    for task, new in told:
         found[task.metadata.name] = task.model_copy(update={"status": new})
     return found
 

@@ -86,6 +86,54 @@ def test_what_the_project_excludes_besides_stays_excluded(tree: Path) -> None:
     assert lint(tree, COMMAND) == 0
 
 
+def notebook(source: str) -> str:
+    """With one cell; `source` as it stands in JSON."""
+    cell = (
+        '{"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": '
+    )
+    return f'{{"cells": [{cell}{source}}}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 4}}'
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pkg/a.ipynb", notebook('["import os\\n", "# ruff: noqa"]')),
+        ("pkg/a.ipynb", notebook('["import os\\n", "\\u0023 ruff: noqa"]')),
+        ("pkg/a.ipynb", notebook('["import os\\n", "\\u0023 ru", "ff\\u003a \\u006eoqa"]')),
+        ("pkg/a.ipynb", notebook('"import os\\n\\t\\u0023 ruff: noqa"').replace("\\t", "")),
+        ("pkg/a.py", "\ufeff# ruff: noqa\nimport os\n"),
+        ("pkg/a.py", "import os\rx = 1\r# ruff: noqa\r"),
+        ("pkg/a.py", "# coding: utf-7\nimport os\n# ruff: noqa\n"),
+    ],
+)
+def test_no_spelling_of_such_a_comment_hides_it_from_the_gate(
+    tree: Path, path: str, text: str
+) -> None:
+    assert COMMAND is not None
+    (tree / "pkg" / "bad.py").write_text("")
+    (tree / path).write_text(text.replace("noqa", "words").replace("u006eoqa", "words"), newline="")
+    assert lint(tree, COMMAND) == 1
+    (tree / path).write_text(text, newline="")
+    assert lint(tree, COMMAND) == 0, "the payload does not work"
+
+    verdict = judge(Tree({path: text}), Check("lint_suppression", "lint_suppression"))
+    assert (verdict.verdict, verdict.reason) == ("Failed", "SuppressionAdded")
+
+
+def test_a_byte_order_mark_hides_none_from_the_gate_beside_a_type_checker(tree: Path) -> None:
+    text = "\ufeff# mypy: ignore-errors"
+    bad = "x: int = ''\n"
+    command = f"mypy --no-incremental --config-file= --cache-dir={os.devnull} pkg/bad.py"
+    (tree / "pkg" / "bad.py").write_text(bad)
+    assert lint(tree, command) == 1
+    (tree / "pkg" / "bad.py").write_text(f"{text}\n{bad}")
+    assert lint(tree, command) == 0, "the payload does not work"
+
+    after = Tree({"pkg/bad.py": f"{text}\n{bad}"}, before={"pkg/bad.py": bad})
+    verdict = judge(after, Check("lint_suppression", "lint_suppression"))
+    assert (verdict.verdict, verdict.reason) == ("Failed", "SuppressionAdded")
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -41,6 +41,8 @@ class Delivery(Model):
     """Tree of the commit that landed."""
     round: int = 0
     """Number of the step that began last; the names of its Jobs have it."""
+    failures: Annotated[int, Field(ge=1)] | None = None
+    """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
     reason: Annotated[str, Field(max_length=64)] | None = None
     """Why it stands still, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None

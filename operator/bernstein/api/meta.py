@@ -248,7 +248,7 @@ class ConditionType(StrEnum):
     """A Project may be used."""
     WORK_CREDENTIAL_TOO_STRONG = "WorkCredentialTooStrong"
     VALIDATED = "Validated"
-    """A Plan makes sense."""
+    """A Plan makes sense; a Task's regular expressions can be read."""
     RECONCILING = "Reconciling"
     """Something is at work, or will be by itself; the word is kstatus's, like the next."""
     STALLED = "Stalled"

@@ -267,6 +267,9 @@ _NEVER_RAN = (
 
 
 class Plan(Model):
+    """Work for agents: stages of steps. Each step becomes a Task; what these land is delivered as a
+    whole."""
+
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(

@@ -318,7 +318,7 @@ class BeginConfig:
     integration: str
     git_dir: str
     again: bool = False
-    """An earlier Job of this Plan may have made it, at an earlier tip."""
+    """An earlier Job of this Plan may have made it, at an earlier tip: then it is moved on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,6 +285,21 @@ class PodSettings(Model):
     """Secrets with which nodes pull images."""
 
 
+class Retention(Model):
+    """How long what has ended is kept."""
+
+    pods_seconds: Annotated[int, Field(ge=300, le=604800)] = Field(
+        default=3600,
+        description="Seconds that finished Jobs stay with their pods, for people who read logs. "
+        "What failed checks printed is kept with the Task.",
+    )
+    tasks_seconds: Annotated[int, Field(ge=0, le=315360000)] = Field(
+        default=604800,
+        description="Seconds from the end of a Task without a Plan until it is deleted, with its "
+        "sessions and logs. 0: never.",
+    )
+
+
 class ProjectSpec(Model):
     model_config = {
         **Model.model_config,
@@ -319,6 +334,7 @@ class ProjectSpec(Model):
     """How much may run, and how long."""
     budget: Budget = Field(default_factory=Budget)
     """How money is counted."""
+    retention: Retention = Field(default_factory=Retention)
     pods: PodSettings = Field(default_factory=PodSettings)
     """Settings of all pods."""
     network: Network = Field(default_factory=Network)
@@ -344,6 +360,9 @@ class ProjectStatus(Model):
 
 
 class Project(Model):
+    """What an administrator offers the Plans and Tasks of a namespace: a repository, agents, gates
+    and limits."""
+
     model_config = {**Model.model_config, "json_schema_extra": cel(named(63))}
 
     metadata: Metadata

@@ -127,6 +127,8 @@ class Reason(StrEnum):
     """What a completion signal gives as a regular expression cannot be read as one."""
     PLAN_GONE = "PlanGone"
     """The Task's Plan is gone or being deleted, or none of its steps is this Task's."""
+    PLAN_ENDED = "PlanEnded"
+    """What the Task waited for came after its Plan had ended: nothing of that starts any more."""
     TASK_FAILED = "TaskFailed"
     """Tasks of a Plan ended without a result, and nothing else can go on."""
     DEPENDENCY_FAILED = "DependencyFailed"

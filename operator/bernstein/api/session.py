@@ -194,6 +194,8 @@ class AgentSessionStatus(Model):
 
 
 class AgentSession(Model):
+    """One run of one agent for one Task. The operator makes it."""
+
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(named(63), *cel_rules(SESSION_MOVES, SESSION_INITIAL)),

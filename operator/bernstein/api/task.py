@@ -21,20 +21,34 @@ from bernstein.api.meta import (
     immutable_except,
     named,
     one_way,
+    rule,
 )
 from bernstein.api.older import OLDER, QueueReason, Waits
 from bernstein.api.plan import MAX_STAGES
-from bernstein.api.signals import Assignment, Constraints, Files
+from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel
+
+MOST_EDGES = 50
+"""Tasks that one may depend on. An older release has made Tasks that name up to 2,000: they are
+read, and go on."""
+_FEW_EXPRESSIONS = rule(
+    "!has(self.completionSignals) || self.completionSignals"
+    ".filter(s, has(s.regex) && s.regex && has(s.contains)).map(s, size(s.contains)).sum() <= "
+    f"{MOST_PATTERN_CHARACTERS}",
+    f"the regular expressions of a Task have at most {MOST_PATTERN_CHARACTERS} characters together",
+    fieldPath=".completionSignals",
+)
 
 
 class TaskSpec(Assignment):
     model_config = {
         **Assignment.model_config,
         "json_schema_extra": immutable_except(
-            "cancel", remedy="make a Task of another name instead", rules=(one_way("cancel"),)
+            "cancel",
+            remedy="make a Task of another name instead",
+            rules=(one_way("cancel"), _FEW_EXPRESSIONS),
         ),
     }
 
@@ -47,8 +61,10 @@ class TaskSpec(Assignment):
     stage: Line | None = None
     """Stage of its Plan."""
     stage_description: Text | None = Field(default=None, description="What the stage is for.")
-    depends_on: Annotated[tuple[ObjectName, ...], Field(max_length=2000)] = Field(
-        default=(), description="Tasks of this namespace that must be Closed first."
+    depends_on: tuple[ObjectName, ...] = Field(
+        default=(),
+        description="Tasks of this namespace that must be Closed first.",
+        json_schema_extra={"maxItems": MOST_EDGES},
     )
     depends_on_stages: Annotated[tuple[Line, ...], Field(max_length=MAX_STAGES)] = Field(
         default=(), description="Stages of its Plan whose Tasks must all be Closed first."
@@ -115,7 +131,9 @@ class TaskStatus(Waits):
         default=None,
         description="Of that Project, from the start on: another one of its name is not meant.",
     )
-    attempt: int = Field(default=0, description="Counted attempts so far.")
+    attempt: int = Field(
+        default=0, description="Attempts that have ended and count; the one at work is the next."
+    )
     sessions: int = Field(default=0, description="Sessions so far; numbers their names.")
     session: Annotated[str, Field(max_length=63)] | None = None
     """AgentSession that works for it, or did last."""
@@ -152,6 +170,9 @@ class TaskStatus(Waits):
 
 
 class Task(Model):
+    """One step: sessions of an agent work on it until it is verified and merged. Made by a Plan, or
+    applied alone."""
+
     model_config = {
         **Model.model_config,
         "json_schema_extra": cel(named(40), *cel_rules(TASK_MOVES, TASK_INITIAL)),

@@ -29,7 +29,9 @@ class WaitReason(StrEnum):
     PLAN_CANCELLED = "PlanCancelled"
     """Its Plan was cancelled: it never starts, and is cancelled next."""
     PLAN_SUSPENDED = "PlanSuspended"
-    """The Plan says `suspend`."""
+    """Its Plan says `suspend`."""
+    SUSPENDED = "Suspended"
+    """The Plan itself says `suspend`."""
     PLAN_STARTING = "PlanStarting"
     """Its Plan's integration ref is not made yet."""
     MAX_AGENTS = "MaxAgents"
@@ -48,6 +50,7 @@ PASSES = {
     WaitReason.DEPENDENCY_PENDING: False,
     WaitReason.PLAN_CANCELLED: False,
     WaitReason.PLAN_SUSPENDED: False,
+    WaitReason.SUSPENDED: False,
     WaitReason.PLAN_STARTING: True,
     WaitReason.MAX_AGENTS: True,
     WaitReason.FILE_OVERLAP: True,
@@ -79,6 +82,8 @@ class Tried(Model):
     reason: Annotated[str, Field(max_length=64)]
     """What failed, in one word that stays the same between releases."""
     generation: int = Field(description="Generation of the Project that it was tried with.")
+    times: Annotated[int, Field(ge=1)] | None = None
+    """How often in a row it has failed so, with that Project; absent: once, or nobody counted."""
 
 
 class Waiting(Model):

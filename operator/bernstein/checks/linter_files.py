@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 _PYTHON = (
     *("ruff.toml", ".ruff.toml", "pyproject.toml", "setup.cfg", "tox.ini", ".flake8"),
-    *("mypy.ini", ".mypy.ini", "pyrightconfig.json", ".bandit"),
+    *("mypy.ini", ".mypy.ini", "pyrightconfig.json", ".bandit", "ty.toml", "pyrefly.toml"),
+    *(".isort.cfg", ".pydocstyle", ".pydocstyle.ini"),
     *("pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml"),
 )
 _ESLINT = (
@@ -19,13 +20,21 @@ _ESLINT = (
 )
 _SCRIPTS = (
     *("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc"),
-    *("deno.json", "deno.jsonc", "tslint.json", ".oxlintrc.json", "oxlint.config.ts"),
+    *(
+        "deno.json",
+        "deno.jsonc",
+        "tslint.json",
+        ".oxlintrc.json",
+        ".oxlintrc.jsonc",
+        "oxlint.config.ts",
+    ),
     *(f".stylelintrc{suffix}" for suffix in ("", ".json", ".js", ".cjs", ".mjs", ".yaml", ".yml")),
     *(f"stylelint.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts")),
     ".stylelintignore",
 )
 _OTHERS = (
-    *("clippy.toml", ".clippy.toml", ".rubocop.yml", ".shellcheckrc", ".yamllint"),
+    *("clippy.toml", ".clippy.toml", ".rubocop.yml", ".shellcheckrc", "shellcheckrc"),
+    *(".yamllint", ".yamllint.yaml", ".yamllint.yml", ".clang-tidy", ".swiftlint.yml"),
     *(f".golangci.{suffix}" for suffix in ("yml", "yaml", "toml", "json")),
     *(".pre-commit-config.yaml", ".editorconfig", ".gitignore", ".ignore"),
 )

@@ -13,6 +13,7 @@ from functools import cache
 from bernstein.checks.added import added_lines, readings
 from bernstein.checks.identifiers import bank_accounts, card_numbers, social_security_numbers
 from bernstein.checks.reading import ChangedFile
+from bernstein.checks.secret_tokens import PRIVATE_KEY, tokens
 from bernstein.checks.verdict import Verdict, failed, passed
 
 ALLOWED_PREFIXES = ("FAKE", "TEST", "EXAMPLE", "DUMMY", "PLACEHOLDER")
@@ -158,15 +159,10 @@ def rules() -> tuple[SecretRule, ...]:
         SecretRule("payment card number", True, card_numbers),
         SecretRule("social security number", True, social_security_numbers),
         SecretRule("bank account number", True, bank_accounts),
-        SecretRule("private key", True, _PRIVATE_KEY.finditer, may_be_made_up=False),
+        SecretRule("private key", True, PRIVATE_KEY.finditer, may_be_made_up=False),
+        SecretRule("access token", True, tokens),
         *_library_rules(),
     )
-
-
-_PRIVATE_KEY = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----"
-    r"|---- BEGIN [A-Z0-9 ]*PRIVATE KEY ----|PuTTY-User-Key-File-\d"
-)
 
 
 _PASSWORD = re.compile(
@@ -183,7 +179,6 @@ def _library_rules() -> Iterator[SecretRule]:
         basic_auth,
         discord,
         github_token,
-        gitlab_token,
         jwt,
         mailchimp,
         npm,
@@ -202,7 +197,6 @@ def _library_rules() -> Iterator[SecretRule]:
         azure_storage_key.AzureStorageKeyDetector,
         discord.DiscordBotTokenDetector,
         github_token.GitHubTokenDetector,
-        gitlab_token.GitLabTokenDetector,
         mailchimp.MailchimpDetector,
         npm.NpmDetector,
         openai.OpenAIDetector,

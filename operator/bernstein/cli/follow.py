@@ -16,6 +16,7 @@ from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
 from bernstein.cli.output.views import View
 from bernstein.core import conditions, owners
+from bernstein.core.fsm import ACTIVE
 from bernstein.core.waiting import is_stalled
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
@@ -53,22 +54,24 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
 
 async def _when_over(cluster: Cluster, name: str, view: View) -> Plan:
     async with _watching(cluster, name) as watch:
-        while not is_over((scene := watch.scene()).plan):
+        while not is_over((scene := watch.scene()).plan, scene.tasks):
             view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
             await watch.changed(_TICK)
     return scene.plan
 
 
-def is_over(plan: Plan) -> bool:
-    """Whether it has ended, or waits for a person while no agent of it runs.
+def is_over(plan: Plan, tasks: Iterable[Task] = ()) -> bool:
+    """Whether it has ended, or stands still: it needs a person, and no agent of it is at work.
 
-    In a Plan that is Stalled also what is being verified waits for a person.
+    In a Plan that is Stalled also what is being verified needs a person; and so does the session of
+    a Task that is Stalled: it only tries whether that is mended.
     """
     status = plan.status
     if conditions.find(status.conditions, ConditionType.SUCCEEDED) is not None:
         return True
     seen = status.observed_generation >= plan.metadata.generation
-    return seen and not status.counts.running and is_stalled(status)
+    tries = sum(task.status.state in ACTIVE and is_stalled(task.status) for task in tasks)
+    return seen and status.counts.running <= tries and is_stalled(status)
 
 
 def succeeded(plan: Plan) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bernstein.cli import objects, plan_source
 from bernstein.core.plans import file as plan_file
-from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.plans.field_errors import FieldError, FieldErrors
 from bernstein.core.plans.validation import validate_file
 
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -26,8 +26,6 @@ class Checked:
 
 def is_more_than_a_plan_file(path: str) -> bool:
     """Whether it is a folder, or a file of objects or of several documents."""
-    if path == "-":
-        return False
     if _is_folder(path):
         return True
     try:
@@ -59,22 +57,37 @@ def _is_folder(path: str) -> bool:
 
 def _file(path: str, *, asked_for: bool) -> Checked | None:
     """None where nothing in it is ours, unless it was asked for by its name."""
+    name = plan_source.called(path)
     try:
         found = plan_file.documents(plan_source.content(path))
     except OSError as error:
-        return Checked(path, (), (FieldError("", f"cannot be read: {error.strerror}"),))
+        return Checked(name, (), (FieldError("", f"cannot be read: {error.strerror}"),))
     except plan_file.PlanSyntaxError as error:
-        return Checked(path, (), (FieldError("", str(error)),))
+        return Checked(name, (), (FieldError("", str(error)),))
     contents: list[str] = []
     errors: list[FieldError] = []
     warnings: list[FieldError] = []
-    for data in found:
-        if isinstance(data, dict) and objects.is_ours(data):
-            contents.append(objects.title(data))
-            errors += objects.problems(data)
-        elif asked_for or (isinstance(data, dict) and {"name", "stages"} <= data.keys()):
-            judged = validate_file(data)
-            contents.append("plan file")
-            errors += judged.errors
-            warnings += judged.warnings
-    return Checked(path, tuple(contents), tuple(errors), tuple(warnings)) if contents else None
+    for number, data in enumerate(found, 1):
+        judged = _judged(data, asked_for=asked_for)
+        if judged is None:
+            continue
+        title, problems = judged
+        contents.append(title)
+        place = f"document {number}, {title}" if len(found) > 1 else ""
+        errors += (_placed(each, place) for each in problems.errors)
+        warnings += (_placed(each, place) for each in problems.warnings)
+    return Checked(name, tuple(contents), tuple(errors), tuple(warnings)) if contents else None
+
+
+def _judged(data: object, *, asked_for: bool) -> tuple[str, FieldErrors] | None:
+    """What a document is, and what is wrong with it; None where it is not ours."""
+    if isinstance(data, dict) and objects.is_ours(data):
+        return objects.title(data), FieldErrors(errors=tuple(objects.problems(data)))
+    if asked_for or (isinstance(data, dict) and {"name", "stages"} <= data.keys()):
+        return "plan file", validate_file(data)
+    return None
+
+
+def _placed(error: FieldError, place: str) -> FieldError:
+    """The error with the document that it is in, where there are several."""
+    return replace(error, within=place)

@@ -78,10 +78,14 @@ def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def _below(path: str, value: object, schema: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Fields that the schema does not have, at any depth: the API server would drop them."""
+    """What the schema does not have, at any depth: fields, which the API server would drop, and
+    fractions, which it refuses."""
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from _below(f"{path}[{index}]", item, schema["items"])
+    elif isinstance(value, float) and schema.get("x-kubernetes-int-or-string"):
+        text = f"{path}: an object has no fractions; write it in quotes: '{value}'"
+        yield FieldError(path, text)
     elif isinstance(value, dict) and "properties" in schema:
         yield from _unknown(path, value, schema["properties"])
         for name, child in schema["properties"].items():

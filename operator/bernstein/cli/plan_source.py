@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import typer
 
@@ -35,7 +36,7 @@ class PlanFile:
 
 def read(path: str) -> PlanFile:
     """Reads a plan file; `-` is standard input. A file that cannot be read has an error, too."""
-    name = {"-": "standard input", "": "''"}.get(path, path)
+    name = called(path)
     try:
         data = plan_file.parse(content(path))
     except FileNotFoundError:
@@ -51,11 +52,22 @@ def _unreadable(name: str, message: str) -> PlanFile:
     return PlanFile(name, None, FieldErrors(errors=(FieldError("", message),)))
 
 
+def called(path: str) -> str:
+    """What people read for a path."""
+    return {"-": "standard input", "": "''"}.get(path, path)
+
+
+@lru_cache(maxsize=1)
+def _read_once(stream: BinaryIO) -> bytes:
+    """It can be read once, and is looked at twice: for what it is, and for what is in it."""
+    return stream.read(plan_file.MAX_BYTES + 1)
+
+
 def content(path: str) -> bytes:
     """What is in a file, or comes on standard input. Raises OSError."""
     limit = plan_file.MAX_BYTES + 1
     if path == "-":
-        return sys.stdin.buffer.read(limit)
+        return _read_once(sys.stdin.buffer)
     if not path:
         raise FileNotFoundError  # the path "" would be the current folder
     with Path(path).open("rb") as file:

@@ -9,10 +9,11 @@ from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Metadata
+from bernstein.api.pod import AGENT
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.owners import is_plan
-from bernstein.kube.cache import by_controller_uid, by_label
+from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
@@ -127,7 +128,7 @@ class Caches:
         self.pods = informer(
             PODS,
             label_selector=ours,
-            indexes=POD_INDEXES | {SESSION: by_label(labels.SESSION)},
+            indexes=POD_INDEXES | {SESSION: session_of_pod},
         )
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
@@ -143,6 +144,12 @@ class Caches:
             self.pods,
             self.network_policies,
         ]
+
+
+def session_of_pod(pod: Object) -> Collection[str]:
+    """The session whose agent runs in it; pods of checks name theirs for people only."""
+    own = pod["metadata"]["labels"]
+    return (own[labels.SESSION],) if own.get(labels.JOB) == AGENT else ()
 
 
 def _plan_of(task: Object) -> Collection[str]:

@@ -83,11 +83,6 @@ class Engine:
             renew_deadline=lasts * 2 / 3,
             retry_period=lasts * 2 / 15,
         )
-        metrics.watch_population(
-            tasks=self.caches.tasks.informer.objects,
-            sessions=self.caches.sessions.informer.objects,
-            plans=self.caches.plans.informer.objects,
-        )
 
     def not_ready(self) -> str | None:
         """What keeps this replica from taking over, in plain words."""
@@ -118,6 +113,16 @@ class Engine:
         async with asyncio.timeout(CATCH_UP_SECONDS):  # else another replica leads
             await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
+        with self._metrics.population(
+            tasks=self.caches.tasks.informer.objects,
+            sessions=self.caches.sessions.informer.objects,
+            plans=self.caches.plans.informer.objects,
+        ):
+            await self._work(events, logs, controllers)
+
+    async def _work(
+        self, events: EventRecorder, logs: LogReader, controllers: list[Controller]
+    ) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(events.run())
             group.create_task(logs.run())

@@ -5,13 +5,14 @@ What the API server refuses to make becomes part of what is decided about.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.controllers import check_logs, network_policies
+from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
@@ -100,10 +101,12 @@ async def execute(
     project: Project | None,
     owner: Object,
     context: Context,
+    also_for: Mapping[str, str] | None = None,
 ) -> None:
     """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs.
 
-    `owner` is the owner reference of what is made. Raises Refused.
+    `owner` is the owner reference of what is made; `also_for` are labels that say what else than
+    the owner a Job is for. Raises Refused.
     """
     if isinstance(action, RunFence):
         fence = fence_job(action.job, key.namespace, owner, context.settings)
@@ -122,7 +125,7 @@ async def execute(
     wanted = build(action, project, key.namespace, owner, context.settings)
     with refusable(JOBS, action.job, key, context):
         await network_policies.ensure(key, project, context)
-        await context.writer.create(key, JOBS, wanted)
+        await context.writer.create(key, JOBS, pod.also_for(wanted, also_for or {}))
 
 
 async def carry_out(

@@ -21,10 +21,11 @@ def observer(metrics: Metrics) -> Callable[[Object | None, Object | None], None]
         begun = new.get("status", {}).get("startTime")
         if end is None or begun is None:
             return
-        kind = new["metadata"].get("labels", {}).get(labels.JOB, "other")
+        meta = new["metadata"]
+        kind = meta.get("labels", {}).get(labels.JOB, "")
         result, at = end
         seconds = (parse_time(at) - parse_time(begun)).total_seconds()
-        metrics.job_finished(kind, result, seconds)
+        metrics.job_finished(meta["namespace"], kind, result, seconds)
 
     return handle
 

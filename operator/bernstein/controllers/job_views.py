@@ -15,8 +15,16 @@ from bernstein.kube.cache import by_label
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, PODS, Object, Resource, controller_of, is_deleting, uid_of
-from bernstein.resources import CORE_EVENTS
+from bernstein.kube.resource import (
+    EVENTS,
+    JOBS,
+    PODS,
+    Object,
+    Resource,
+    controller_of,
+    is_deleting,
+    uid_of,
+)
 
 OWNER = "owner"
 """Index of Jobs, and of pods, by the uid of the object of ours that owns the Job."""
@@ -149,7 +157,7 @@ class JobViews:
         meta, status = job["metadata"], job.get("status", {})
         true = {c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"}
         failed = true.get("Failed")
-        own = [pod for pod in candidates if (controller_of(pod) or {}).get("uid") == meta["uid"]]
+        own = [pod for pod in candidates if _made_by(pod, job)]
         pod = max(own, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
         return JobView(
             name=meta["name"],
@@ -198,7 +206,7 @@ class JobViews:
         subject = view.pod if view.pod is not None else job
         selector = f"involvedObject.uid={subject['metadata']['uid']}"
         namespace = subject["metadata"]["namespace"]
-        events = await self._client.list(CORE_EVENTS, namespace, field_selector=selector, limit=50)
+        events = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
         return replace(view, events=tuple(events.items))
 
 
@@ -208,6 +216,17 @@ def _owner_uid(pod: Object) -> str:
 
 def _job_name(pod: Object) -> str:
     return str(pod["metadata"]["labels"].get(labels.JOB_NAME, pod["metadata"]["name"]))
+
+
+def _made_by(pod: Object, job: Object) -> bool:
+    """Whether the Job controller made the pod for this Job, and it is that Job's still.
+
+    An owner reference is quickly written, and taken away: so what the controller wrote on the pod
+    when it made it has to say the same.
+    """
+    said, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
+    told = (owner.get("uid"), said.get(labels.JOB_UID), said.get(labels.JOB_NAME))
+    return told == (meta["uid"], meta["uid"], meta["name"])
 
 
 def _removed(view: JobView, living: Collection[str]) -> JobView:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
-from bernstein.kube.resource import Key
+from bernstein.kube.resource import Key, key_of
 
 
 async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot | None:
@@ -30,7 +30,13 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         session=current if is_own else None,
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
+        dependants=_dependants(caches, key),
     )
+
+
+def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
+    upstream = caches.tasks.informer.by_index(UPSTREAM, key.name)
+    return tuple(caches.tasks.of(o) for o in upstream if key_of(o).namespace == key.namespace)
 
 
 def _plan_of(caches: Caches, task: Task) -> Plan | None:

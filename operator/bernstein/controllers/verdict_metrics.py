@@ -54,10 +54,10 @@ def _count_verdicts(
         return
     for check in judged.checks:
         if check.kind == "gate":
-            metrics.gate_verdict(check.name, check.verdict)
+            metrics.gate_verdict(namespace, check.name, check.verdict)
         else:
             number = int(check.name.removeprefix(SIGNAL))
-            metrics.signal_verdict(signals[number].type, check.verdict)
+            metrics.signal_verdict(namespace, signals[number].type, check.verdict)
     if judged.passed is not None:
         metrics.verified(namespace, attempt, passed=judged.passed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bernstein.api.meta import Metadata
 from bernstein.controllers.caches import Caches
 from bernstein.core import labels
 from bernstein.core.jobs import JobView
@@ -115,6 +116,11 @@ class Writer:
 
     async def delete(self, owner: Key, resource: Resource, obj: Object) -> None:
         await self._executor.execute(owner, Delete(resource, key_of(obj), uid_of(obj)))
+
+    async def delete_unchanged(self, owner: Key, resource: Resource, meta: Metadata) -> None:
+        """Deletes the object only as it was read: one that has changed since stays."""
+        key = Key(meta.namespace, meta.name)
+        await self._executor.execute(owner, Delete(resource, key, meta.uid, meta.resource_version))
 
     async def delete_job(self, owner: Key, job: JobView) -> None:
         key = Key(owner.namespace, job.name)

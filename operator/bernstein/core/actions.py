@@ -155,9 +155,14 @@ class CancelTasks:
     reason: str
 
 
+@dataclass(frozen=True)
+class DeleteTask:
+    """Delete the Task itself, as it was read, with all that it owns."""
+
+
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
-TaskAction = CreateSession | StopSession | JobAction
+TaskAction = CreateSession | StopSession | DeleteTask | JobAction
 PlanAction = CreateTasks | CancelTasks | RunBegin | JobAction
 
 

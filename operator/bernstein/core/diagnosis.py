@@ -16,7 +16,7 @@ STUCK_SECONDS = 10
 """A pod that waits longer is looked at closely: its events are read."""
 UNSCHEDULABLE_SECONDS = 600
 """How long a pod may wait for a node with room."""
-FAILED_CREATE_SECONDS = 10
+FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 
 

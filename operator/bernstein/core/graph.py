@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
+from typing import NamedTuple
 
 Graph = Mapping[str, tuple[str, ...]]
 """For each name the names that come first."""
@@ -82,17 +83,13 @@ def _reach(graph: Mapping[str, Sequence[str]], start: str, visited: set[str]) ->
     return finished
 
 
-def circle(graph: Graph, start: str, edges: int | None = None) -> tuple[str, ...]:
-    """A shortest circle through `start`, such as `("a", "b", "a")`; empty when there is none.
-
-    The search gives up, as if there were none, after it has followed `edges` edges.
-    """
+def circle(graph: Graph, start: str) -> tuple[str, ...]:
+    """A shortest circle through `start`, such as `("a", "b", "a")`; empty when there is none."""
     came_from = {start: start}
     pending = deque([start])
-    while pending and (edges is None or edges > 0):
+    while pending:
         name = pending.popleft()
         upstream = graph.get(name, ())
-        edges = edges - len(upstream) if edges is not None else None
         if start in upstream:
             path = [start, name]
             while path[-1] != start:
@@ -103,6 +100,49 @@ def circle(graph: Graph, start: str, edges: int | None = None) -> tuple[str, ...
                 came_from[following] = name
                 pending.append(following)
     return ()
+
+
+class Place(NamedTuple):
+    """Where a name stands in a circle."""
+
+    circle: tuple[str, ...]
+    """Each depends on the next one, and the last one on the first. All in it share it."""
+    at: int
+
+
+def rings(graph: Graph) -> dict[str, Place]:
+    """Circles, at least one wherever names keep each other from having an order; by name.
+
+    Every edge is looked at once, however many names and circles there are: a name watches one of
+    those that it depends on until that one has its place in the order, and then the next. Names
+    without a place watch each other, so that the way from one to the next runs into a circle.
+    """
+    rest = {name: iter(upstream) for name, upstream in graph.items()}
+    watched: dict[str, str] = {}
+    watchers: dict[str, list[str]] = {}
+    pending = list(reversed(rest))  # what was made first has its place first, mostly
+    while pending:
+        name = pending.pop()
+        before = next((other for other in rest[name] if other in rest), None)
+        if before is None:
+            del rest[name]
+            pending += watchers.pop(name, ())
+        else:
+            watched[name] = before
+            watchers.setdefault(before, []).append(name)
+    places: dict[str, Place] = {}
+    passed: set[str] = set()
+    for start in rest:
+        way: dict[str, int] = {}
+        name = start
+        while name not in passed:
+            passed.add(name)
+            way[name] = len(way)
+            name = watched[name]
+        if name in way:
+            ring = tuple(way)[way[name] :]
+            places |= {member: Place(ring, at) for at, member in enumerate(ring)}
+    return places
 
 
 def critical_path(graph: Graph, weights: Mapping[str, int]) -> tuple[str, ...]:

@@ -23,8 +23,10 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting, WaitReason, WaitScope
 from bernstein.core.conditions import Progress, Truth, drop, put
 from bernstein.core.fsm import ACTIVE, is_final
-from bernstein.core.waiting import goes_on, parted, scope_of
+from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
+_AT_WORK = ("Starting", "Running", "Delivering")
+"""Phases of a Plan that gets on: one that needs a person is Stalled instead."""
 _OVER = (TaskState.CLOSED, TaskState.CANCELLED)
 
 
@@ -55,6 +57,8 @@ def of_plan(plan: Plan, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status that was decided, with its conditions; `plan` as it was read."""
     if status.ended_at is not None and status.phase != "Failed":
         status = goes_on(status)
+    if is_stalled(status) and status.phase in _AT_WORK:
+        status = status.model_copy(update={"phase": "Stalled"})
     status = _since(plan.status.waiting, status, WaitScope.PLAN)
     return _with(status, _of_plan(plan, status), now)
 
@@ -172,7 +176,7 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
         return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
     if waiting is not None:
         # One that rests, as it was told to, is neither at work nor in need of anybody.
-        rests = waiting.reason == WaitReason.PLAN_SUSPENDED and not waiting.needs_person
+        rests = waiting.reason == WaitReason.SUSPENDED and waiting.message == RESTS
         return {} if rests else _waits(waiting)
     landing = status.delivery is not None and status.delivery.step == "Landing"
     if status.phase == "Delivering" or landing:

@@ -23,6 +23,13 @@ MAX_ROUNDS = 100
 """How often the checks of one tree are begun: more rounds mean that something never settles."""
 PROBE_SECONDS = 300
 """Seconds between two tries of what only a change outside can mend."""
+SOON_SECONDS = 8
+"""The same where a new pod alone shows whether it is mended, so that a person waits for the answer.
+With the time until a pod shows it again that is at most 15."""
+SOON_TRIES = 20
+"""So many tries follow each other so soon; then nobody waits for the answer any more."""
+LATER_ON_SECONDS = 60
+"""Seconds between two tries after these."""
 MAX_RETRY_AFTER_SECONDS = 24 * 3600
 
 
@@ -31,6 +38,7 @@ class Retry(Enum):
 
     AT_ONCE = "at once"
     BACK_OFF = "after min(30·2ⁿ, 300) s"
+    SOON = "after 8 s, from the 20th time on every minute; or when the Project changes"
     PROBE = "every 5 min, or when the Project changes"
     LATER = "when the provider says"
     MERGE_ALONE = "the merge alone, every 5 min, or when the Project changes"
@@ -67,27 +75,27 @@ _REJECTED = "Read the verdict; apply the work anew, with a clearer step."
 
 POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.SECRET_NOT_FOUND: Policy(
-        Retry.PROBE,
+        Retry.SOON,
         False,
         "Create the Secret (or the key in it) or correct the Project's field.",
         names_object=True,
         holds=WaitScope.AGENT,
     ),
     Reason.CONFIG_MAP_NOT_FOUND: Policy(
-        Retry.PROBE,
+        Retry.SOON,
         False,
         "Create the ConfigMap (or the key in it) or correct the Project's field.",
         names_object=True,
         holds=WaitScope.AGENT,
     ),
     Reason.IMAGE_PULL_FAILED: Policy(
-        Retry.PROBE,
+        Retry.SOON,
         False,
         "Correct the image's name in the Project, or add an image pull secret.",
         holds=WaitScope.AGENT,
     ),
     Reason.IMAGE_UNUSABLE: Policy(
-        Retry.PROBE,
+        Retry.SOON,
         False,
         "Use an image that can run as a non-root user under the restricted profile.",
         holds=WaitScope.AGENT,
@@ -146,7 +154,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         holds=WaitScope.AGENT,
     ),
     Reason.POD_REJECTED: Policy(
-        Retry.PROBE,
+        Retry.SOON,
         False,
         "Look at quota and admission policies of the namespace.",
         holds=WaitScope.AGENT,
@@ -315,6 +323,9 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.PLAN_GONE: Policy(
         Retry.NEVER, False, "Delete the Task; apply its Plan again under a new name."
     ),
+    Reason.PLAN_ENDED: Policy(
+        Retry.NEVER, False, "Apply the work that is left anew, as a Plan of its own."
+    ),
     Reason.TASK_FAILED: Policy(
         Retry.NEVER, False, "Read the failed Tasks' messages, then apply a Plan with what is left."
     ),
@@ -343,6 +354,8 @@ def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int
         case Retry.BACK_OFF | Retry.LATER:
             back_off = 30 * 2 ** min(max(failures - 1, 0), 8)
             return min(asked or min(back_off, PROBE_SECONDS), longest_wait(reason))
+        case Retry.SOON:
+            return SOON_SECONDS if failures < SOON_TRIES else LATER_ON_SECONDS
         case _:
             return PROBE_SECONDS
 

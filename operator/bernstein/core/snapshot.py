@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from enum import Enum
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
@@ -13,6 +14,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names, owners
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.graph import Place
 from bernstein.core.jobs import JobView
 
 
@@ -24,10 +26,35 @@ class Upstream:
     """Name of the first that does not exist."""
     ended: Task | None = None
     """The first that will never be Closed."""
-    stuck: Task | None = None
-    """The first that itself waits for what never comes."""
-    waiting: tuple[Task, ...] = ()
-    """Those that are not Closed yet, where all may be."""
+    stuck: str | None = None
+    """Name of the first that itself waits for what never comes."""
+    waiting: tuple[str, ...] = ()
+    """Names of those that are not Closed yet, where all may be."""
+
+
+class Standing(Enum):
+    """What a Task is to those that depend on it."""
+
+    WAITED_FOR = "waited for"
+    STUCK = "stuck"
+    """It itself waits for what never comes."""
+    CLOSED = "closed"
+    ENDED = "ended"
+    """It will never be Closed."""
+    MISSING = "missing"
+
+
+@dataclass
+class Upstreams:
+    """What was found so far of Tasks that others depend on: snapshots of one moment share it, so
+    that each is looked at once, and not once for every Task that names it."""
+
+    standings: dict[str, Standing] = field(default_factory=dict)
+    """By the name of a Task of the namespace."""
+    stages: dict[str, dict[str, Upstream]] = field(default_factory=dict)
+    """By uid of the Plan, then by stage."""
+    circles: Mapping[str, Place] | None = None
+    """Of Tasks that wait for each other; None: nobody has asked yet."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +64,6 @@ class AtWork:
     since: datetime
     """When its session was claimed."""
     name: str
-
-
-StageMemo = dict[str, dict[str, Upstream]]
-"""By uid of the Plan, then by stage: one look for all Tasks that depend on its stages."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +81,14 @@ class TaskSnapshot:
     """Follow-up Jobs of this Task, by name."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """Every Task of the namespace, this one included, by name."""
+    dependants: Collection[Task] = ()
+    """Those of them that name it in `dependsOn`; known where its own next step is decided."""
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
     at_work: Sequence[AtWork] = ()
     """The Tasks of its Plan that are at work; known where a start is decided."""
-    stages: StageMemo = field(default_factory=dict)
-    """What was found of stages so far; snapshots of one moment share it."""
+    upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
 

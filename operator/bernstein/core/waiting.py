@@ -17,6 +17,8 @@ from bernstein.core.sanitise import text as sanitise
 
 MESSAGE = 1500
 """Characters of the message about something that failed."""
+RESTS = "nothing starts until it is resumed"
+"""Said of a suspended Plan of which nothing is at work any more."""
 SKEW_SECONDS = 60
 """So much the clocks of two replicas may differ."""
 
@@ -65,6 +67,19 @@ def wait(
     )
 
 
+def says(
+    waiting: Waiting, reason: str, text: str, *, needs_person: bool, remedy: str | None
+) -> bool:
+    """Whether `wait` would make the same of these, found out without making it.
+
+    What it would clean or cut counts as another text.
+    """
+    if remedy is None:
+        remedy = remedy_of(reason, text, None) if needs_person else ""
+    message = f"{text.rstrip('.')}{_REMEDY}{remedy}" if remedy else text
+    return (waiting.reason, waiting.message) == (reason, message)
+
+
 def waits(
     status: S,
     reason: str,
@@ -95,6 +110,7 @@ def held(
 
     None: only a change of the Project ends it.
     """
+    times = tries(status, reason, project)
     new = wait(
         reason,
         sanitise(text, MESSAGE),
@@ -103,9 +119,43 @@ def held(
         needs_person=needs_person,
         remedy=remedy,
         project=project,
-        tried=Tried(reason=_word(reason), generation=_generation(project)),
+        tried=Tried(
+            reason=_word(reason),
+            generation=_generation(project),
+            times=times if times > 1 else None,
+        ),
     )
     return status.model_copy(update={"waiting": new})
+
+
+def tries(status: Waits, reason: str, project: Project | None) -> int:
+    """How often in a row it has failed for this reason with this Project, if it does so now."""
+    tried = status.waiting.tried if status.waiting is not None else None
+    if tried is None or (tried.reason, tried.generation) != (_word(reason), _generation(project)):
+        return 1
+    return (tried.times or 1) + 1
+
+
+def trying(status: S, project: Project | None) -> S:
+    """The status while it is tried again what failed last.
+
+    Who needs a person goes on to say so until something moves: else that would come and go with
+    every try. A Project that has changed is reason to believe that it is mended.
+    """
+    waiting = status.waiting
+    if waiting is None or not is_stalled(status) or is_mended(waiting, project):
+        return goes_on(status)
+    if waiting.tried is None or waiting.tried.reason != waiting.reason:
+        return goes_on(status)
+    return status.model_copy(update={"waiting": waiting.model_copy(update={"until": None})})
+
+
+def is_trying(status: Waits) -> bool:
+    """Whether what failed last is being tried again."""
+    waiting = status.waiting
+    if waiting is None or waiting.tried is None or waiting.until is not None:
+        return False
+    return waiting.reason == waiting.tried.reason
 
 
 def goes_on(status: S) -> S:
@@ -173,7 +223,10 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
 
 def scope_of(reason: str) -> WaitScope:
     """Whom the cause concerns."""
-    of_plan = (WaitReason.PLAN_CANCELLED, WaitReason.PLAN_STARTING, WaitReason.PLAN_SUSPENDED)
+    of_plan = (
+        *(WaitReason.PLAN_CANCELLED, WaitReason.PLAN_STARTING),
+        *(WaitReason.PLAN_SUSPENDED, WaitReason.SUSPENDED),
+    )
     return WaitScope.PLAN if reason in of_plan else policy(reason).holds
 
 

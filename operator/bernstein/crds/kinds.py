@@ -89,7 +89,7 @@ KINDS = (
         "btask",
         (
             Column("State", ".status.state"),
-            Column("Attempt", ".status.attempt", "integer"),
+            Column("Attempts", ".status.attempt", "integer"),
             Column("Reason", ".status.waiting.reason"),
             Column("Verified", _condition(ConditionType.VERIFIED)),
             Column("Delivery", ".status.delivery.state"),

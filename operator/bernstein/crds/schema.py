@@ -92,6 +92,7 @@ def object_schema(model: type[Model]) -> Schema:
     spec.setdefault("description", "What people say; ours to read.")
     status.setdefault("description", "How things stand; written by the operator alone.")
     schema: Schema = {
+        "description": " ".join(raw["description"].split()),
         "type": "object",
         "required": ["spec"],
         "properties": {

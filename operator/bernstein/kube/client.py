@@ -197,15 +197,18 @@ class Client:
         *,
         propagation: str = "Foreground",
         uid: str | None = None,
+        version: str | None = None,
         grace_seconds: int | None = None,
     ) -> None:
         """Foreground by default: a Job deleted otherwise leaves its pods.
 
-        Raises NotFound, and Conflict when the object of that name has another ``uid``.
+        Raises NotFound, and Conflict when the object of that name has another ``uid`` or
+        resourceVersion (``version``).
         """
         options: dict[str, Any] = {"propagationPolicy": propagation}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        preconditions = {"uid": uid, "resourceVersion": version}
+        if any(preconditions.values()):
+            options["preconditions"] = {name: v for name, v in preconditions.items() if v}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         path = resource.path(namespace, name)

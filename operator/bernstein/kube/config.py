@@ -62,8 +62,9 @@ class FileToken:
 class KubeconfigToken:
     """A token of a kubeconfig user, renewed by its exec plugin or auth provider."""
 
-    def __init__(self, load: Callable[[], Any], configuration: Any) -> None:
+    def __init__(self, load: Callable[[], Any], configuration: Any, file: str) -> None:
         self._load = load
+        self._file = file
         self._configuration = configuration
 
     async def token(self, *, renew: bool = False) -> str:
@@ -75,7 +76,7 @@ class KubeconfigToken:
         return bearer_of(self._configuration)
 
     def _refresh(self) -> None:
-        with kubeconfig_errors():
+        with kubeconfig_errors(self._file):
             self._configuration.refresh_api_key_hook(self._configuration)
 
 
@@ -151,15 +152,16 @@ class ConnectionInfo:
         from kubernetes.client import Configuration
 
         library: Any = untyped
+        file = path or os.environ.get("KUBECONFIG") or "~/.kube/config"
 
         def load() -> Any:
             configuration = Configuration()
-            with kubeconfig_errors():
+            with kubeconfig_errors(file):
                 library.load_kube_config(path, context, client_configuration=configuration)
             return configuration
 
         loaded = load()
-        with kubeconfig_errors():
+        with kubeconfig_errors(file):
             contexts, active = library.list_kube_config_contexts(path)
             chosen = next((c for c in contexts if c["name"] == context), active)
             return cls(
@@ -168,7 +170,7 @@ class ConnectionInfo:
                 ca_file=loaded.ssl_ca_cert,
                 cert_file=loaded.cert_file,
                 key_file=loaded.key_file,
-                token=KubeconfigToken(load, loaded) if bearer_of(loaded) else None,
+                token=KubeconfigToken(load, loaded, file) if bearer_of(loaded) else None,
                 verify=loaded.verify_ssl,
                 tls_server_name=_text("tls-server-name", loaded.tls_server_name),
                 proxy=_url("proxy-url", loaded.proxy) if loaded.proxy else None,

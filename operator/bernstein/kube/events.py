@@ -20,7 +20,11 @@ NOTE_BYTES = 1024
 
 @dataclass(slots=True)
 class _Series:
-    """One Event and how often it was recorded; times are monotonic."""
+    """One Event and how often it was recorded; times are monotonic.
+
+    It is one of the core API: what reads Events looks for its `lastTimestamp` and `count`, and the
+    newer API refuses to take these.
+    """
 
     namespace: str
     name: str
@@ -111,7 +115,7 @@ class EventRecorder:
 
     async def _post(self, series: _Series) -> None:
         if series.created:
-            body = {"series": {"count": series.count, "lastObservedTime": self._clock.timestamp()}}
+            body = {"count": series.count, "lastTimestamp": _seconds(self._clock.timestamp())}
             try:
                 await self._client.patch(EVENTS, series.name, series.namespace, body)
             except NotFound:
@@ -129,7 +133,7 @@ class EventRecorder:
         action: str,
         warning: bool,
     ) -> Object:
-        metadata = regarding["metadata"]
+        metadata, now = regarding["metadata"], self._clock.timestamp()
         return {
             "apiVersion": EVENTS.api_version,
             "kind": EVENTS.kind,
@@ -137,15 +141,24 @@ class EventRecorder:
                 "name": f"{metadata['name'][:200]}.{uuid.uuid4().hex[:16]}",
                 "namespace": metadata.get("namespace") or "default",
             },
-            "eventTime": self._clock.timestamp(),
+            "eventTime": now,
+            "firstTimestamp": _seconds(now),
+            "lastTimestamp": _seconds(now),
+            "count": 1,
             "type": "Warning" if warning else "Normal",
             "reason": reason,
             "action": action,
-            "note": note,
-            "regarding": _reference(regarding),
-            "reportingController": self._component,
+            "message": note,
+            "involvedObject": _reference(regarding),
+            "source": {"component": self._component},
+            "reportingComponent": self._component,
             "reportingInstance": self._instance[:128],
         }
+
+
+def _seconds(timestamp: str) -> str:
+    """A MicroTime as a Time, which has whole seconds."""
+    return f"{timestamp.partition('.')[0]}Z"
 
 
 def _reference(obj: Object) -> Object:

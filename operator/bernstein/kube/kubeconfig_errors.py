@@ -15,8 +15,9 @@ _LONGEST = 500
 
 
 @contextmanager
-def kubeconfig_errors() -> Iterator[None]:
-    """Turns every failure of the library inside the block into a ConfigError with a remedy.
+def kubeconfig_errors(file: str) -> Iterator[None]:
+    """Turns every failure of the library inside the block into a ConfigError with a remedy, which
+    names the `file`.
 
     The library checks no shapes, so a file that is no kubeconfig makes it raise anything.
     """
@@ -33,13 +34,13 @@ def kubeconfig_errors() -> Iterator[None]:
         *(TypeError, AttributeError, LookupError, ValueError),
     ) as error:
         raise ConfigError(
-            f"cannot use the kubeconfig: {_words(error)}; "
+            f"cannot use the kubeconfig '{file}': {_words(error, file)}; "
             "check --kubeconfig, --context or KUBECONFIG"
         ) from error
     finally:
         root.removeFilter(heard)
     if heard.first is not None:
-        raise _plugin_failed(*heard.first)
+        raise _plugin_failed(file, *heard.first)
 
 
 class _PluginErrors(logging.Filter):
@@ -58,20 +59,21 @@ class _PluginErrors(logging.Filter):
         return False
 
 
-def _plugin_failed(message: str, error: BaseException | None) -> ConfigError:
+def _plugin_failed(file: str, message: str, error: BaseException | None) -> ConfigError:
     if isinstance(error, FileNotFoundError | PermissionError) and error.filename:
         why = "is not installed" if isinstance(error, FileNotFoundError) else "cannot be executed"
         return ConfigError(
-            f"the credential plugin '{error.filename}' that the kubeconfig names {why}; "
+            f"the credential plugin '{error.filename}' that the kubeconfig '{file}' names {why}; "
             "install it, or choose another --context"
         )
     return ConfigError(
-        f"the credential plugin that the kubeconfig names has failed: {_one_line(message)}; "
+        f"the credential plugin that the kubeconfig '{file}' names has failed: "
+        f"{_one_line(message)}; "
         "log in again, or choose another --context"
     )
 
 
-def _words(error: Exception) -> str:
+def _words(error: Exception, file: str) -> str:
     import yaml
     from kubernetes.config import ConfigException
 
@@ -85,8 +87,8 @@ def _words(error: Exception) -> str:
         case binascii.Error():
             return "a field whose name ends with '-data' is no base64"
         case OSError():
-            file = f"'{error.filename}': " if error.filename else ""
-            return f"{file}{error.strerror or error}"
+            other = f"'{error.filename}': " if error.filename not in (None, file) else ""
+            return f"{other}{error.strerror or error}"
     return "it has not the form of a kubeconfig"
 
 

@@ -176,6 +176,9 @@ class Controller:
                 await self._process(key)
             finally:
                 self.queue.done(key)
+            # One that writes nothing never waits: thousands of such would be one step of the loop,
+            # with the Lease behind them.
+            await self._clock.sleep(0)
 
     async def _process(self, key: Key) -> None:
         started = self._clock.monotonic()

@@ -53,7 +53,7 @@ CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
 JOBS = Resource("batch", "v1", "jobs", "Job")
 NETWORK_POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy")
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
-EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
+EVENTS = Resource("", "v1", "events", "Event")
 TOKEN_REVIEWS = Resource(
     "authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False
 )

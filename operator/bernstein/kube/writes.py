@@ -54,6 +54,8 @@ class Delete:
     resource: Resource
     key: Key
     uid: str
+    version: str = ""
+    """Where it is said, the object is deleted at this resourceVersion only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +204,12 @@ class Executor:
 
     async def _delete(self, write: Delete) -> Object | None:
         key = write.key
-        # Conflict: the name belongs to another object by now, so this one is gone.
+        # Conflict: the name belongs to another object by now, so this one is gone; or it has
+        # changed, and whoever reconciles it hears of that.
         with suppress(NotFound, Conflict):
-            await self._writer().delete(write.resource, key.name, key.namespace, uid=write.uid)
+            await self._writer().delete(
+                write.resource, key.name, key.namespace, uid=write.uid, version=write.version
+            )
         return None
 
     async def _remove_finalizer(self, write: RemoveFinalizer) -> Object | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Literal
 
+from bernstein.api.meta import PLAN_KIND, TASK_KIND
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.engine import EngineMetrics
-from bernstein.observe.population import Population, ReadObjects
-from bernstein.observe.registry import counter, histogram, new_registry, word
+from bernstein.observe.population import Population, ReadObjects, Stalled
+from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
+from bernstein.observe.vocabulary import JOBS, REASONS
 
 AttemptLabel = Literal["first", "later", "plan"]
 """What a verification judged: a Task's first counted attempt, a later one, or a Plan as a whole."""
@@ -28,6 +32,8 @@ class Metrics(EngineMetrics):
         super().__init__(self.registry)
         self._task_moves = counter(series.TASK_MOVES, self.registry)
         self._task_closed = histogram(series.TASK_CLOSED_SECONDS, self.registry)
+        self._landed = histogram(series.AGENT_END_TO_CLOSED, self.registry)
+        self._waitings = histogram(series.WAITED, self.registry)
         self._started = counter(series.SESSIONS_STARTED, self.registry)
         self._ended = counter(series.SESSIONS_ENDED, self.registry)
         self._jobs = histogram(series.JOB_SECONDS, self.registry)
@@ -38,14 +44,28 @@ class Metrics(EngineMetrics):
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
 
-    def watch_population(
+    @contextmanager
+    def population(
         self, *, tasks: ReadObjects, sessions: ReadObjects, plans: ReadObjects
-    ) -> None:
-        """Makes every scrape count these objects; call once."""
-        register = self.registry.register
-        register(Population(series.TASKS, tasks, field="state", known=TaskState))
-        register(Population(series.SESSIONS, sessions, field="state", known=SessionState))
-        register(Population(series.PLANS, plans, field="phase"))
+    ) -> Iterator[None]:
+        """Inside of the block every scrape counts these objects.
+
+        Every replica has them in its caches: so only the one that leads may enter the block, or a
+        sum over replicas would count each object more than once.
+        """
+        collectors = (
+            Population(series.TASKS, tasks, field="state", known=TaskState),
+            Population(series.SESSIONS, sessions, field="state", known=SessionState),
+            Population(series.PLANS, plans, field="phase"),
+            Stalled({TASK_KIND: tasks, PLAN_KIND: plans}),
+        )
+        for collector in collectors:
+            self.registry.register(collector)
+        try:
+            yield
+        finally:
+            for collector in collectors:
+                self.registry.unregister(collector)
 
     def task_moved(self, namespace: str, state: str) -> None:
         self._task_moves.labels(namespace, word(state)).inc()
@@ -54,21 +74,32 @@ class Metrics(EngineMetrics):
         """`seconds` since the Task was created."""
         self._task_closed.labels(namespace).observe(max(seconds, 0.0))
 
+    def agent_end_to_closed(self, namespace: str, seconds: float) -> None:
+        """`seconds` since the last session of a Task ended that is Closed now."""
+        self._landed.labels(namespace).observe(max(seconds, 0.0))
+
+    def waited(
+        self, namespace: str, kind: Literal["Task", "Plan"], reason: str, seconds: float
+    ) -> None:
+        """`seconds` of waiting for this reason that is over."""
+        labels = (namespace, kind, one_of(reason, REASONS))
+        self._waitings.labels(*labels).observe(max(seconds, 0.0))
+
     def session_started(self, namespace: str, adapter: str) -> None:
         self._started.labels(namespace, word(adapter)).inc()
 
     def session_ended(self, namespace: str, adapter: str, reason: str) -> None:
         self._ended.labels(namespace, word(adapter), word(reason)).inc()
 
-    def job_finished(self, kind: str, result: str, seconds: float) -> None:
+    def job_finished(self, namespace: str, kind: str, result: str, seconds: float) -> None:
         """`kind`: agent, check, inspect, begin, prepare, land. `result`: succeeded, failed."""
-        self._jobs.labels(word(kind), word(result)).observe(max(seconds, 0.0))
+        self._jobs.labels(namespace, one_of(kind, JOBS), word(result)).observe(max(seconds, 0.0))
 
-    def signal_verdict(self, type_: str, verdict: str) -> None:
-        self._signals.labels(word(type_), word(verdict)).inc()
+    def signal_verdict(self, namespace: str, type_: str, verdict: str) -> None:
+        self._signals.labels(namespace, word(type_), word(verdict)).inc()
 
-    def gate_verdict(self, gate: str, verdict: str) -> None:
-        self._gates.labels(word(gate), word(verdict)).inc()
+    def gate_verdict(self, namespace: str, gate: str, verdict: str) -> None:
+        self._gates.labels(namespace, word(gate), word(verdict)).inc()
 
     def verified(self, namespace: str, attempt: AttemptLabel, *, passed: bool) -> None:
         result = "passed" if passed else "rejected"

@@ -9,8 +9,10 @@ from typing import Any
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from bernstein.observe.registry import word
-from bernstein.observe.series import Series
+from bernstein.api.meta import ConditionType
+from bernstein.observe.registry import one_of, word
+from bernstein.observe.series import STALLED, Series
+from bernstein.observe.vocabulary import REASONS
 
 ReadObjects = Callable[[], Iterable[Mapping[str, Any]]]
 """Returns the raw objects of one kind that an informer's cache holds; called at every scrape."""
@@ -35,22 +37,51 @@ class Population(Collector):
         self._known = tuple(known)
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        return (self._family(),)
+        return (_family(self._series, {}),)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        tally: Tally[tuple[str, str]] = Tally()
+        tally: Tally[tuple[str, ...]] = Tally()
         for obj in self._objects():
             value = (obj.get("status") or {}).get(self._field) or NEW
             tally[(obj["metadata"].get("namespace", ""), word(value))] += 1
-        for namespace in {namespace for namespace, _ in tally}:
+        for namespace in {labels[0] for labels in tally}:
             for value in self._known:
                 tally.setdefault((namespace, value), 0)
-        family = self._family()
-        for labels, count in sorted(tally.items()):
-            family.add_metric(labels, count)
-        return (family,)
+        return (_family(self._series, tally),)
 
-    def _family(self) -> GaugeMetricFamily:
-        return GaugeMetricFamily(
-            self._series.name, self._series.meaning, labels=self._series.labels
-        )
+
+class Stalled(Collector):
+    """Counts objects that need a person, by namespace, kind and reason.
+
+    What that is, the core decides and writes into the condition; nothing else is read here.
+    """
+
+    def __init__(self, objects: Mapping[str, ReadObjects]) -> None:
+        """`objects` by kind."""
+        self._objects = objects
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        return (_family(STALLED, {}),)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        tally: Tally[tuple[str, ...]] = Tally()
+        for kind, objects in self._objects.items():
+            for obj in objects():
+                reason = _stalled_for(obj)
+                if reason is not None:
+                    tally[obj["metadata"].get("namespace", ""), kind, reason] += 1
+        return (_family(STALLED, tally),)
+
+
+def _stalled_for(obj: Mapping[str, Any]) -> str | None:
+    for condition in (obj.get("status") or {}).get("conditions", ()):
+        if condition["type"] == ConditionType.STALLED and condition["status"] == "True":
+            return one_of(condition["reason"], REASONS)
+    return None
+
+
+def _family(series: Series, tally: Mapping[tuple[str, ...], int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(series.name, series.meaning, labels=series.labels)
+    for labels, count in sorted(tally.items()):
+        family.add_metric(labels, count)
+    return family

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from importlib.metadata import PackageNotFoundError, version
 
 from prometheus_client import (
@@ -70,6 +70,12 @@ def word(value: object) -> str:
     """`value` as the value of a label: a plain word stays, anything else becomes `other`."""
     text = str(value)
     return text if _WORD.fullmatch(text) else OTHER
+
+
+def one_of(value: object, vocabulary: Container[str]) -> str:
+    """`value` as the value of a label where it is one of these words, else `other`."""
+    text = str(value)
+    return text if text in vocabulary else OTHER
 
 
 def render(registry: CollectorRegistry, accept: str = "") -> tuple[bytes, str]:

@@ -10,8 +10,12 @@ MetricType = Literal["counter", "gauge", "histogram"]
 QUEUE_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
 REQUEST_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 RECONCILE_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
-JOB_BUCKETS = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 10800.0, 21600.0)
-LIFE_BUCKETS = (60.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0)
+_USUAL = (5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)
+"""Where most of our durations are, so that their quantiles say something."""
+JOB_BUCKETS = (1.0, 2.0, *_USUAL, 300.0, 600.0, 1800.0, 3600.0, 10800.0, 21600.0)
+LANDING_BUCKETS = (*_USUAL, 180.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0)
+WAIT_BUCKETS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0, 86400.0)
+LIFE_BUCKETS = (30.0, 60.0, 90.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 86400.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,12 @@ SESSIONS = Series(
 PLANS = Series(
     "bernstein_plans", "gauge", ("namespace", "phase"), "Plans that exist now, by phase."
 )
+STALLED = Series(
+    "bernstein_stalled",
+    "gauge",
+    ("namespace", "kind", "reason"),
+    "Plans and Tasks that need a person now (their condition `Stalled` is True), by its reason.",
+)
 TASK_MOVES = Series(
     "bernstein_task_moves_total",
     "counter",
@@ -50,6 +60,21 @@ TASK_CLOSED_SECONDS = Series(
     ("namespace",),
     "Time from the creation of a Task until it was Closed.",
     LIFE_BUCKETS,
+)
+AGENT_END_TO_CLOSED = Series(
+    "bernstein_agent_end_to_closed_seconds",
+    "histogram",
+    ("namespace",),
+    "Time from the end of a Task's last session until the Task was Closed: checks, turn and merge.",
+    LANDING_BUCKETS,
+)
+WAITED = Series(
+    "bernstein_waited_seconds",
+    "histogram",
+    ("namespace", "kind", "reason"),
+    "Time that a Plan or Task waited for one reason (`status.waiting`) without a break, counted "
+    "when that ended.",
+    WAIT_BUCKETS,
 )
 SESSIONS_STARTED = Series(
     "bernstein_sessions_started_total",
@@ -66,7 +91,7 @@ SESSIONS_ENDED = Series(
 JOB_SECONDS = Series(
     "bernstein_job_duration_seconds",
     "histogram",
-    ("kind", "result"),
+    ("namespace", "kind", "result"),
     "Run time of Jobs by kind (`agent`, `check`, `inspect`, `begin`, `prepare`, `land`) and "
     "result (`succeeded`, `failed`).",
     JOB_BUCKETS,
@@ -74,14 +99,14 @@ JOB_SECONDS = Series(
 SIGNAL_VERDICTS = Series(
     "bernstein_signal_verdicts_total",
     "counter",
-    ("type", "verdict"),
+    ("namespace", "type", "verdict"),
     "Verdicts of completion signals, by the signal's type, on the work of a Task and on a Plan's "
     "as a whole.",
 )
 GATE_VERDICTS = Series(
     "bernstein_gate_verdicts_total",
     "counter",
-    ("gate", "verdict"),
+    ("namespace", "gate", "verdict"),
     "Verdicts of quality gates, by the gate's name, on the work of a Task and on a Plan's as a "
     "whole.",
 )
@@ -221,8 +246,11 @@ OPERATOR = (
     TASKS,
     SESSIONS,
     PLANS,
+    STALLED,
     TASK_MOVES,
     TASK_CLOSED_SECONDS,
+    AGENT_END_TO_CLOSED,
+    WAITED,
     SESSIONS_STARTED,
     SESSIONS_ENDED,
     JOB_SECONDS,

@@ -349,25 +349,52 @@ async def test_a_title_is_one_line_and_reads_as_it_is(admin: Client, namespace: 
         await admin.create(KINDS["Task"], valid("Task", namespace, f"shown{number}", title=title))
 
 
-async def test_a_line_that_an_older_release_took_keeps_its_object_going(
-    admin: Client, operator: Client, namespace: str
+_PATTERN = {"type": "file_contains", "path": "a", "contains": "x" * 1024, "regex": True}
+
+
+def _without_pattern(spec: Schema) -> None:
+    del spec["properties"]["title"]["pattern"]
+
+
+def _without_most_edges(spec: Schema) -> None:
+    spec["properties"]["dependsOn"]["maxItems"] = 2000
+
+
+def _without_most_characters(spec: Schema) -> None:
+    rules = spec["x-kubernetes-validations"]
+    rules[:] = [rule for rule in rules if "regular expressions" not in rule["message"]]
+
+
+@pytest.mark.parametrize(
+    ("loosen", "bad"),
+    [
+        (_without_pattern, {"title": "Write it\nCo-authored-by: me"}),
+        (_without_most_edges, {"dependsOn": [f"t{n}" for n in range(2000)]}),
+        (_without_most_characters, {"completionSignals": [_PATTERN] * 20}),
+    ],
+)
+async def test_what_an_older_release_took_keeps_its_object_going(
+    loosen: Callable[[Schema], None],
+    bad: dict[str, Any],
+    admin: Client,
+    operator: Client,
+    namespace: str,
 ) -> None:
-    """What is stored stays as it is: the operator reads it, writes its status, and cleans it."""
+    """What is stored stays as it is: the operator reads it and writes its status."""
     definition = "tasks.bernstein.dev"
-    old, bad = await admin.get(CRDS, definition), "Write it\nCo-authored-by: me"
+    old = await admin.get(CRDS, definition)
     looser = copy.deepcopy(old)
     (version,) = looser["spec"]["versions"]
-    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    del spec["properties"]["title"]["pattern"]
+    loosen(version["schema"]["openAPIV3Schema"]["properties"]["spec"])
     await admin.patch(CRDS, definition, None, {"spec": looser["spec"]})
     try:
-        await eventually(partial(admin.create, KINDS["Task"], valid("Task", namespace, title=bad)))
+        await eventually(partial(admin.create, KINDS["Task"], valid("Task", namespace, **bad)))
     finally:
         await admin.patch(CRDS, definition, None, {"spec": old["spec"]})
 
     async def strict_again() -> bool:
         try:
-            again = valid("Task", namespace, uuid.uuid4().hex, title=bad)
+            again = valid("Task", namespace, uuid.uuid4().hex, **bad)
             await admin.create(KINDS["Task"], again)
         except Invalid:
             return True

@@ -87,6 +87,14 @@ GATES = {
         ({"name": "signal_0", **OWN_GATE}, {"name": "signal_12", **OWN_GATE}),
     ),
 }
+EXPRESSION = {"type": "file_contains", "path": "a", "contains": "é" * 1024, "regex": True}
+TEXT = {"type": "file_contains", "path": "a", "contains": "é" * 1024}
+EXPRESSIONS = {
+    "the regular expressions of a Task have at most 8192 characters together": Pair(
+        {"title": "t", "completionSignals": [EXPRESSION] * 8 + [TEXT] * 12},
+        ({"title": "t", "completionSignals": [*[EXPRESSION] * 8, EXPRESSION | {"contains": "e"}]},),
+    )
+}
 SPECS = {
     "defaultAgent is not one of agents": Pair(
         valid("Project", "", defaultAgent="demo")["spec"],
@@ -183,6 +191,7 @@ PAIRS: dict[str, Pair] = {
     **BRANCHES,
     **CONTAINERS,
     **SPECS,
+    **EXPRESSIONS,
     **NETWORKS,
     **PEERS,
     **_name(40),

@@ -108,24 +108,35 @@ async def test_a_cron_job_makes_no_jobs_with_our_labels(
         await admin.create(CRON_JOBS, forged)
 
 
+@pytest.mark.parametrize(
+    ("resource", "content"),
+    [
+        (CONFIG_MAPS, {"data": {"prompt.md": "Something else"}}),
+        (JOBS, {"spec": {"suspend": True}}),
+        (NETWORK_POLICIES, {"spec": {"egress": [{}]}}),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
 async def test_nobody_else_takes_an_object_of_the_operator_over(
-    operator: Client, admin: Client, namespace: str
+    operator: Client, admin: Client, namespace: str, resource: Resource, content: Object
 ) -> None:
-    prompt = plain(CONFIG_MAPS, namespace)
-    prompt["metadata"] |= {
-        "labels": OURS,
-        "ownerReferences": [await session_of(operator, namespace)],
-    }
-    await operator.create(CONFIG_MAPS, prompt)
+    owner = await session_of(operator, namespace)
+    ours = plain(resource, namespace)
+    ours["metadata"] |= {"labels": OURS, "ownerReferences": [owner]}
+    if resource is JOBS:
+        ours["spec"] = job(namespace)["spec"]
+    await operator.create(resource, ours)
+    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": namespace}
 
     for change in (
-        {"data": {"prompt.md": "Something else"}},
+        content,
         {"metadata": {"labels": {"app.kubernetes.io/managed-by": None}}},
         {"metadata": {"ownerReferences": None}},
+        {"metadata": {"ownerReferences": [owner, second]}},
         {"metadata": {"annotations": {"mine": "yes"}}},
     ):
         with pytest.raises(Forbidden, match=OBJECTS_POLICY):
-            await admin.patch(CONFIG_MAPS, "mine", namespace, change)
+            await admin.patch(resource, "mine", namespace, change)
 
 
 async def test_what_belongs_to_a_session_goes_with_it(

@@ -66,6 +66,55 @@ async def test_it_touches_nothing_that_is_not_its_own(
             await operator.delete(resource, "one", namespace)
 
 
+@pytest.mark.parametrize("state", ["Closed", "Cancelled", "Failed"])
+async def test_it_deletes_a_task_of_a_person_that_has_ended(
+    operator: Client, admin: Client, namespace: str, state: str
+) -> None:
+    await admin.create(TASKS, valid("Task", namespace))
+    await _move(operator, namespace, state)
+
+    await operator.delete(TASKS, "one", namespace)
+
+
+async def test_it_deletes_no_task_that_has_not_ended(
+    operator: Client, admin: Client, namespace: str
+) -> None:
+    await admin.create(TASKS, valid("Task", namespace))
+    await _move(operator, namespace, "Open")
+
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.delete(TASKS, "one", namespace)
+
+
+async def test_it_deletes_no_task_that_has_an_owner(
+    operator: Client, admin: Client, namespace: str
+) -> None:
+    owner = await admin.create(CONFIG_MAPS, mine(namespace, data={"a": "b"}))
+    task, uid = valid("Task", namespace), owner["metadata"]["uid"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "one", "uid": uid}
+    task["metadata"]["ownerReferences"] = [reference]
+    await admin.create(TASKS, task)
+    await _move(operator, namespace, "Cancelled")
+
+    with pytest.raises(Forbidden, match=POLICY + "its own labels only"):
+        await operator.delete(TASKS, "one", namespace)
+
+
+_WAYS = {
+    "Open": ("Open",),
+    "Cancelled": ("Open", "Cancelled"),
+    "Failed": ("Open", "Claimed", "InProgress", "Failed"),
+    "Closed": ("Open", "Claimed", "InProgress", "Done", "Closed"),
+}
+
+
+async def _move(operator: Client, namespace: str, state: str) -> None:
+    """Brings the Task there by the moves that the rules allow."""
+    for step in _WAYS[state]:
+        status = {"status": {"state": step, "observedGeneration": 1}}
+        await operator.patch(TASKS, "one", namespace, status, subresource="status")
+
+
 def _of_the_pod(**fields: Any) -> Change:
     return lambda pod: pod.update(fields)
 

@@ -34,6 +34,7 @@ CALLS: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("release", 1): ("patch", "get"),
     ("set_spec", 1): ("patch",),
     ("delete", 1): ("delete",),
+    ("delete_unchanged", 1): ("delete",),
     ("status", 1): ("patch/status",),
     # Of the engine.
     ("Delete", 0): ("delete",),
@@ -153,7 +154,7 @@ def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools)
         ("delete", "configmaps"),
         ("create", "pods"),
         ("delete", "pods"),
-        ("delete", "tasks.bernstein.dev"),
+        ("delete", "agentsessions.bernstein.dev"),
         ("create", "pods/exec"),
         ("get", "pods/exec"),
         ("list", "pods/log"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bernstein.api.pod import Failure, dump
 from bernstein.kube.resource import CONFIG_MAPS, JOBS
-from tests.control_plane.controllers.kubelet import Pod, run, waits
+from tests.control_plane.controllers.kubelet import Pod, ends, exited, run
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, queued, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
@@ -128,8 +129,8 @@ _SEVERAL = {"project": 5, "scheduler": 5, "plan": 10, "task": 35, "agentsession"
 
 async def _one_of_every_kind_of_rest(world: World) -> None:
     """Closed, at work, waiting for each other, held, stalled, suspended, invalid."""
-    missing = "couldn't find key password in Secret team/git-read"
-    world.kubelet.on("held-s1", waits("agent", "CreateContainerConfigError", missing))
+    refused = dump(Failure("RepositoryAuthFailed", "git-read was refused"))
+    world.kubelet.on("held-s1", ends("Failed", checkout=exited(1, refused)))
     world.kubelet.on("working-*", run)
     await world.start()
     await world.task("closed")
@@ -149,7 +150,7 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
     await world.until(TASKS, "overlapping", lambda t: queued(t) == "FileOverlap")
     await world.until(TASKS, "dependent", lambda t: queued(t) == "DependencyPending")
     await world.task("held")
-    await world.stalled(TASKS, "held", "SecretNotFound")
+    await world.stalled(TASKS, "held", "RepositoryAuthFailed")
     await world.until(AGENT_SESSIONS, "held-s1", lambda s: s["status"].get("state") == "Dead")
     await world.gone(JOBS, "held-s1")
     await world.until(PROJECTS, "default", lambda p: p["status"]["running"] == 1)
@@ -165,3 +166,20 @@ async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World
     assert prompt["immutable"] is True
     assert "Write it down." in prompt["data"]["prompt.md"]
     assert "- new.py" in prompt["data"]["prompt.md"]
+
+
+async def test_every_job_of_a_plan_says_which_plan_task_and_session_it_is_for(
+    world: World,
+) -> None:
+    await world.project()
+    await world.start()
+    await world.plan("shop", [stage("a", "one")])
+    await world.until(PLANS, "shop", lambda p: p["status"]["phase"] == "Succeeded")
+
+    for name, job in (await world.all(JOBS)).items():
+        own = job["metadata"]["labels"]
+        assert own == job["spec"]["template"]["metadata"]["labels"] | own, name
+        assert own["bernstein.dev/plan"] == "shop", name
+        if name.startswith("shop-a-one"):
+            assert own["bernstein.dev/task"] == "shop-a-one", name
+            assert own["bernstein.dev/session"] == "shop-a-one-s1", name

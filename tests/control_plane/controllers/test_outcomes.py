@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from bernstein.api.pod import Failure, Usage, dump
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, Retry, policy
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource, is_deleting
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import (
@@ -188,8 +189,10 @@ async def test_what_an_administrator_must_mend_is_tried_once_and_told(
     assert state_of(task) == "Open"
     held = datetime.fromisoformat(task["status"]["history"][-1]["time"])
     wait = datetime.fromisoformat(task["status"]["waiting"]["until"]) - held
-    assert 280 < wait.total_seconds() <= 300
+    soon = policy(reason).retry is Retry.SOON
+    assert 0 < wait.total_seconds() <= (SOON_SECONDS if soon else PROBE_SECONDS)
     assert f"'{name}'" in other["status"]["waiting"]["message"]
+    assert named in condition(other, "Stalled")["message"]
     assert await world.sessions() == [f"{name}-s1"]
     await world.change(PROJECTS, "default", limits={"maxAgents": 7})
     await world.task_in("one", "Closed")

@@ -95,6 +95,8 @@ async def test_the_second_takes_over_when_the_first_is_killed(
     await world.until(AGENT_SESSIONS, "one-s1", lambda s: s["status"].get("job"))
     assert second.writes == []
     assert not replica.engine.elector.leading
+    exported = {family.name for family in replica.metrics.registry.collect()}
+    assert "bernstein_tasks" not in exported
     # A line is written after the write that it is about.
     log = tmp_path / "log"
     await eventually(lambda: len(_moves(log, "task")) == 2 and _moves(log, "session"))
@@ -103,6 +105,9 @@ async def test_the_second_takes_over_when_the_first_is_killed(
     _moves_are_logged(log, await world.get(TASKS, "one"))
     free.set()
     await world.task_in("one", "Closed")
+    closed = {"namespace": world.namespace, "state": "Closed"}
+    read = replica.metrics.registry.get_sample_value
+    await eventually(lambda: read("bernstein_tasks", closed) == 1)
     assert await holder(world) != before
     assert await world.sessions() == ["one-s1"]
     assert len(world.kubelet.remote.landed) == 1

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import (
+    EVENTS,
     JOBS,
     PODS,
     Key,
@@ -18,7 +19,6 @@ from bernstein.kube.resource import (
     key_of,
     uid_of,
 )
-from bernstein.resources import CORE_EVENTS
 from tests.model.cluster.store import ENDED, Store, copy, stamp
 from tests.model.dice import Dice
 
@@ -115,7 +115,10 @@ class JobController:
             "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
             "finalizers": [*meta.get("finalizers", ()), TRACKING],
         }
-        meta["labels"] |= {"batch.kubernetes.io/job-name": key.name}
+        meta["labels"] |= {
+            "batch.kubernetes.io/job-name": key.name,
+            "batch.kubernetes.io/controller-uid": uid,
+        }
         pod = self._store.create(PODS, {"metadata": meta, "spec": template["spec"]})
         self._store.set_status(PODS, key_of(pod), {"phase": "Pending"})
         started = {"startTime": stamp(self._store.now()), "active": 1}
@@ -124,7 +127,7 @@ class JobController:
 
     def _tell_refused(self, job: Object) -> None:
         self._store.create(
-            CORE_EVENTS,
+            EVENTS,
             {
                 "metadata": {"generateName": f"{key_of(job).name}."},
                 "involvedObject": {"kind": "Job", "uid": uid_of(job)},

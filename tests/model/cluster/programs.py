@@ -254,7 +254,8 @@ class Programs:
         config, remote = run.config(run.role), self.remote
         match run.role:
             case "begin":
-                return remote.begin(RunBegin(run.job, config["target"], config["integration"]))
+                wanted = {n: config[n] for n in ("target", "integration", "again")}
+                return remote.begin(RunBegin(job=run.job, **wanted))
             case "prepare":
                 wanted = {n: config[n] for n in ("ref", "sha", "onto", "candidate", "merge")}
                 message = config["commit"]["message"]

@@ -20,6 +20,7 @@ from bernstein.api.meta import GROUP
 from bernstein.kube.errors import ApiError, api_error
 from bernstein.kube.resource import (
     CONFIG_MAPS,
+    EVENTS,
     JOBS,
     LEASES,
     NETWORK_POLICIES,
@@ -32,7 +33,7 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
-from bernstein.resources import CORE_EVENTS, PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.loop import START
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
@@ -48,7 +49,7 @@ KEPT = (
     CONFIG_MAPS,
     NETWORK_POLICIES,
     LEASES,
-    CORE_EVENTS,
+    EVENTS,
 )
 ENDED = ("Succeeded", "Failed")
 
@@ -225,11 +226,14 @@ class Store:
         *,
         propagation: str = "Background",
         uid: str | None = None,
+        version: str | None = None,
         grace_seconds: int | None = None,
     ) -> None:
         live = self._live(resource, key)
         if uid is not None and uid_of(live) != uid:
             raise refused(409, "Conflict", "the uid does not match")
+        if version and live["metadata"]["resourceVersion"] != version:
+            raise refused(409, "Conflict", "the resourceVersion does not match")
         if propagation == "Orphan":
             self.admit_orphans()
         new = copy(live)

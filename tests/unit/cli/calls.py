@@ -68,7 +68,7 @@ def needs_a_kubeconfig(runner: CliRunner, tmp_path: Path, *arguments: str) -> No
 
     assert result.exit_code == 1
     first, second = result.stderr.splitlines()[-2:]
-    assert first.startswith("Error: cannot use the kubeconfig: ")
+    assert first.startswith(f"Error: cannot use the kubeconfig '{nowhere}': ")
     assert second == "  check --kubeconfig, --context or KUBECONFIG"
 
 

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.follow import follow, is_over, succeeded
 from bernstein.cli.output.views import LineView
+from bernstein.core.plans.standstill import watch
 from bernstein.kube.client import Client
 from bernstein.resources import TASKS
 from tests.unit.cli.scenes import condition, name, plan, task, terminal
+from tests.unit.core import objects
+from tests.unit.core.objects import plan_snapshot
 from tests.unit.kube.apiserver import ApiServer
 
 STALLED = condition("Stalled", "True", "BudgetExceeded")
@@ -35,6 +39,37 @@ def test_a_plan_is_watched_until_it_ended_or_waits_for_a_person(
     status: dict[str, Any], over: bool
 ) -> None:
     assert is_over(plan(**status)) is over
+
+
+def trying(state: str = "Claimed") -> Task:
+    """Its session tries whether what it needs a person for is mended."""
+    waiting = {
+        "reason": "SecretNotFound",
+        "message": "no secret",
+        "since": "2030-01-01T12:00:00Z",
+        "needsPerson": True,
+        "tried": {"reason": "SecretNotFound", "generation": 1},
+    }
+    return task(0, state=state, waiting=waiting)
+
+
+def test_a_session_that_only_tries_whether_it_is_mended_keeps_nobody_watching() -> None:
+    stalled = plan(conditions=[STALLED], counts=RESTING | {"running": 1})
+    both = plan(conditions=[STALLED], counts=RESTING | {"running": 2})
+
+    assert is_over(stalled, [trying()])
+    assert not is_over(both, [trying(), task(1, state="InProgress")])
+
+
+@pytest.mark.parametrize("reason", ["GateErrored", "MergeConflict"])
+def test_a_plan_whose_task_is_done_and_stalled_is_watched_no_more(reason: str) -> None:
+    waiting = {"reason": reason, "message": "because", "since": "2030-01-01T12:00:00Z"}
+    done = task(0, state="Done", waiting=waiting | {"needsPerson": True})
+    seen = plan(phase="Running", conditions=[])
+
+    found = watch(plan_snapshot(seen, done), seen.status, objects.NOW)
+
+    assert is_over(plan(waiting=found.waiting, counts=RESTING | {"verifying": 1}), [done])
 
 
 def test_only_the_succeeded_condition_is_success() -> None:

@@ -16,7 +16,13 @@ from bernstein.kube.errors import Forbidden
 from bernstein.kube.lease import Fence
 from bernstein.kube.resource import LEASES
 from bernstein.observe.metrics import Metrics
-from tests.background import Background
+from bernstein.observe.series import PLANS as PLANS_NOW
+from bernstein.observe.series import SESSIONS as SESSIONS_NOW
+from bernstein.observe.series import STALLED
+from bernstein.observe.series import TASKS as TASKS_NOW
+from bernstein.resources import TASKS
+from tests.background import Background, eventually
+from tests.unit.kube.apiserver import ApiServer
 
 
 def test_every_controller_that_has_a_folder_is_in_the_list() -> None:
@@ -95,3 +101,25 @@ async def test_the_lease_lasts_as_long_as_it_is_told_to(client: Client) -> None:
     await engine.elector.run(look, stop=stop)
 
     assert stop.is_set()
+
+
+async def test_a_standby_exports_none_of_what_the_leader_counts(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    api.put(TASKS, "one", "team", spec={"title": "t"}, status={"state": "Closed"})
+    counted = {"namespace": "team", "state": "Closed"}
+
+    async def replica(name: str) -> Metrics:
+        metrics = Metrics(process=False)
+        settings = OperatorSettings(image="b:1")
+        engine = Engine(client, namespace="b", settings=settings, metrics=metrics, identity=name)
+        background.start(engine.run(asyncio.Event()))
+        await asyncio.gather(*(informer.synced() for informer in engine.caches.informers))
+        return metrics
+
+    leader = (await replica("first")).registry
+    await eventually(lambda: leader.get_sample_value("bernstein_tasks", counted) == 1)
+    standby = (await replica("second")).registry
+
+    exported = {family.name for family in standby.collect()}
+    assert not exported & {entry.name for entry in (TASKS_NOW, SESSIONS_NOW, PLANS_NOW, STALLED)}

@@ -46,7 +46,7 @@ def put_job(api: ApiServer, **status: Any) -> Object:
 
 def put_pod(api: ApiServer, job: Object, phase: str = "Running") -> Object:
     owner = {"uid": job["metadata"]["uid"], "kind": "Job", "name": "work-s1", "controller": True}
-    own = OURS | {labels.JOB_NAME: "work-s1"}
+    own = OURS | {labels.JOB_NAME: "work-s1", labels.JOB_UID: job["metadata"]["uid"]}
     meta = {"labels": own, "ownerReferences": [owner], "creationTimestamp": NOW.isoformat()}
     began = {"running": {"startedAt": NOW.isoformat()}}
     status = {"phase": phase, "containerStatuses": [{"name": "agent", "state": began}]}
@@ -104,6 +104,25 @@ async def test_the_pod_of_a_job_that_is_gone_is_still_looked_at(
     await shown(pods, pod)
 
     assert await state(views) is State.RUNNING
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{}, {labels.JOB_NAME: "another"}, {labels.JOB_UID: "another"}],
+    ids=["nothing", "name", "uid"],
+)
+async def test_a_pod_that_the_job_controller_did_not_make_for_the_job_tells_nothing_of_it(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer, said: dict[str, str]
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    forged = put_pod(api, job, phase="Succeeded")
+    made = forged["metadata"]["labels"]
+    own = made | said if said else OURS
+    await shown(pods, api.put(PODS, "work-s1-x", metadata=forged["metadata"] | {"labels": own}))
+
+    found = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert found.pod is None
 
 
 async def test_how_a_pod_ended_is_known_after_it_was_deleted(

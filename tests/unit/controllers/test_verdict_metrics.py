@@ -54,13 +54,13 @@ def test_verdicts_of_a_task_are_counted_by_gate_and_by_type_of_signal() -> None:
 
     told = of_a_task(TaskStatus(), new)
 
-    assert told == {"lint Passed": 1, "test_passes Failed": 1, "team first rejected": 1}
+    assert told == {"team lint Passed": 1, "team test_passes Failed": 1, "team first rejected": 1}
 
 
 def test_a_plan_as_a_whole_is_no_first_attempt() -> None:
     new = PlanStatus(verification=judged(gate("lint")))
 
-    assert of_a_plan(PlanStatus(), new) == {"lint Passed": 1, "team plan passed": 1}
+    assert of_a_plan(PlanStatus(), new) == {"team lint Passed": 1, "team plan passed": 1}
 
 
 def test_verdicts_that_stood_before_are_not_counted_again() -> None:

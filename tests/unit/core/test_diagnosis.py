@@ -111,8 +111,8 @@ def test_a_pod_that_fits_nowhere_has_ten_minutes(age: float, reason: str | None)
     assert (found and found.reason) == reason
 
 
-@pytest.mark.parametrize(("age", "reason"), [(9, None), (10, "PodRejected")])
-def test_a_job_without_pods_is_looked_at_after_ten_seconds(age: float, reason: str | None) -> None:
+@pytest.mark.parametrize(("age", "reason"), [(4, None), (5, "PodRejected")])
+def test_a_job_without_pods_is_looked_at_after_five_seconds(age: float, reason: str | None) -> None:
     refused = job("j", age=age, events=({"reason": "FailedCreate", "message": "quota"},))
 
     found = diagnosis.diagnose_waiting(refused, NOW)

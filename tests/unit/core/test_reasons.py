@@ -15,9 +15,9 @@ from bernstein.core.reasons import POLICIES, Retry, policy, remedy_of, seconds_t
 from tests.unit.core.objects import project
 
 TABLE = {
-    "SecretNotFound": (Retry.PROBE, False, "Secret"),
-    "ConfigMapNotFound": (Retry.PROBE, False, "ConfigMap"),
-    "ImagePullFailed": (Retry.PROBE, False, "image pull secret"),
+    "SecretNotFound": (Retry.SOON, False, "Secret"),
+    "ConfigMapNotFound": (Retry.SOON, False, "ConfigMap"),
+    "ImagePullFailed": (Retry.SOON, False, "image pull secret"),
     "RepositoryUnreachable": (Retry.PROBE, False, "url"),
     "RepositoryAuthFailed": (Retry.PROBE, False, "Secret"),
     "RepositoryInvalid": (Retry.PROBE, False, "git fsck"),
@@ -54,10 +54,11 @@ TABLE = {
     "NoPricing": (Retry.PROBE, False, "price"),
     "OperatorTooOld": (Retry.NEVER, False, "version"),
     "InvalidPattern": (Retry.NEVER, False, "Correct the pattern"),
+    "PlanEnded": (Retry.NEVER, False, "Plan of its own"),
     "PlanGone": (Retry.NEVER, False, "Delete"),
-    "ImageUnusable": (Retry.PROBE, False, "non-root"),
+    "ImageUnusable": (Retry.SOON, False, "non-root"),
     "RefNotFound": (Retry.PROBE, False, "branch"),
-    "PodRejected": (Retry.PROBE, False, "quota"),
+    "PodRejected": (Retry.SOON, False, "quota"),
     "InfrastructureError": (Retry.BACK_OFF, False, "log"),
     "SnapshotTooLarge": (Retry.AT_ONCE, True, ".gitignore"),
     "AgentNotStarted": (Retry.PROBE, False, "command"),
@@ -154,7 +155,7 @@ def test_the_table_has_no_other_rows() -> None:
 @pytest.mark.parametrize("reason", POLICIES)
 def test_no_failure_is_tried_again_for_nothing_without_end(reason: str) -> None:
     row = policy(reason)
-    slow = row.retry in (Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE)
+    slow = row.retry in (Retry.SOON, Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE)
 
     assert slow or row.counts or row.capped or reason == "GateErrored"
 
@@ -163,7 +164,7 @@ def test_no_failure_is_tried_again_for_nothing_without_end(reason: str) -> None:
 def test_what_a_person_must_change_is_named(reason: str) -> None:
     row = policy(reason)
 
-    if row.retry in (Retry.PROBE, Retry.MERGE_ALONE):
+    if row.retry in (Retry.SOON, Retry.PROBE, Retry.MERGE_ALONE):
         assert row.remedy.endswith(".")
 
 
@@ -186,8 +187,14 @@ def test_the_provider_says_when_to_come_back_up_to_a_day() -> None:
 
 
 def test_what_only_a_change_outside_can_mend_is_probed_and_a_lost_pod_is_made_anew() -> None:
-    assert seconds_to_wait("SecretNotFound", 1) == reasons.PROBE_SECONDS
+    assert seconds_to_wait("RepositoryAuthFailed", 1) == reasons.PROBE_SECONDS
     assert seconds_to_wait("Disrupted", 3) == 0
+
+
+def test_what_a_new_pod_alone_shows_is_tried_soon_and_later_on_every_minute() -> None:
+    waits = [seconds_to_wait("SecretNotFound", n) for n in (1, 19, 20, 1000)]
+
+    assert waits == [8, 8, 60, 60]
 
 
 CA = {"name": "forge-ca", "key": "ca.crt"}

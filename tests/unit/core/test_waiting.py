@@ -49,6 +49,23 @@ def test_who_needs_a_person_is_told_what_helps() -> None:
     assert waiting.parted(found.waiting.message)[1] == "Choose one of the Project's agents."
 
 
+@pytest.mark.parametrize("remedy", [None, "Mend it."])
+@pytest.mark.parametrize("needs_person", [True, False])
+@pytest.mark.parametrize("text", ["there is none", "a → b → a.", "it is wrong..."])
+def test_what_says_the_same_already_is_known_without_making_it(
+    text: str, needs_person: bool, remedy: str | None
+) -> None:
+    made = waiting.wait("AgentNotFound", text, NOW, needs_person=needs_person, remedy=remedy)
+
+    def same(reason: str, text: str, remedy: str | None) -> bool:
+        return waiting.says(made, reason, text, needs_person=needs_person, remedy=remedy)
+
+    assert same("AgentNotFound", text, remedy)
+    assert not same("ProjectGone", text, remedy)
+    assert not same("AgentNotFound", f"{text} at all", remedy)
+    assert not same("AgentNotFound", text, "Something else.")
+
+
 def test_what_was_tried_stays_known_while_something_else_is_waited_for() -> None:
     held = waiting.held(status(), "SecretNotFound", "no Secret", project(), NOW)
     other = waiting.waits(held, "MaxAgents", "all are at work", NOW)

@@ -242,3 +242,7 @@ def test_fields_of_a_spec_may_be_immutable_until_something_is_true_of_the_object
     }
     with pytest.raises(ValueError, match="typo"):
         immutable_spec_except("typo", spec=Spec, unless="false", remedy="")
+
+
+def test_a_kind_says_what_it_is_for(schema: dict[str, Any]) -> None:
+    assert schema["description"].endswith(".")

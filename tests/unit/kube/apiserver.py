@@ -231,9 +231,9 @@ class ApiServer:
         return self._commit(call.plural, None, obj)
 
     def _delete_requested(self, call: Call, old: Object) -> Object:
-        wanted = (call.body or {}).get("preconditions", {}).get("uid")
-        if wanted and wanted != old["metadata"]["uid"]:
-            raise RefusalError(409, "Conflict", "Precondition failed: UID in precondition")
+        wanted = (call.body or {}).get("preconditions", {})
+        if any(old["metadata"][name] != value for name, value in wanted.items()):
+            raise RefusalError(409, "Conflict", "Precondition failed")
         if old["metadata"].get("finalizers"):
             if "deletionTimestamp" not in old["metadata"]:
                 new = copy.deepcopy(old)

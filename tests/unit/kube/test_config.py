@@ -98,6 +98,18 @@ def test_a_file_that_is_no_kubeconfig_says_so(tmp_path: Path, content: bytes, wo
         ConnectionInfo.from_kubeconfig(str(file))
 
 
+def test_an_error_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "none")
+    with pytest.raises(ConfigError, match=f"kubeconfig '{path}': "):
+        ConnectionInfo.from_kubeconfig(path)
+    monkeypatch.setenv("KUBECONFIG", f"{path}:{path}2")
+    with pytest.raises(ConfigError, match=f"kubeconfig '{path}:{path}2': "):
+        ConnectionInfo.from_kubeconfig()
+    monkeypatch.delenv("KUBECONFIG")
+    with pytest.raises(ConfigError, match=r"kubeconfig '~/\.kube/config': "):
+        ConnectionInfo.from_kubeconfig(None, "no-such-context")
+
+
 def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Is a directory; check --kubeconfig"):
         ConnectionInfo.from_kubeconfig(str(tmp_path))

@@ -1,3 +1,5 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from bernstein.kube.client import Client
@@ -56,10 +58,33 @@ async def test_an_event_names_its_object_and_is_sanitised_and_cut(
     await eventually(lambda: events(api))
     (event,) = events(api)
     assert event["type"] == "Warning"
-    assert event["regarding"]["uid"] == obj["metadata"]["uid"]
-    assert "\x1b" not in event["note"]
-    assert len(event["note"].encode()) <= 1024
-    assert event["note"].endswith("ä…")
+    assert event["involvedObject"]["uid"] == obj["metadata"]["uid"]
+    assert "\x1b" not in event["message"]
+    assert len(event["message"].encode()) <= 1024
+    assert event["message"].endswith("ä…")
+
+
+async def test_an_event_has_the_times_and_the_count_that_readers_look_for(
+    api: ApiServer, client: Client, background: Background, clock: Seconds
+) -> None:
+    begun = datetime(2030, 1, 1, tzinfo=UTC)
+    day = Clock(monotonic=clock, now=lambda: begun + timedelta(seconds=clock.now))
+    recorder = EventRecorder(client, component="c", instance="i", sanitise=str, clock=day)
+    background.start(recorder.run())
+    obj = api.put(WIDGETS, "w")
+    moved(recorder, obj)
+    await eventually(lambda: events(api))
+    (event,) = events(api)
+    assert (event["apiVersion"], event["count"]) == ("v1", 1)
+    assert event["firstTimestamp"] == event["lastTimestamp"] == "2030-01-01T00:00:00Z"
+
+    clock.now = 61.0
+    moved(recorder, obj)
+
+    await eventually(lambda: events(api)[0]["count"] == 2)
+    (event,) = events(api)
+    assert event["firstTimestamp"] == "2030-01-01T00:00:00Z"
+    assert event["lastTimestamp"] == "2030-01-01T00:01:01Z"
 
 
 async def test_repetitions_count_up_one_event_and_seldom_write(
@@ -75,7 +100,7 @@ async def test_repetitions_count_up_one_event_and_seldom_write(
     clock.now = 61.0
     moved(recorder, obj)
     await eventually(lambda: len(api.writes()) == 3)
-    assert events(api)[0]["series"]["count"] == 101
+    assert events(api)[0]["count"] == 101
     clock.now = 1000.0
     moved(recorder, obj)
     await eventually(lambda: len(events(api)) == 3)

@@ -342,6 +342,27 @@ async def test_a_resync_adds_every_key(
     assert api.writes() == []
 
 
+async def test_others_have_their_turn_after_every_key(
+    api: ApiServer, client: Client, widgets: Informer, background: Background
+) -> None:
+    """A reconcile that has nothing to write waits for nothing."""
+    for number in range(50):
+        api.put(WIDGETS, f"w{number}")
+    await widgets.synced()
+    turns = 0
+    ran: list[int] = []
+
+    async def reconcile(_: Key) -> Result:
+        ran.append(turns)
+        return Result()
+
+    background.start(Controller("widgets", reconcile, primary=widgets, workers=1).run())
+    while len(ran) < 50:
+        turns += 1
+        await asyncio.sleep(0)
+    assert len(set(ran)) == 50
+
+
 async def test_a_running_reconcile_may_finish_when_the_controller_stops(
     api: ApiServer, widgets: Informer, background: Background
 ) -> None:

@@ -1,9 +1,11 @@
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from bernstein.kube.observer import Observer
+from bernstein.observe import series
 from bernstein.observe.metrics import Metrics, ServerMetrics
 from bernstein.observe.registry import render
 
@@ -109,22 +111,22 @@ def test_amounts_that_are_not_positive_change_nothing() -> None:
 def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     metrics = Metrics(process=False)
 
-    metrics.job_finished("agent", "succeeded", 42.0)
-    metrics.signal_verdict("path_exists", "Failed")
-    metrics.gate_verdict("no_foo", "Passed")
+    metrics.job_finished("team", "agent", "succeeded", 42.0)
+    metrics.signal_verdict("team", "path_exists", "Failed")
+    metrics.gate_verdict("team", "no_foo", "Passed")
     metrics.verified("team", "first", passed=True)
     metrics.verified("team", "later", passed=False)
     metrics.merge_finished("team", "Task", "Merged")
     metrics.task_moved("team", "Closed")
     metrics.task_closed("team", 300.0)
 
-    job = {"kind": "agent", "result": "succeeded"}
+    job = {"namespace": "team", "kind": "agent", "result": "succeeded"}
     assert value(metrics, "bernstein_job_duration_seconds_sum", **job) == 42.0
-    assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="60.0") == 1
+    assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="45.0") == 1
     assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="30.0") == 0
-    signal = {"type": "path_exists", "verdict": "Failed"}
+    signal = {"namespace": "team", "type": "path_exists", "verdict": "Failed"}
     assert value(metrics, "bernstein_signal_verdicts_total", **signal) == 1
-    gate = {"gate": "no_foo", "verdict": "Passed"}
+    gate = {"namespace": "team", "gate": "no_foo", "verdict": "Passed"}
     assert value(metrics, "bernstein_gate_verdicts_total", **gate) == 1
     first = {"namespace": "team", "attempt": "first", "result": "passed"}
     assert value(metrics, "bernstein_verifications_total", **first) == 1
@@ -151,15 +153,14 @@ def task(namespace: str, state: str | None) -> dict[str, Any]:
 def test_what_exists_is_counted_when_it_is_scraped() -> None:
     metrics = Metrics(process=False)
     tasks = [task("a", "Open"), task("a", "Open"), task("b", "Closed"), task("b", None)]
-    metrics.watch_population(tasks=lambda: tasks, sessions=list, plans=list)
+    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list):
+        assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
+        assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
+        assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
 
-    assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
-    assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
-    assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
-
-    tasks[0] = tasks[1] = task("a", "Claimed")
-    assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 0
-    assert value(metrics, "bernstein_tasks", namespace="a", state="Claimed") == 2
+        tasks[0] = tasks[1] = task("a", "Claimed")
+        assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 0
+        assert value(metrics, "bernstein_tasks", namespace="a", state="Claimed") == 2
 
 
 def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
@@ -168,9 +169,59 @@ def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
         {"metadata": {"namespace": "a"}, "status": {"phase": "Running"}},
         {"metadata": {"namespace": "a"}},
     ]
-    metrics.watch_population(tasks=list, sessions=list, plans=lambda: plans)
-    assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
-    assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
+    with metrics.population(tasks=list, sessions=list, plans=lambda: plans):
+        assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
+        assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
+
+
+def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
+    metrics = Metrics(process=False)
+    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list, "plans": list}
+    gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
+    assert not gauges & {family.name for family in metrics.registry.collect()}
+
+    for _ in range(2):  # it may lead again
+        with metrics.population(**sources):
+            assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 1
+        assert not gauges & {family.name for family in metrics.registry.collect()}
+
+
+def stalled(namespace: str, reason: str, truth: str = "True") -> dict[str, Any]:
+    condition = {"type": "Stalled", "status": truth, "reason": reason}
+    other = {"type": "Reconciling", "status": "True", "reason": "AgentNotFound"}
+    return {"metadata": {"namespace": namespace}, "status": {"conditions": [other, condition]}}
+
+
+def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
+    metrics = Metrics(process=False)
+    tasks = [stalled("a", "SecretNotFound"), stalled("a", "SecretNotFound"), task("a", "Open")]
+    plans = [stalled("a", "TaskFailed"), stalled("a", "TaskFailed", "False")]
+    with metrics.population(tasks=lambda: tasks, sessions=list, plans=lambda: plans):
+        of_tasks = {"namespace": "a", "kind": "Task", "reason": "SecretNotFound"}
+        assert value(metrics, "bernstein_stalled", **of_tasks) == 2
+        of_plans = {"namespace": "a", "kind": "Plan", "reason": "TaskFailed"}
+        assert value(metrics, "bernstein_stalled", **of_plans) == 1
+
+
+def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:
+    metrics = Metrics(process=False)
+    tasks = [stalled("a", f"Forged{number}") for number in range(50)]
+    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list):
+        counted = {"namespace": "a", "kind": "Task", "reason": "other"}
+        assert value(metrics, "bernstein_stalled", **counted) == 50
+        metrics.waited("a", "Task", "Forged", 1.0)
+        assert value(metrics, "bernstein_waited_seconds_count", **counted) == 1
+        metrics.job_finished("a", "forged", "failed", 1.0)
+        job = {"namespace": "a", "kind": "other", "result": "failed"}
+        assert value(metrics, "bernstein_job_duration_seconds_count", **job) == 1
+
+
+def test_what_usually_takes_five_seconds_to_two_minutes_is_told_apart() -> None:
+    for entry in (series.JOB_SECONDS, series.AGENT_END_TO_CLOSED):
+        usual = [bucket for bucket in entry.buckets if 5 <= bucket <= 120]
+        assert len(usual) >= 9, entry.name
+        for lower, upper in pairwise(usual):
+            assert upper <= 2 * lower, entry.name
 
 
 def test_metrics_objects_share_nothing() -> None:
@@ -188,7 +239,7 @@ def test_process_series_come_with_the_process_only() -> None:
 def test_both_exposition_formats_are_served_without_created_samples() -> None:
     metrics = Metrics(process=False)
     metrics.session_started("team", "codex")
-    metrics.job_finished("agent", "failed", 1.0)
+    metrics.job_finished("team", "agent", "failed", 1.0)
 
     plain, plain_type = render(metrics.registry)
     modern, modern_type = render(metrics.registry, "application/openmetrics-text; version=1.0.0")

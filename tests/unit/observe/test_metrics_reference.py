@@ -41,13 +41,13 @@ def test_the_page_names_no_series_that_does_not_exist() -> None:
 
 def test_the_processes_expose_exactly_the_listed_series() -> None:
     operator, server = Metrics(), ServerMetrics()
-    operator.watch_population(tasks=list, sessions=list, plans=list)
-    exposed = {
-        f"{family.name}_total" if family.type == "counter" else family.name
-        for metrics in (operator, server)
-        for family in metrics.registry.collect()
-        if not family.name.startswith(NOT_OURS)
-    }
+    with operator.population(tasks=list, sessions=list, plans=list):
+        exposed = {
+            f"{family.name}_total" if family.type == "counter" else family.name
+            for metrics in (operator, server)
+            for family in metrics.registry.collect()
+            if not family.name.startswith(NOT_OURS)
+        }
     assert exposed == {entry.name for entry in series.ALL}
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
-from tests.unit.upgrade.changes_of_rounds import ROUNDS
-from tests.unit.upgrade.changes_of_scheduling import LEDGER, SCHEDULING, WAITING
+from tests.unit.upgrade.changes_of_rounds import ROUNDS, STANDSTILL
+from tests.unit.upgrade.changes_of_scheduling import (
+    LEDGER,
+    PLURALS,
+    RETENTION,
+    SCHEDULING,
+    WAITING,
+)
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.pins import PINS
 
@@ -423,6 +429,8 @@ CHANGES = (
         _is_judged_first,
     ),
     *LEDGER,
+    *RETENTION,
+    *PLURALS,
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
         "Task",
@@ -430,6 +438,7 @@ CHANGES = (
         _quotes_less,
     ),
     *ROUNDS,
+    *STANDSTILL,
     *SCHEDULING,
     *WAITING,
 )

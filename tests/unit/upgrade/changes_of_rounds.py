@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.unit.upgrade.change import Change
 from tests.unit.upgrade.differences import Pair
+from tests.unit.upgrade.recordings import Object
 
 
 def _counts_from_its_first_round(pair: Pair) -> bool:
@@ -73,5 +74,113 @@ ROUNDS = (
         "Task",
         ("waiting",),
         _never_settles,
+    ),
+)
+
+
+_SOON = ("SecretNotFound", "ConfigMapNotFound", "ImagePullFailed", "ImageUnusable", "PodRejected")
+_TOLD = ("conditions.Reconciling", "conditions.Stalled", "phase", "waiting")
+
+
+def _counts_its_failures(pair: Pair) -> bool:
+    now = pair.today.get("delivery", {})
+    was = pair.recorded.get("delivery", {}).get("failures") or 0
+    return now.get("failures") in (None, was + 1)
+
+
+def _tells_when(pair: Pair) -> bool:
+    was, now = (status.get("waiting", {}).get("reason") for status in (pair.recorded, pair.today))
+    return bool(was == now)
+
+
+def _is_tried_soon(pair: Pair) -> bool:
+    waiting = pair.today.get("waiting", {})
+    return any(reason in str(waiting) for reason in _SOON)
+
+
+def _is_suspended(pair: Pair) -> bool:
+    return bool(pair.today.get("waiting", {}).get("reason") == "Suspended")
+
+
+def _still_needs_a_person(pair: Pair) -> bool:
+    waiting = pair.today.get("waiting", {})
+    return waiting.get("needsPerson") is True and "until" not in waiting
+
+
+def _stands_still(pair: Pair) -> bool:
+    waiting = pair.today.get("waiting", {})
+    return pair.today["phase"] == "Stalled" and waiting.get("needsPerson") is True
+
+
+def _counts_one(pair: Pair) -> bool:
+    was, now = (str(status.get("waiting", {}).get("message")) for status in _both(pair))
+    return was.replace("1 Tasks", "1 Task") == now
+
+
+def _names_its_reason_once(pair: Pair) -> bool:
+    told = (
+        (status["conditions"].get("Stalled") or {"message": "", "reason": ""})
+        for status in _both(pair)
+    )
+    was, now = told
+    return (
+        bool(now["message"])
+        and was["message"].replace(f": {was['reason']}: ", ": ") == (now["message"])
+    )
+
+
+def _both(pair: Pair) -> tuple[Object, Object]:
+    return pair.recorded, pair.today
+
+
+STANDSTILL = (
+    *(
+        Change(
+            f"a landing of a {kind} counts its Jobs that have failed in a row",
+            kind,
+            ("delivery.failures",),
+            _counts_its_failures,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Plan tells when what its Task waits for is tried again",
+        "Plan",
+        ("waiting.until",),
+        _tells_when,
+    ),
+    *(
+        Change(
+            f"what a new pod of a {kind} alone shows is tried again soon, and costs no gate error",
+            kind,
+            ("again", "gateErrors", "verification.firstRound", "waiting"),
+            _is_tried_soon,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change("a suspended Plan has one reason to wait", "Plan", _TOLD, _is_suspended),
+    Change(
+        "a Task that tries again what needs a person says so until it moves",
+        "Task",
+        _TOLD,
+        _still_needs_a_person,
+    ),
+    Change(
+        "a Plan that needs a person is Stalled, also at its beginning and while it tries again",
+        "Plan",
+        _TOLD,
+        _stands_still,
+    ),
+    Change(
+        "what a Task failed for is named once",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _names_its_reason_once,
+    ),
+    Change(
+        "one Task is one Task",
+        "Plan",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _counts_one,
     ),
 )

@@ -220,3 +220,60 @@ WAITING = (
     Change("a Task that is verified asks for its turn at once", "Task", _SAID, _asks),
     Change("who waits for another one to try says for whom", "Task", _SAID, _follows),
 )
+
+
+def _is_kept_for_a_time(pair: Pair) -> bool:
+    """By today's default; the objects of then have no Plan and have ended."""
+    again = [each for each in pair.differences if each.path == "again"]
+    ended = pair.before.get("state") in ("Closed", "Cancelled", "Failed")
+    week = 7 * 86400.0
+    return ended and all(each.recorded is None and 0 < each.today <= week for each in again)
+
+
+RETENTION: tuple[Change, ...] = (
+    Change(
+        "A Task without a Plan is looked at again when its time is over: it is deleted then.",
+        "Task",
+        ("again",),
+        _is_kept_for_a_time,
+    ),
+)
+
+_MESSAGES = (
+    "waiting.message",
+    "conditions.Reconciling.message",
+    "conditions.Stalled.message",
+    "conditions.Succeeded.message",
+    "feedback",
+    "attempts",
+)
+_OF_ONE = {
+    "1 Tasks ": "1 Task ",
+    "1 files changed": "1 file changed",
+    "all 1 agents of the Plan are": "the one agent of the Plan is",
+    "all 1 agents of the Project are": "the one agent of the Project is",
+}
+
+
+def _speaks_of_one(pair: Pair) -> bool:
+    told = [
+        d for d in pair.differences if f"{d.path}.".startswith(tuple(f"{m}." for m in _MESSAGES))
+    ]
+    return any(_of_one(str(d.recorded)) == str(d.today) for d in told)
+
+
+def _of_one(message: str) -> str:
+    for many, one in _OF_ONE.items():
+        message = message.replace(many, one)
+    return message
+
+
+PLURALS: tuple[Change, ...] = tuple(
+    Change(
+        f"a message of a {kind} about one thing does not speak of many",
+        kind,
+        _MESSAGES,
+        _speaks_of_one,
+    )
+    for kind in ("Task", "Plan")
+)

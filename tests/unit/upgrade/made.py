@@ -25,6 +25,7 @@ from tests.unit.upgrade.then import (
     policies_then,
     session_then,
     with_plain_dollars,
+    without_plan,
 )
 
 SETTINGS = OperatorSettings(image="bernstein:1", callback_url="https://bernstein:8052")
@@ -78,13 +79,14 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     spec, name = session.spec, session.metadata.name
     text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     commit = commit_message(snapshot, name, spec.attempt)
+    job = agent_job(session, project, agent, commit, SETTINGS)
     return [
         *(
             stamped(NETWORK_POLICIES, each)
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
-        stamped(JOBS, with_plain_dollars(agent_job(session, project, agent, commit, SETTINGS))),
+        stamped(JOBS, without_plan(with_plain_dollars(job))),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
-from bernstein.core import names
+from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
 
 _REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
@@ -64,3 +64,14 @@ def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
     ]
     pod = template["spec"] | {"containers": containers}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def without_plan(job: dict[str, Any]) -> dict[str, Any]:
+    """An agent's Job as the older code wrote it: only its session told of the Plan."""
+    template = job["spec"]["template"]
+    own = {name: v for name, v in job["metadata"]["labels"].items() if name != labels.PLAN}
+    metadata = template["metadata"] | {"labels": own}
+    return job | {
+        "metadata": job["metadata"] | {"labels": own},
+        "spec": job["spec"] | {"template": template | {"metadata": metadata}},
+    }

@@ -53,6 +53,10 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand("resume", "Lets a suspended Plan go on."),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
+        "doctor",
+        "Looks for what is wrong with the installation and with the Projects of the namespace.",
+    ),
+    Subcommand(
         "completion",
         "Prints a script that completes commands and options in a shell.",
         cluster=False,

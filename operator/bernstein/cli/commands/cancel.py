@@ -12,10 +12,9 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import BY_USER, LONGEST_REASON
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
-from bernstein.cli.follow import is_over
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
-from bernstein.core.fsm import is_final
+from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.serializers import Document, plan_record, task_record, task_status
 from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Resource
@@ -30,6 +29,8 @@ class _Subject:
     name: str
     cancelled: bool
     ended: bool
+    at_work: bool
+    """An agent of it is."""
     state: str
     record: Document
 
@@ -63,7 +64,8 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
             return
         what = f"{subject.resource.kind} '{subject.name}'"
         if asked:
-            terminal.say(f"{what} is being cancelled: its agents get time to save their work")
+            after = ": its agents get time to save their work" if subject.at_work else ""
+            terminal.say(f"{what} is being cancelled{after}")
         elif subject.ended:
             terminal.say(f"{what} has ended already ({subject.state}): nothing changed")
         else:
@@ -124,7 +126,8 @@ def _subject_plan(plan: Plan) -> _Subject:
         PLANS,
         plan.metadata.name,
         cancelled=plan.spec.cancel is not None,
-        ended=is_over(plan) and plan.status.ended_at is not None,
+        ended=plan.status.ended_at is not None,
+        at_work=plan.status.counts.running > 0,
         state=plan.status.phase or "Pending",
         record=plan_record(plan),
     )
@@ -136,6 +139,7 @@ def _subject_task(task: Task) -> _Subject:
         task.metadata.name,
         cancelled=task.spec.cancel is not None,
         ended=is_final(task.status, task.spec.max_retries),
+        at_work=task.status.state in ACTIVE,
         state=task_status(task),
         record=task_record(task),
     )

@@ -64,7 +64,8 @@ def run(
 ) -> None:
     """Runs a plan file in the cluster and shows its progress.
 
-    Ends with 0 when the Plan succeeded, 1 when not, 2 when the plan file or the call is wrong.
+    Ends with 0 when the Plan succeeded, 1 when it did not or stands still, 2 when the plan file or
+    the call is wrong.
     The same file again changes nothing and shows the Plan that exists.
     """
     if (path is None) == (from_plan is None):
@@ -168,7 +169,9 @@ class _Run:
                 return created
         _refuse_other_content(live, plan_object)
         plan = parse_plan(live)
-        state = "has ended" if is_over(plan) else "is running"
+        state = "stands still" if is_over(plan) else "is running"
+        if plan.status.ended_at is not None:
+            state = "has ended"
         self._terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
         return plan
 

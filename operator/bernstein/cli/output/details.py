@@ -45,6 +45,8 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
         terminal.say(f"  {remedy}")
+    if further := notes.goes_on(plan):
+        terminal.say(f"  {further}")
     if not good:
         _tell_whole(terminal, plan)
     tell_tasks(terminal, tasks)
@@ -113,15 +115,16 @@ def tell_task(terminal: Terminal, task: Task) -> None:
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
     terminal.say(f"  {task.spec.title}", "dim")
     for attempt in task.status.attempts:
-        message = f": {line(attempt.message, _SUMMARY)}" if attempt.message else ""
+        first = attempt.message.strip().partition("\n")[0].rstrip(":")
+        said = notes.labelled(attempt.reason, line(first, _SUMMARY)) if first else attempt.reason
         refused = rejection(task, attempt)
-        end = f"{attempt.reason}, then {refused}" if refused else f"{attempt.reason}{message}"
+        end = f"{attempt.reason}, then {refused}" if refused else said
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {end}")
     for check in _verdicts(task):
         _tell_check(terminal, check)
     if stalled := _stalled(task):
         message, remedy = notes.explanation(stalled)
-        terminal.say(f"  {stalled.reason}: {line(message, _SUMMARY)}", "red")
+        terminal.say(f"  {notes.labelled(stalled.reason, line(message, _SUMMARY))}", "red")
         if remedy:
             terminal.say(f"  {remedy}")
 

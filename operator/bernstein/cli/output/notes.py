@@ -5,14 +5,20 @@ from __future__ import annotations
 from datetime import UTC
 
 from bernstein.api.plan import Plan
+from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.core.reasons import policy
+from bernstein.core.reasons import Retry, policy
 from bernstein.core.sanitise import line, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted
 
+_MENDED_FROM_OUTSIDE = (
+    *(Reason.BUDGET_EXCEEDED, Reason.PROJECT_NOT_FOUND, Reason.PROJECT_NOT_READY),
+    *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD, Reason.PLAN_INVALID),
+)
+"""What nothing tries again by itself, because it is seen when it is mended."""
 _LONGEST = 4096
 _LONGEST_NOTE = 200
 SHORT_SHA = 8
@@ -61,7 +67,29 @@ def ending(plan: Plan) -> tuple[str, str]:
     if plan.status.waiting is None or not is_stalled(plan.status):
         return parted(text(message, _LONGEST))[0], ""
     message, remedy = explanation(plan.status.waiting)
-    return f"{reason}: {message}", remedy
+    return labelled(reason, message), remedy
+
+
+def labelled(reason: str, message: str) -> str:
+    """The message with its reason before it, once."""
+    return message if message.startswith(f"{reason}: ") else f"{reason}: {message}"
+
+
+def goes_on(plan: Plan) -> str:
+    """How a Plan that stands still goes on; "" for one that has ended or moves."""
+    waiting = plan.status.waiting
+    if plan.status.ended_at is not None or waiting is None or not is_stalled(plan.status):
+        return ""
+    row = policy(waiting.reason)
+    if row.retry is Retry.NEVER and waiting.reason not in _MENDED_FROM_OUTSIDE:
+        return ""
+    again = "it is tried again by itself, and at once when the Project changes"
+    if waiting.until is not None:
+        moment = f"{waiting.until.astimezone(UTC):%H:%M:%S} UTC"
+        again = f"it is tried again at {moment}, and at once when the Project changes"
+    if row.retry is Retry.NEVER:
+        again = "there is nothing to run again"
+    return f"It stands still, and goes on by itself once that is mended: {again}."
 
 
 def explanation(waiting: Waiting) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from bernstein.cli.plan_source import PlanFile
 from bernstein.core.plans.estimate import beyond_budget
 from bernstein.core.plans.field_errors import FieldError
 from bernstein.core.serializers import Document, estimate_record
+from bernstein.core.words import count
 
 _SHOWN = 50
 
@@ -28,7 +29,7 @@ def refuse(terminal: Terminal, file: PlanFile, errors: tuple[FieldError, ...]) -
         terminal.complain(f"✗ {error.located}", "red")
     if len(errors) > _SHOWN:
         terminal.complain(f"… and {len(errors) - _SHOWN} more")
-    terminal.complain(f"{file.name}: {_count(len(errors), 'problem')}")
+    terminal.complain(f"{file.name}: {count(len(errors), 'problem')}")
     if terminal.json:
         terminal.answer(_record(errors, warnings))
 
@@ -37,7 +38,7 @@ def tell_checked(terminal: Terminal, checked: Sequence[Checked]) -> None:
     """A line for each file, and below it what is wrong; with `--json` all is the answer."""
     for each in checked:
         mark, style = ("✗", "red") if each.errors else ("✓", "green")
-        what = _count(len(each.errors), "problem") if each.errors else ", ".join(each.contents)
+        what = count(len(each.errors), "problem") if each.errors else ", ".join(each.contents)
         tell = terminal.complain if each.errors else terminal.say
         tell(f"{mark} {each.name}: {what}", style)
         for error in each.errors[:_SHOWN]:
@@ -66,9 +67,14 @@ def valid_record(guess: Estimate, warnings: tuple[FieldError, ...]) -> Document:
 def _record(errors: tuple[FieldError, ...], warnings: tuple[FieldError, ...]) -> Document:
     return {
         "valid": not errors,
-        "errors": [{"path": p.path, "message": p.message} for p in errors],
-        "warnings": [{"path": p.path, "message": p.message} for p in warnings],
+        "errors": [_entry(each) for each in errors],
+        "warnings": [_entry(each) for each in warnings],
     }
+
+
+def _entry(error: FieldError) -> Document:
+    entry = {"path": error.path, "message": error.message}
+    return entry | {"document": error.within} if error.within else entry
 
 
 def tell_warnings(terminal: Terminal, file: PlanFile, guess: Estimate) -> tuple[FieldError, ...]:
@@ -86,7 +92,7 @@ def _tell(terminal: Terminal, warnings: Iterable[FieldError]) -> None:
 def summary(spec: PlanSpec, guess: Estimate) -> str:
     """One line: size, time and money."""
     steps = sum(len(stage.steps) for stage in spec.stages)
-    size = f"{_count(len(spec.stages), 'stage')}, {_count(steps, 'step')}"
+    size = f"{count(len(spec.stages), 'stage')}, {count(steps, 'step')}"
     cost = f", about ${float(guess.cost_usd):.2f}" if guess.cost_usd else ""
     budget = f" of a budget of ${float(spec.budget):.2f}" if cost and spec.budget else ""
     return f"{size}, about {_minutes(guess.minutes)}{cost}{budget}"
@@ -95,7 +101,3 @@ def summary(spec: PlanSpec, guess: Estimate) -> str:
 def _minutes(number: int) -> str:
     hours, rest = divmod(number, 60)
     return f"{hours} h {rest:02} min" if hours else f"{rest} min"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

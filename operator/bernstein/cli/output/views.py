@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -15,9 +15,14 @@ from rich.text import Text
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
+from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes, tables
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core.sanitise import text
+
+_LONGEST = 1200
+_ROWS = 12
+"""Lines of what was printed that are shown."""
 
 
 class View(Protocol):
@@ -86,23 +91,35 @@ class LineView:
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._moves: set[tuple[str, datetime, str]] = set()
-        self._latest: dict[str, str] = {}
+        self._latest: dict[str, Hashable] = {}
 
     def update(
         self, plan: Plan, tasks: Sequence[Task], progress: Mapping[str, str], trouble: str
     ) -> None:
         del progress  # it changes too often for a log
-        message = notes.ending(plan)[0]
-        detail = f": {message}" if message else ""
-        self._once("plan", f"{'plan':<12}{plan.status.phase or 'Pending'}{detail}")
         new = [(move, task) for task in tasks for move in self._new_moves(task)]
         for move, task in sorted(new, key=lambda pair: pair[0].time):
+            self._latest.pop(task.metadata.name, None)
             self._say(move.time, _sentence(move, task))
         for task in tasks:
             waiting = task.status.waiting
-            told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}" if waiting else ""
-            self._once(task.metadata.name, told)
-        self._once("trouble", trouble)
+            if waiting is not None:
+                told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
+                self._once(task.metadata.name, told, _cause(waiting))
+        self._tell_plan(plan)
+        self._once("trouble", trouble, trouble)
+
+    def _tell_plan(self, plan: Plan) -> None:
+        """Its phase, and what it needs a person for; what its Tasks wait for these say themselves.
+
+        After the moves of Tasks: it follows from them.
+        """
+        phase, waiting = plan.status.phase or "Pending", plan.status.waiting
+        message = notes.ending(plan)[0]
+        detail = f": {message}" if message else ""
+        stalls = waiting is not None and waiting.needs_person
+        about = (phase, _cause(waiting) if waiting is not None and stalls else None)
+        self._once("plan", f"{'plan':<12}{phase}{detail}", about)
 
     def _new_moves(self, task: Task) -> list[Move]:
         keys = {(task.metadata.name, m.time, m.to_state): m for m in task.status.history}
@@ -110,16 +127,22 @@ class LineView:
         self._moves |= keys.keys()
         return new
 
-    def _once(self, about: str, message: str) -> None:
-        """Writes the message unless it was the last one about the same thing; "" is no message."""
-        if self._latest.get(about, "") != message:
-            self._latest[about] = message
+    def _once(self, about: str, message: str, same: Hashable) -> None:
+        """Writes the message unless the last one about the same thing had the same meaning; "" is
+        no message."""
+        if self._latest.get(about, "") != same:
+            self._latest[about] = same
             if message:
                 self._say(datetime.now(UTC), message)
 
     def _say(self, moment: datetime, message: str) -> None:
-        one_line = text(message, 400).replace("\n", " ")
-        self._terminal.say(f"{moment.astimezone():%H:%M:%S}  {one_line}")
+        """The first line with the time; what was printed stands below it, line by line."""
+        first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
+        self._terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
+        for row in more[:_ROWS]:
+            self._terminal.say(f"{'':<10}{row}")
+        if len(more) > _ROWS:
+            self._terminal.say(f"{'':<10}…")
 
     def __enter__(self) -> Self:
         return self
@@ -131,6 +154,12 @@ class LineView:
         traceback: TracebackType | None,
     ) -> None:
         return None
+
+
+def _cause(waiting: Waiting) -> Hashable:
+    """What makes one waiting another than the one before: not when it is tried again, and of what
+    passes by itself not for whom it waits."""
+    return waiting.reason, notes.explanation(waiting)[0] if waiting.needs_person else ""
 
 
 def _sentence(move: Move, task: Task) -> str:

@@ -21,7 +21,7 @@ from bernstein.api.session import AgentSession
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels, owners
+from bernstein.core import labels, names, owners
 from bernstein.resources import SESSIONS
 
 LAUNCHER = "/usr/local/lib/bernstein/launcher"
@@ -82,7 +82,8 @@ def agent_job(
         deadline=session.spec.timeout_seconds,
         grace=pod.GRACE_SECONDS,
     )
-    return pod.job(
+    plan = session.spec.plan_ref
+    job = pod.job(
         project,
         name=meta.name,
         namespace=meta.namespace,
@@ -95,6 +96,7 @@ def agent_job(
         pod=spec,
         finalizers=[labels.FINALIZER],
     )
+    return pod.also_for(job, {labels.PLAN: names.label_value(plan.name)} if plan else {})
 
 
 def _volumes(session: AgentSession, agent: Agent) -> list[Object]:

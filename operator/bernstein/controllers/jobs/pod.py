@@ -20,8 +20,6 @@ UID = 1000
 files of mode 0600."""
 PUSHER_UID = 1001
 GRACE_SECONDS = 120
-KEEP_SECONDS = 3600
-"""How long a finished Job stays for people who read logs; no verdict needs it."""
 BACKSTOP_SECONDS = 600
 """How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
@@ -58,6 +56,19 @@ def owner_label(owner: Object) -> dict[str, str]:
     return {label: names.bounded(owner["name"])}
 
 
+def also_for(job: Object, values: Mapping[str, str]) -> Object:
+    """The Job with these labels besides its own, on it and on its pod.
+
+    They say for people what it is for. Nothing is decided by them: Jobs that an older release has
+    made lack them.
+    """
+    own, template = job["metadata"]["labels"], job["spec"]["template"]
+    everywhere = {**own, **{label: value for label, value in values.items() if label not in own}}
+    template = {**template, "metadata": {**template["metadata"], "labels": everywhere}}
+    metadata = {**job["metadata"], "labels": everywhere}
+    return {**job, "metadata": metadata, "spec": {**job["spec"], "template": template}}
+
+
 def job(
     project: Project,
     *,
@@ -86,7 +97,7 @@ def job(
         "completions": 1,
         "parallelism": 1,
         "activeDeadlineSeconds": pod["activeDeadlineSeconds"] + BACKSTOP_SECONDS,
-        "ttlSecondsAfterFinished": KEEP_SECONDS,
+        "ttlSecondsAfterFinished": project.spec.retention.pods_seconds,
         "podFailurePolicy": _FAIL_WHEN_DISRUPTED,
         "template": template,
     }

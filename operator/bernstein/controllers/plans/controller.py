@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
-from bernstein.controllers import job_actions, name_conflicts, stalls, verdict_metrics
+from bernstein.controllers import job_actions, name_conflicts, stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
@@ -55,6 +55,7 @@ class PlanController(KindController):
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
+            wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
         return Result(again)
 
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
@@ -102,7 +103,7 @@ class PlanController(KindController):
                 message=f"{old.phase or 'New'} -> {new.phase}, {done}",
                 action="Move",
             )
-        stalls.tell(self._writer, "plan", obj, old, new, uid=uid)
+        stalls.tell(self._writer, "plan", obj, old, new, judged=new.verification, uid=uid)
 
 
 def _owner_uid(task: Object) -> str | None:

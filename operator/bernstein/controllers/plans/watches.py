@@ -37,7 +37,15 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
     yield Watch(caches.jobs, controller_key(PLANS))
-    yield Watch(caches.pods, label_key(labels.PLAN))
+    yield Watch(caches.pods, of_own_pod)
+
+
+_PLAN_OF_POD = label_key(labels.PLAN)
+
+
+def of_own_pod(pod: Object) -> Collection[Key]:
+    """The Plan of a pod of its own Jobs; those of its Tasks name the Plan for people only."""
+    return () if labels.TASK in pod["metadata"]["labels"] else _PLAN_OF_POD(pod)
 
 
 def plan_of(session: Object) -> Collection[Key]:

@@ -27,9 +27,6 @@ from bernstein.resources import TASKS
 
 log = logging.logger(__name__)
 
-WAITS_AT_ONCE = 200
-"""So many Tasks are told why they wait, before it is looked again who may start by then."""
-
 REFUSED_SECONDS = 30.0
 """Until a Task is tried again that the API server does not take."""
 
@@ -59,8 +56,7 @@ class SchedulerController(KindController):
             return Result()
         decided = schedule(snapshot, now)
         # The objects that were read: after an await there may be newer ones.
-        now_written = (*decided.moves, *decided.waits[:WAITS_AT_ONCE])
-        writes = [self._write(task, status) for task, status in now_written]
+        writes = [self._write(task, status) for task, status in (*decided.moves, *decided.waits)]
         overtaken: Conflict | None = None
         again = decided.again
         for write in writes:
@@ -76,7 +72,7 @@ class SchedulerController(KindController):
                 again = min(again or REFUSED_SECONDS, REFUSED_SECONDS)
         if overtaken is not None:
             raise overtaken
-        return Result(0.0 if len(decided.waits) > WAITS_AT_ONCE else again)
+        return Result(0.0 if decided.more else again)
 
     def _write(self, task: Task, status: TaskStatus) -> _Write:
         meta = task.metadata

@@ -8,6 +8,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.controllers.wiring import Watch
+from bernstein.core.scheduling import expressions
 from bernstein.kube.resource import Key, Object, key_of
 
 
@@ -46,6 +47,7 @@ def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
         status.project,
         status.state,
         status.waiting,
+        expressions.is_judged(task, status),
         delivery and (delivery.step, delivery.onto),
     )
 

@@ -14,8 +14,8 @@ from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core import progress
-from bernstein.core.actions import CreateSession, StopSession, TaskAction
+from bernstein.core import labels, names, progress
+from bernstein.core.actions import CreateSession, DeleteTask, StopSession, TaskAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
@@ -59,6 +59,9 @@ class TaskController(KindController):
                 name = session["metadata"]["name"]
                 with job_actions.refusable(SESSIONS, name, key, self._context):
                     await self._writer.create(key, SESSIONS, session)
+            case DeleteTask():
+                # As it was decided about: a person may have had it run again meanwhile.
+                await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}
@@ -67,4 +70,13 @@ class TaskController(KindController):
             case _:
                 meta = snapshot.task.metadata
                 owner = owner_reference(TASKS.kind, meta.name, meta.uid)
-                await job_actions.execute(action, key, snapshot.project, owner, self._context)
+                await job_actions.execute(
+                    action, key, snapshot.project, owner, self._context, _also_for(snapshot)
+                )
+
+
+def _also_for(snapshot: TaskSnapshot) -> dict[str, str]:
+    """Labels of a Job of this Task that name its Plan, and the session whose work it is about."""
+    plan, session = snapshot.plan, snapshot.status.session
+    named = {} if plan is None else {labels.PLAN: names.label_value(plan.metadata.name)}
+    return named if session is None else named | {labels.SESSION: session}

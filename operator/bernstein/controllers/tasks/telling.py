@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import Metadata
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.controllers import stalls, verdict_metrics
+from bernstein.controllers import stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
-from bernstein.kube.resource import Object
+from bernstein.core.verification import findings
+from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
-from bernstein.observe.metrics import Metrics
 
 log = logging.logger(__name__)
+
+_JUDGED = (TaskState.DONE, TaskState.FAILED)
+"""Elsewhere its verdicts are about work of an earlier attempt."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
     """`task`, and `obj` as it is served: before the write."""
     old, meta, plan = task.status, task.metadata, owners.plan_of(task)
-    _count(context.metrics, task, new, now)
+    _count(context, task, new, now)
     if new.state != old.state and new.state is not None:
         context.metrics.task_moved(meta.namespace, new.state)
         last = new.history[-1] if new.history else None
@@ -39,7 +43,7 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
         context.writer.events.record(
             obj,
             reason=str(new.state),
-            message=f"{old.state or 'New'} -> {new.state}: {why}",
+            message=_moved(old, new, why),
             action="Move",
             warning=new.state in (TaskState.FAILED, TaskState.ORPHANED),
         )
@@ -49,6 +53,7 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
         obj,
         old,
         new,
+        judged=new.verification if new.state in _JUDGED else None,
         namespace=meta.namespace,
         name=meta.name,
         uid=meta.uid,
@@ -56,8 +61,15 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
     )
 
 
-def _count(metrics: Metrics, task: Task, new: TaskStatus, now: datetime) -> None:
-    old, meta = task.status, task.metadata
+def _moved(old: TaskStatus, new: TaskStatus, why: str) -> str:
+    judged = (new.verification or old.verification) if old.state is TaskState.DONE else None
+    found = findings.named(judged) if new.state is TaskState.FAILED else ""
+    text = f"{old.state or 'New'} -> {new.state}: {why}"
+    return f"{text}: {found}" if found else text
+
+
+def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:
+    old, meta, metrics = task.status, task.metadata, context.metrics
     verdict_metrics.count(
         metrics,
         meta.namespace,
@@ -67,6 +79,17 @@ def _count(metrics: Metrics, task: Task, new: TaskStatus, now: datetime) -> None
         attempt="first" if new.attempt == 1 else "later",
         signals=task.spec.completion_signals,
     )
-    created = meta.creation_timestamp
-    if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED and created:
-        metrics.task_closed(meta.namespace, (now - created).total_seconds())
+    wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
+    if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED:
+        _count_closed(context, meta, new, now)
+
+
+def _count_closed(context: Context, meta: Metadata, new: TaskStatus, now: datetime) -> None:
+    if meta.creation_timestamp:
+        seconds = (now - meta.creation_timestamp).total_seconds()
+        context.metrics.task_closed(meta.namespace, seconds)
+    session = context.caches.sessions.get(Key(meta.namespace, new.session or ""))
+    ended = session.status.ended_at if session is not None else None
+    if ended is not None:
+        seconds = (now - ended).total_seconds()
+        context.metrics.agent_end_to_closed(meta.namespace, seconds)

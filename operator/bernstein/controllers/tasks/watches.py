@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
+from bernstein.core.tasks import retention
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
@@ -28,11 +30,32 @@ def watches(caches: Caches) -> Iterable[Watch]:
         its = tasks.of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
+    def ended_in(project: Object) -> Collection[Key]:
+        beside = tasks.by_name(key_of(project).namespace).values()
+        return [_key(task) for task in beside if retention.ended_at(task) is not None]
+
     yield Watch(caches.projects.informer, of_project, spec_changed)
+    yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
+    yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.sessions.informer, controller_key(TASKS))
     yield Watch(caches.jobs, controller_key(TASKS))
     yield Watch(caches.pods, label_key(labels.TASK))
+
+
+def upstream_of(task: Object) -> Collection[Key]:
+    """The Tasks that it depends on by name: they may be kept for it."""
+    return [Key(key_of(task).namespace, name) for name in task["spec"].get("dependsOn", ())]
+
+
+def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:
+    return (old and old.spec.retention) != (new and new.spec.retention)
+
+
+def _waits_no_more(old: Task | None, new: Task | None) -> bool:
+    return old is not None and (
+        new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
+    )
 
 
 def _is_kept_back(task: Task) -> bool:

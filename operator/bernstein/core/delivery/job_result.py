@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class AtWork:
+class Unfinished:
     """Its run is not over: it is waited for."""
 
     abandoned: Abandoned | None
@@ -45,11 +45,11 @@ def job_of(
 
 def result_of(
     kind: type[T], job: JobView, program: str, abandoned: Abandoned | None, now: datetime
-) -> T | Diagnosis | AtWork:
+) -> T | Diagnosis | Unfinished:
     """The program's result, or why it left none. `abandoned`: why it was given up, if it was."""
     if not runs.is_over(job, now):
         why = abandoned or _to_abandon(job, now)
-        return AtWork(why, give_up((job,)) if why is not None else ())
+        return Unfinished(why, give_up((job,)) if why is not None else ())
     end = _end_of(job, program, now)
     if isinstance(end, str):
         try:

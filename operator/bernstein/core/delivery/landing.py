@@ -29,7 +29,7 @@ from bernstein.api.waiting import Waiting, WaitReason
 from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare
 from bernstein.core.conditions import Progress, note
-from bernstein.core.delivery.job_result import AtWork, job_of, may_have_landed, result_of
+from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
@@ -271,11 +271,11 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
         )
         return OnItsWay(status, (prepare,))
     result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, now)
-    if isinstance(result, AtWork):
+    if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, result)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
-    delivery = delivery.model_copy(update={"tip": result.base})
+    delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
     surprise = _surprise(landing, result.base)
     if surprise is not None:
         return OnItsWay(_failed(status, delivery, landing, surprise, now))
@@ -305,7 +305,7 @@ def _land(
     if runs.is_fence(job):
         return OnItsWay(forbids(before) or without_turn(status))
     result = result_of(LandResult, job, LAND, delivery.abandoned, now)
-    if isinstance(result, AtWork):
+    if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, result)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
@@ -351,11 +351,11 @@ def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
     return Diagnosis(Reason.INTEGRATION_MOVED, text)
 
 
-def _still_at_work(status: S, delivery: Delivery, at_work: AtWork) -> OnItsWay[S]:
-    if at_work.abandoned != delivery.abandoned:
-        delivery = delivery.model_copy(update={"abandoned": at_work.abandoned})
+def _still_at_work(status: S, delivery: Delivery, run: Unfinished) -> OnItsWay[S]:
+    if run.abandoned != delivery.abandoned:
+        delivery = delivery.model_copy(update={"abandoned": run.abandoned})
         status = status.model_copy(update={"delivery": delivery})
-    return OnItsWay(status, at_work.actions, LOOK_AGAIN_SECONDS)
+    return OnItsWay(status, run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
@@ -379,6 +379,7 @@ def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -
         "tree": commit.tree,
         "tip": tip,
         "landed_at": now,
+        "failures": None,
     }
     return delivery.model_copy(update=update)
 
@@ -413,6 +414,7 @@ def _failed(
     `unsure`: it may have landed, so it stays at Landing until a Job has read the remote.
     """
     refused = problem.reason in (Reason.CREDENTIAL_REFUSED, Reason.BRANCH_PROTECTED)
+    times = (delivery.failures or 0) + 1
     update = {
         "state": "CredentialRefused" if refused else "Pending",
         "step": "Landing" if unsure else None,
@@ -421,6 +423,7 @@ def _failed(
         "message": sanitise(problem.message, MESSAGE),
         "may_have_landed": True if unsure else None,
         "abandoned": None,
+        "failures": times,
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return tried_again(status, problem, landing.project, now)
+    return tried_again(status, problem, landing.project, now, times=times)

@@ -14,7 +14,7 @@ from bernstein.core.reasons import (
     policy,
     seconds_to_wait,
 )
-from bernstein.core.waiting import Waits, held
+from bernstein.core.waiting import Waits, held, tries
 
 
 class Retried(Waits, Protocol):
@@ -34,11 +34,12 @@ def tried_again(
     now: datetime,
     *,
     rest: int | None = None,
+    times: int | None = None,
 ) -> S:
     """A Job that moves refs failed: it is tried again at once, up to the cap, or after a while.
 
     The table of failures says which. `rest`: seconds to wait above the cap, where the table's are
-    too few.
+    too few. `times`: how often it has failed in a row; None: what it waits for tells.
     """
     row = policy(problem.reason)
     failures = status.infrastructure_failures + (1 if row.capped else 0)
@@ -47,6 +48,8 @@ def tried_again(
     status = status.model_copy(update={"infrastructure_failures": capped})
     if row.retry is Retry.AT_ONCE and failures <= MAX_INFRASTRUCTURE_FAILURES:
         return status
+    if row.retry is Retry.SOON:
+        failures = times or tries(status, problem.reason, project)
     wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
     if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
         wait = rest

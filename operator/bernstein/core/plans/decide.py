@@ -12,6 +12,7 @@ from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
+from bernstein.api.waiting import WaitReason
 from bernstein.core import conditions, names, progress, projects
 from bernstein.core.actions import (
     CancelTasks,
@@ -24,7 +25,7 @@ from bernstein.core.actions import (
 from bernstein.core.conditions import note
 from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
-from bernstein.core.delivery.job_result import AtWork, job_of, result_of
+from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
@@ -39,7 +40,16 @@ from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
-from bernstein.core.waiting import goes_on, held, is_held, seconds_left, waits
+from bernstein.core.waiting import (
+    goes_on,
+    is_held,
+    is_mended,
+    is_trying,
+    seconds_left,
+    trying,
+    waits,
+)
+from bernstein.core.words import count
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -141,23 +151,36 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
             return _finish_landing(snapshot, status, now)
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
+    status = _resumed(status, snapshot.project)
     strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
+        if status.delivery is None and status.verification is None and not is_held(status):
+            status = goes_on(status)  # what it said was what its Tasks waited for
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
 
 
 def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
     """Those of its Tasks that were made wait: it has not begun."""
-    return held(_phase(status, "Pending"), Reason.POD_REJECTED, why, project, now)
+    problem = Diagnosis(Reason.POD_REJECTED, why)
+    return tried_again(_phase(status, "Pending"), problem, project, now)
+
+
+def _resumed(status: PlanStatus, project: Project) -> PlanStatus:
+    """The status of a Plan that was suspended; where the Project has changed, that stays known."""
+    waiting = status.waiting
+    if waiting is None or waiting.reason != WaitReason.SUSPENDED or is_mended(waiting, project):
+        return status
+    return goes_on(status)
 
 
 def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> PlanStatus:
     """Work has landed that the Plan knows nothing of: nothing of it is delivered."""
     which = ", ".join(f"'{name}'" for name in strange[:5])
-    text = f"{len(strange)} Tasks are Merged, but not in the Plan's ledger of landings: {which}"
+    how_many = f"{count(len(strange), 'Task')} {'is' if len(strange) == 1 else 'are'}"
+    text = f"{how_many} Merged, but not in the Plan's ledger of landings: {which}"
     stalled = _phase(status, "Stalled")
     return waits(stalled, Reason.UNKNOWN_LANDING, text, now, needs_person=True)
 
@@ -182,31 +205,36 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     seconds = seconds_left(status.waiting, project, now)
     if seconds is not None:
         return PlanDecision(status, (), seconds)
-    number = status.jobs + 1 if is_held(status) else status.jobs
+    number = status.jobs if _is_asked_for(status) else status.jobs + 1
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
     foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
-    status = _phase(goes_on(status).model_copy(update={"jobs": number}), "Starting")
+    status = _phase(trying(status, project).model_copy(update={"jobs": number}), "Starting")
     job = job_of(snapshot.jobs, name, status.abandoned, now)
     if job is None:
         again = number > 0 and not foreign
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
     result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
-    if isinstance(result, AtWork):
+    if isinstance(result, Unfinished):
         status = status.model_copy(update={"abandoned": result.abandoned})
         return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
     status = status.model_copy(update={"abandoned": None})
     if isinstance(result, Diagnosis):
-        status = tried_again(status, result, project, now)
-        if status.waiting is None:
-            status = status.model_copy(update={"jobs": number + 1})
-        return PlanDecision(status)
+        tried = tried_again(status, result, project, now)
+        if tried.waiting is status.waiting:
+            tried = goes_on(tried).model_copy(update={"jobs": number + 1})
+        return PlanDecision(tried)
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
-    status = status.model_copy(update={"integration": begun, "infrastructure_failures": 0})
-    return PlanDecision(_phase(status, "Running"))
+    update = {"integration": begun, "infrastructure_failures": 0}
+    return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
+
+
+def _is_asked_for(status: PlanStatus) -> bool:
+    """Whether the Job of the last number is to make the integration ref; else the next one is."""
+    return is_trying(status) or not is_held(status)
 
 
 def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
@@ -236,7 +264,7 @@ def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[
     job, jobs = partial(names.plan_job, snapshot.plan.metadata.name), snapshot.jobs
     if status.integration is None:
         begin = job(BEGIN, status.jobs)
-        is_asked_for = status.expanded and not is_held(status) and begin not in jobs
+        is_asked_for = status.expanded and _is_asked_for(status) and begin not in jobs
         return (RunFence(begin),) if is_asked_for else ()
     judged, asked = status.verification, None
     if judged is not None and snapshot.project is not None:

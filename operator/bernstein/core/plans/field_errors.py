@@ -42,14 +42,16 @@ class FieldError:
 
     path: str
     message: str
+    within: str = ""
+    """The document that it is in, where a file has several."""
 
     @property
     def located(self) -> str:
         """The message, and the place where the message does not begin with it."""
-        place = self.message.partition(": ")[0]
+        place, before = self.message.partition(": ")[0], f"{self.within}: " if self.within else ""
         if "[" not in self.path or self.path.startswith(place):
-            return self.message
-        return f"{self.message} (at {self.path})"
+            return f"{before}{self.message}"
+        return f"{before}{self.message} (at {self.path})"
 
 
 @dataclass(frozen=True, slots=True)

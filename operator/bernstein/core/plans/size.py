@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from bernstein.api.plan import PlanSpec, Stage
-from bernstein.api.signals import Signal
+from bernstein.api.plan import PlanSpec, Stage, Step
+from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
@@ -37,7 +37,7 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"with its status the plan takes {_mb(plan)}, at most {_mb(PLAN_BYTES)} is possible: "
             "shorten descriptions and names of stages, or make several plans of it",
         )
-    expressions = {signal.contains or "" for signal in asked.values() if signal.regex}
+    expressions = {text for _, step in _steps(spec) for text in expressions_of(step)}
     characters = sum(map(len, expressions))
     if characters > MOST_CHARACTERS:
         yield (
@@ -45,6 +45,14 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             f"its regular expressions have {characters} characters, at most {MOST_CHARACTERS} are "
             "possible: shorten them, let steps share them, or make several plans of it",
         )
+    for place, step in _steps(spec):
+        characters = sum(map(len, expressions_of(step)))
+        if characters > MOST_PATTERN_CHARACTERS:
+            yield (
+                f"{place}.completion_signals",
+                f"its regular expressions have {characters} characters, at most "
+                f"{MOST_PATTERN_CHARACTERS} are possible: shorten them, or make several steps",
+            )
     if len(asked) > MOST_SIGNALS:
         yield (
             "stages",
@@ -61,6 +69,13 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
             "has the plan's constraints and context_files and the names of the stages that it "
             "depends on; shorten these, or make several plans of it",
         )
+
+
+def _steps(spec: PlanSpec) -> Iterator[tuple[str, Step]]:
+    """Each with its place in the plan file."""
+    for s, stage in enumerate(spec.stages):
+        for n, step in enumerate(stage.steps):
+            yield f"stages[{s}].steps[{n}]", step
 
 
 def _signals(spec: PlanSpec) -> Iterator[Signal]:

@@ -13,7 +13,8 @@ from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on, is_kept_back, is_stalled, parted, waits
+from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
+from bernstein.core.words import count
 
 _PASSING = (
     *(reason for reason, passes in PASSES.items() if passes),
@@ -30,14 +31,12 @@ def stopped(snapshot: PlanSnapshot) -> PlanStatus:
 def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a suspended Plan, which is at work until what had begun has ended.
 
-    What it needs a person for, or is to try again, stays as it is.
+    What it has tried itself stays known, and is tried again once it is resumed.
     """
     at_work = ACTIVE | VERIFYING
     if any(t.status.state in at_work and not is_stalled(t.status) for t in snapshot.tasks.values()):
-        return goes_on(status)
-    if is_kept_back(status):
-        return status
-    return waits(status, WaitReason.PLAN_SUSPENDED, "nothing starts until it is resumed", now)
+        return waits(status, WaitReason.SUSPENDED, "what had begun goes on to its end", now)
+    return waits(status, WaitReason.SUSPENDED, RESTS, now)
 
 
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -45,12 +44,13 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     going = [task for task in snapshot.tasks.values() if _moves(task)]
     cause = None if going else _what_stops(snapshot)
     if cause is not None:
-        reason, text, remedy = cause
+        reason, text, remedy, until = cause
         failed = reason == Reason.TASK_FAILED
         ended = now if failed and _is_over(snapshot) else None
         update = {"phase": "Failed" if failed else "Stalled", "ended_at": ended}
         stalled = goes_on(status).model_copy(update=update)
-        return waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
+        stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
+        return _until(stopped, until)
     running = goes_on(status).model_copy(update={"phase": "Running"})
     waiting = [t for t in going or snapshot.tasks.values() if _only_waits(t)]
     if len(waiting) < len(going):
@@ -95,7 +95,16 @@ def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanSta
     if task is None or waiting is None:
         return status
     text, _ = parted(waiting.message)
-    return waits(status, waiting.reason, f"Task '{task.metadata.name}': {text}", now)
+    told = waits(status, waiting.reason, f"Task '{task.metadata.name}': {text}", now)
+    return _until(told, waiting.until)
+
+
+def _until(status: PlanStatus, moment: datetime | None) -> PlanStatus:
+    """The status with the time at which what its Task waits for is tried again."""
+    assert status.waiting is not None
+    return status.model_copy(
+        update={"waiting": status.waiting.model_copy(update={"until": moment})}
+    )
 
 
 def _moves(task: Task) -> bool:
@@ -110,22 +119,26 @@ def _moves(task: Task) -> bool:
     return True
 
 
-def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None] | None:
-    """(reason, message, remedy): why nothing moves; None: Tasks only have to look again."""
+def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None, datetime | None] | None:
+    """(reason, message, remedy, when it is tried again): why nothing moves.
+
+    None: Tasks only have to look again.
+    """
     tasks = list(snapshot.tasks.values())
     failed = [t for t in tasks if failed_for_good(t) or t.status.state is TaskState.CANCELLED]
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
-        return Reason.TASK_FAILED, f"{len(failed)} Tasks ended without result: {which}.", None
+        text = f"{count(len(failed), 'Task')} ended without result: {which}."
+        return Reason.TASK_FAILED, text, None, None
     missing = _missing(snapshot)
     if missing:
         text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
-        return Reason.TASK_FAILED, text, None
+        return Reason.TASK_FAILED, text, None, None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)
-            return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or ""
+            return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or "", stall.until
     return None
 
 

@@ -1,8 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_suspended ─ plan_starting
-        ─ budget_spent ─ price_unknown ─ siblings_at_work ──▶ ready: `starts` decides who starts
+        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended
+        ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
+        ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -17,10 +18,10 @@ from datetime import datetime
 from bernstein import agents
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
-from bernstein.checks import patterns, signals
+from bernstein.checks import signals
 from bernstein.core import projects
 from bernstein.core.money import budget
-from bernstein.core.scheduling import dependencies, siblings
+from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import seconds_left
 
@@ -37,6 +38,8 @@ class Wait:
     """Until it has to be looked at again, whatever happens."""
     remedy: str | None = None
     """For this very case; None: the reason's."""
+    detail: str = ""
+    """More for the message, in words of others; what changes in it alone is not told again."""
     by: Link | None = field(default=None, compare=False)
     """The link that says so; None: the chain let the Task pass."""
 
@@ -98,12 +101,8 @@ def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """No agent is paid for work that no check can judge."""
-    for signal in snapshot.task.spec.completion_signals:
-        problem = patterns.problem(signal.contains) if signal.regex and signal.contains else None
-        if problem is not None:
-            text = f"{signal.contains!r} is no regular expression: {problem}"
-            return Wait(Reason.INVALID_PATTERN, text, needs_person=True)
-    return None
+    problem = expressions.problem_of(snapshot.status)
+    return Wait(Reason.INVALID_PATTERN, problem, needs_person=True) if problem is not None else None
 
 
 def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -118,6 +117,13 @@ def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.plan is None or snapshot.plan.spec.cancel is None:
         return None
     return Wait(WaitReason.PLAN_CANCELLED, "its Plan was cancelled")
+
+
+def plan_ended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """An end is an end: what a Task waited for may come later, by a Task of no Plan."""
+    if snapshot.plan is None or snapshot.plan.status.ended_at is None:
+        return None
+    return Wait(Reason.PLAN_ENDED, "its Plan has ended", needs_person=True)
 
 
 def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -166,12 +172,13 @@ def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
 OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
 """What every Task needs to its end: without Project and Plan nothing says where its work goes."""
 _PROJECT: tuple[Link, ...] = (project_not_ready, agent_missing, operator_too_old, pattern_invalid)
-LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT)
+LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (
     *_PROJECT,
     dependencies_open,
     plan_cancelled,
+    plan_ended,
     plan_suspended,
     plan_starting,
     budget_spent,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -13,13 +13,14 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
 from bernstein.core.fsm import is_final
-from bernstein.core.graph import circle
-from bernstein.core.snapshot import TaskSnapshot, Upstream
+from bernstein.core.graph import Graph, Place, rings
+from bernstein.core.snapshot import Standing, TaskSnapshot, Upstream
 
 _NAMED = 3
 """Tasks that the message names."""
-_EDGES = 5000
-"""Edges that the search for a circle follows at most: it runs with every look at a Task."""
+_SHOWN = 10
+"""Tasks of a circle that the message names."""
+_WAITING = (None, TaskState.OPEN)
 
 
 class Unmet(NamedTuple):
@@ -56,25 +57,23 @@ def _pending(snapshot: TaskSnapshot, groups: list[Upstream]) -> Unmet | None:
     number = sum(len(group.waiting) for group in groups)
     if not number:
         return None
-    names = _circle(snapshot)
-    if names:
-        text = f"Tasks wait for each other in a circle: {' → '.join(names)}"
+    place = _circle(snapshot)
+    if place is not None:
+        text = f"Tasks wait for each other in a circle: {_way(place)}"
         return Unmet(Reason.DEPENDENCY_FAILED, text, _BREAK)
-    stuck = next((group.stuck for group in groups if group.stuck is not None), None)
-    if stuck is not None:
-        name = stuck.metadata.name
+    name = next((group.stuck for group in groups if group.stuck is not None), None)
+    if name is not None:
         text = f"Task '{name}' itself waits for what never comes"
         return Unmet(Reason.DEPENDENCY_FAILED, text, f"Look at what Task '{name}' waits for.")
     first = islice(chain.from_iterable(group.waiting for group in groups), _NAMED)
     more = f" and {number - _NAMED} more" if number > _NAMED else ""
-    text = "waits for " + ", ".join(task.metadata.name for task in first) + more
-    return Unmet(WaitReason.DEPENDENCY_PENDING, text)
+    return Unmet(WaitReason.DEPENDENCY_PENDING, "waits for " + ", ".join(first) + more)
 
 
 def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:
     """What it depends on: the Tasks that it names, and those of each stage that it names."""
     spec, plan = snapshot.task.spec, snapshot.plan
-    groups = [_look(spec.depends_on, snapshot.tasks)]
+    groups = [_look(spec.depends_on, snapshot.tasks, snapshot.upstreams.standings)]
     if not spec.depends_on_stages:
         return groups
     if plan is None:
@@ -90,27 +89,44 @@ def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:
     return groups
 
 
-def _look(names: Iterable[str], tasks: Mapping[str, Task]) -> Upstream:
-    waiting: list[Task] = []
-    stuck: Task | None = None
+def _look(
+    names: Iterable[str], tasks: Mapping[str, Task], standings: dict[str, Standing]
+) -> Upstream:
+    """`standings`, of these `tasks`, are added to: a name may stand in thousands of lists."""
+    waiting: list[str] = []
+    stuck: str | None = None
     for name in names:
-        other = tasks.get(name)
-        if other is None:
+        standing = standings.get(name)
+        if standing is None:
+            standing = standings[name] = _standing(tasks.get(name))
+        if standing is Standing.WAITED_FOR:
+            waiting.append(name)
+        elif standing is Standing.STUCK:
+            stuck = stuck or name
+            waiting.append(name)
+        elif standing is Standing.MISSING:
             return Upstream(missing=name)
-        if other.status.state is TaskState.CLOSED:
-            continue
-        if is_final(other.status, other.spec.max_retries):
-            return Upstream(ended=other)
-        its = other.status.waiting
-        if stuck is None and its is not None and its.reason == Reason.DEPENDENCY_FAILED:
-            stuck = other
-        waiting.append(other)
+        elif standing is Standing.ENDED:
+            return Upstream(ended=tasks[name])
     return Upstream(stuck=stuck, waiting=tuple(waiting))
+
+
+def _standing(task: Task | None) -> Standing:
+    if task is None:
+        return Standing.MISSING
+    status = task.status
+    if status.state is TaskState.CLOSED:
+        return Standing.CLOSED
+    if is_final(status, task.spec.max_retries):
+        return Standing.ENDED
+    waiting = status.waiting
+    is_stuck = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
+    return Standing.STUCK if is_stuck else Standing.WAITED_FOR
 
 
 def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None:
     """The Tasks of one stage, as the Plan's rows name them; only those that the Plan owns count."""
-    known, uid = snapshot.stages, plan.metadata.uid
+    known, uid = snapshot.upstreams.stages, plan.metadata.uid
     if uid not in known:
         mapped = plan.status.is_mapped
         names: dict[str, list[str]] = {}
@@ -120,7 +136,8 @@ def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None
         rows = (row.name for row in plan.status.tasks)
         found = ((name, snapshot.tasks.get(name)) for name in rows)
         owned = {n: task for n, task in found if task is not None and owners.plan_uid(task) == uid}
-        known[uid] = {name: _look(of_one, owned) for name, of_one in names.items()}
+        standings: dict[str, Standing] = {}
+        known[uid] = {name: _look(of_one, owned, standings) for name, of_one in names.items()}
     return known[uid].get(stage)
 
 
@@ -135,28 +152,30 @@ def _remedy_for_missing(snapshot: TaskSnapshot, name: str) -> str | None:
     return f"Apply Task '{name}', or apply this one under a new name without it in dependsOn."
 
 
-def _circle(snapshot: TaskSnapshot) -> tuple[str, ...]:
-    """The shortest way from the Task back to itself; empty when there is none.
-
-    Tasks of a Plan have none: the Plan was checked before they were made.
-    """
+def _circle(snapshot: TaskSnapshot) -> Place | None:
+    """Where the Task stands in a circle of Tasks that wait for each other; None: in none."""
     if owners.plan_of(snapshot.task) is not None:
-        return ()
-    return circle(_Graph(snapshot.tasks), snapshot.task.metadata.name, _EDGES)
+        return None
+    known = snapshot.upstreams
+    if known.circles is None:
+        known.circles = rings(_alone(snapshot.tasks))
+    return known.circles.get(snapshot.task.metadata.name)
 
 
-class _Graph(Mapping[str, tuple[str, ...]]):
-    """What each Task names, read where the search comes by: every Task that waits is searched from,
-    and a copy of the whole for each of them is too much."""
+def _alone(tasks: Mapping[str, Task]) -> Graph:
+    """What the Tasks name that wait and have no Plan: a Plan is checked before its are made."""
+    return {
+        name: task.spec.depends_on
+        for name, task in tasks.items()
+        if task.status.state in _WAITING and owners.plan_of(task) is None
+    }
 
-    def __init__(self, tasks: Mapping[str, Task]) -> None:
-        self._tasks = tasks
 
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        return self._tasks[name].spec.depends_on
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tasks)
-
-    def __len__(self) -> int:
-        return len(self._tasks)
+def _way(place: Place) -> str:
+    """The way from the Task back to itself; in the middle of a long one the number that is left
+    out."""
+    ring, at = place
+    left_out = len(ring) - _SHOWN
+    ahead = (ring[(at + n) % len(ring)] for n in range(min(len(ring), _SHOWN)))
+    dots = (f"({left_out} more)",) if left_out > 0 else ()
+    return " → ".join((*ahead, *dots, ring[at]))

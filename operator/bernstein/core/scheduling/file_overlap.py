@@ -7,14 +7,19 @@ with one exception: where a glob's folder holds a path, the glob must match it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from bernstein.core.scheduling.globs import Glob, is_glob
+from bernstein.core.scheduling.globs import Glob, first_wildcard
 
 STEPS = 500_000
 """Steps of matching that one HeldFiles spends on all its questions; then it answers: unsure."""
+
+_STEPS_TO_MAKE = 4
+"""What it costs to make a glob out of its text, in steps for each of its characters."""
+_EMPTY_NAME = re.compile(r"(?:^|/)\.?(?:/|\Z)")
 
 Globs = tuple[str, ...]
 
@@ -23,12 +28,12 @@ Globs = tuple[str, ...]
 class _Entry:
     folder: str
     """Ends with a slash, but for the root."""
-    rest: tuple[str, ...]
-    """The components from the first wildcard on; a path has none."""
+    rest: str
+    """From the component with the first wildcard on; of a path nothing."""
 
     @cached_property
     def glob(self) -> Glob:
-        return Glob.of(self.rest)
+        return Glob.of(self.rest.split("/"))
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class HeldFiles:
         """Who holds it, or anything in it."""
         self._globs_within: list[str | None] = [None] * size
         """Who holds a glob whose folder it is, or lies in it."""
+        self._made: set[_Entry] = set()
+        """The entries whose globs have been made for this."""
         self._steps = steps
 
     def add(self, holder: str, files: Globs) -> None:
@@ -115,7 +122,7 @@ class HeldFiles:
         """The holder of a glob that may name the path."""
         for above in self._all_above(self._index[path.folder]):
             for entry, holder in reversed(self._globs.get(above, ())):
-                if self._may_name(entry.glob, path.folder[len(entry.folder) : -1]):
+                if self._may_name(entry, path.folder[len(entry.folder) : -1]):
                     return Overlap(holder, sure=self._steps >= 0)
         return None
 
@@ -132,17 +139,28 @@ class HeldFiles:
             self._steps -= 1
             if self._steps < 0:
                 return Overlap(any_holder, sure=False)
-            if holder is not None and self._may_name(entry.glob, folder[len(entry.folder) : -1]):
+            if holder is not None and self._may_name(entry, folder[len(entry.folder) : -1]):
                 return Overlap(holder, sure=self._steps >= 0)
         return None
 
-    def _may_name(self, glob: Glob, path: str) -> bool:
+    def _glob(self, entry: _Entry) -> Glob:
+        """It counts once as made here, even if it is still known: the answer is the same then."""
+        glob = entry.glob
+        if entry not in self._made:
+            self._made.add(entry)
+            self._steps -= _STEPS_TO_MAKE * len(entry.rest)
+        return glob
+
+    def _may_name(self, entry: _Entry, path: str) -> bool:
         """Whether the glob may name the path, or something in it.
 
         Only a path whose last name has no dot is taken for a folder.
         """
         is_file = "." in path.rpartition("/")[2]
         self._steps -= 1
+        if self._steps < 0:
+            return True
+        glob = self._glob(entry)
         if is_file and not path.endswith(glob.tail):
             return self._steps < 0
         self._steps -= glob.size + len(path)
@@ -161,9 +179,13 @@ def _parse(files: Globs) -> tuple[_Entry, ...]:
 
 
 def _entry(text: str) -> _Entry:
-    parts = [part for part in text.split("/") if part not in {"", "."}]
-    wild = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
-    return _Entry("".join(part + "/" for part in parts[:wild]), tuple(parts[wild:]))
+    if _EMPTY_NAME.search(text):
+        text = "/".join(part for part in text.split("/") if part not in {"", "."})
+    wild = first_wildcard(text)
+    if wild is None:
+        return _Entry(f"{text}/" if text else "", "")
+    folder = text[: text.rfind("/", 0, wild) + 1]
+    return _Entry(folder, text[len(folder) :])
 
 
 def _parents(folders: list[str]) -> list[int]:

@@ -39,9 +39,10 @@ _ANY = _Character("", negated=True)
 _Token = _Sign | _Character
 
 
-def is_glob(name: str) -> bool:
-    """Whether a component of a path has wildcards; braces are plain characters."""
-    return _WILDCARD.search(name) is not None
+def first_wildcard(path: str) -> int | None:
+    """Where the first wildcard is; None: there is none. Braces are plain characters."""
+    found = _WILDCARD.search(path)
+    return found.start() if found is not None else None
 
 
 @dataclass(slots=True)

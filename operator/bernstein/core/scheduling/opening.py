@@ -15,6 +15,7 @@ from bernstein.core.routing.choose import route_of
 from bernstein.core.scheduling import chain
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import trying
 from bernstein.core.waiting import wait as wait_for
 from bernstein.core.waiting import waits as waits_for
 
@@ -27,7 +28,7 @@ def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime)
     return waits_for(
         status,
         wait.reason,
-        wait.message,
+        f"{wait.message}: {wait.detail}" if wait.detail else wait.message,
         now,
         needs_person=wait.needs_person,
         remedy=wait.remedy,
@@ -40,7 +41,7 @@ def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
     It stays as it is: it says more than that it waits for the other one.
     """
     waiting = status.waiting
-    if wait.needs_person or waiting is None or waiting.tried is None:
+    if wait.by is not None or waiting is None or waiting.tried is None:
         return None
     return waiting if wait.reason == waiting.reason == waiting.tried.reason else None
 
@@ -55,7 +56,7 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
             "project_uid": snapshot.project.metadata.uid,
             "sessions": number,
             "session": names.session(snapshot.task.metadata.name, number),
-            "waiting": _tries(status, now),
+            "waiting": _tries(snapshot, status, now),
             "verification": None,
             "delivery": None,
             "model": route_of(snapshot).model,
@@ -63,10 +64,13 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     )
 
 
-def _tries(status: TaskStatus, now: datetime) -> Waiting | None:
+def _tries(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waiting | None:
     """What its session finds out: whether it goes on to wait for what it has met before."""
     if status.waiting is None or (tried := status.waiting.tried) is None:
         return None
+    again = trying(status, snapshot.project).waiting
+    if again is not None:
+        return again
     return wait_for(tried.reason, "its session tries whether it is mended", now, tried=tried)
 
 

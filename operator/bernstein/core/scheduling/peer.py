@@ -33,6 +33,9 @@ class Peer:
     ready: bool
     """Open, with nothing but capacity, files and the probes of others between it and a session."""
     stalled: bool = False
+    """It needs a person."""
+    cause: str = ""
+    """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
     @property
     def order(self) -> Order:

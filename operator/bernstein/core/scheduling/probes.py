@@ -15,6 +15,7 @@ from bernstein.api.waiting import WaitScope
 from bernstein.core.reasons import policy
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
+from bernstein.core.waiting import parted
 
 EVIDENCE = 2
 """So many Tasks must have met the same before others wait for the provider."""
@@ -47,11 +48,20 @@ class Probes:
         if first is None or first is me or (self._probes(me) and _order(me) < _order(first)):
             return None
         assert first.tried is not None
-        return Wait(first.tried.reason, f"'{first.name}' tries first whether it is mended")
+        return _behind(first, first.tried.reason)
 
     def _probes(self, me: Peer) -> bool:
         scope = _scope(me)
         return scope is not None and self._first.get(scope) is me
+
+
+def _behind(first: Peer, reason: str) -> Wait:
+    """What needs a person for the first one does so for all behind it."""
+    text = f"'{first.name}' tries first whether it is mended"
+    if not first.cause:
+        return Wait(reason, text)
+    cause, remedy = parted(first.cause)
+    return Wait(reason, text, needs_person=True, remedy=remedy, detail=cause)
 
 
 def provider(agent: Agent) -> Hashable:

@@ -11,24 +11,29 @@ nothing is handed out twice, and no Task overtakes one that comes before it.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
 from bernstein.core.delivery.landing import step_of
 from bernstein.core.money.budget import Spending
-from bernstein.core.scheduling import chain, landing_turns, opening, siblings
+from bernstein.core.scheduling import chain, expressions, landing_turns, opening, siblings
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
 from bernstein.core.scheduling.probes import provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
-from bernstein.core.snapshot import AtWork, ProjectSnapshot, StageMemo, TaskSnapshot
-from bernstein.core.waiting import is_stalled
+from bernstein.core.snapshot import AtWork, ProjectSnapshot, TaskSnapshot, Upstreams
+from bernstein.core.waiting import is_mended, is_stalled, says
+
+WAITS_AT_ONCE = 200
+"""So many Tasks are told why they wait, before it is looked again who may start by then."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,10 @@ class Schedule:
     moves: tuple[tuple[Task, TaskStatus], ...]
     """Claims, and turns to land that are given or taken back; each with the Task as it was read."""
     waits: tuple[tuple[Task, TaskStatus], ...]
-    """Why others wait, where that is not what they say already."""
+    """Why others wait, where that is not what they say already; WAITS_AT_ONCE of them."""
     again: float | None = None
+    more: bool = False
+    """There are others to be told, by another look: what cannot be written is not worked out."""
 
 
 def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
@@ -49,30 +56,37 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     held = {w.task.metadata.name for w in waiters if _is_held(w, own, now)}
     peers = [_peer(task, snapshot, own, held, now) for task in snapshot.members]
     starts = obstacles([p for p in peers if p is not None], _capacity(snapshot))
-    claims, waits = [], []
-    for waiter in waiters:
-        task = waiter.task
-        wait = own[task.metadata.name] or starts.get(task.metadata.name)
-        if wait is None:
-            claims.append((task, opening.claimed(waiter, now)))
-        elif not _says(task.status, wait):
-            waits.append((task, opening.waits(waiter, task.status, wait, now)))
+    waits = {name: wait or starts.get(name) for name, wait in own.items()}
+    claims = [(w.task, opening.claimed(w, now)) for w in waiters if not waits[w.task.metadata.name]]
     landing = landing_turns.turns(snapshot.members, now)
     moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
     behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
     seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
+    told = _changed(itertools.chain(behind, _told(waiters, waits, now)), now)
+    written = tuple(itertools.islice(told, WAITS_AT_ONCE))
     return Schedule(
-        _changed((*claims, *moved), now),
-        _changed((*behind, *waits), now),
+        tuple(_changed((*claims, *moved), now)),
+        written,
         min(seconds, default=None),
+        more=next(told, None) is not None,
     )
+
+
+def _told(
+    waiters: Iterable[TaskSnapshot], waits: Mapping[str, Wait | None], now: datetime
+) -> Iterator[tuple[Task, TaskStatus]]:
+    """Those that say something else than why they wait, each worked out when it is asked for."""
+    for waiter in waiters:
+        wait, status = waits[waiter.task.metadata.name], waiter.task.status
+        if wait is not None and not _says(status, wait):
+            yield waiter.task, opening.waits(waiter, status, wait, now)
 
 
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     """The Open Tasks that may start, each with what its own reasons to wait look at."""
     spending = Spending(snapshot.project, snapshot.tasks, snapshot.sessions.values())
     at_work: dict[str, tuple[AtWork, ...]] | None = None
-    stages: StageMemo = {}
+    upstreams = Upstreams()
     for task in snapshot.members:
         if not _may_start(task):
             continue
@@ -86,12 +100,13 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
             tasks=snapshot.tasks,
             plan_spend=spending.of(plan),
             at_work=at_work.get(plan.metadata.uid, ()) if at_work and plan else (),
-            stages=stages,
+            upstreams=upstreams,
         )
 
 
 def _may_start(task: Task) -> bool:
-    return task.status.state is TaskState.OPEN and not is_ending(task)
+    is_open = task.status.state is TaskState.OPEN and not is_ending(task)
+    return is_open and expressions.is_judged(task, task.status)
 
 
 def _at_work(snapshot: ProjectSnapshot) -> dict[str, tuple[AtWork, ...]]:
@@ -139,7 +154,16 @@ def _peer(
         tried=status.waiting.tried if status.waiting is not None and probes else None,
         ready=ready,
         stalled=stalled,
+        cause=_cause(task, project),
     )
+
+
+def _cause(task: Task, project: Project) -> str:
+    """What keeps it from going on until a person acts; a Project that has changed may mend it."""
+    waiting = task.status.waiting
+    if waiting is None or not is_stalled(task.status) or is_mended(waiting, project):
+        return ""
+    return waiting.message
 
 
 def _capacity(snapshot: ProjectSnapshot) -> Capacity:
@@ -156,15 +180,17 @@ def _says(status: TaskStatus, wait: Wait) -> bool:
     if (met := opening.met_itself(status, wait)) is not None:
         return met.until is None
     waiting = status.waiting
-    return (
-        waiting is not None
-        and waiting.until is None
-        and (waiting.reason, waiting.message) == (wait.reason, wait.message)
+    if waiting is None or waiting.until is not None or waiting.reason != wait.reason:
+        return False
+    if wait.detail:
+        return waiting.needs_person and waiting.message.startswith(f"{wait.message}: ")
+    return says(
+        waiting, wait.reason, wait.message, needs_person=wait.needs_person, remedy=wait.remedy
     )
 
 
 def _changed(
     decided: Iterable[tuple[Task, TaskStatus]], now: datetime
-) -> tuple[tuple[Task, TaskStatus], ...]:
+) -> Iterator[tuple[Task, TaskStatus]]:
     told = ((task, progress.of_task(task, status, now)) for task, status in decided)
-    return tuple((task, status) for task, status in told if status != task.status)
+    return ((task, status) for task, status in told if status != task.status)

@@ -80,8 +80,7 @@ class _Taken:
 
     @cached_property
     def _full(self) -> Wait:
-        text = f"all {self._capacity.project} agents of the Project are at work"
-        return Wait(WaitReason.MAX_AGENTS, text)
+        return Wait(WaitReason.MAX_AGENTS, _at_work(self._capacity.project, "Project"))
 
     def obstacle(self, peer: Peer) -> Wait | None:
         """Why the Task cannot start beside the others; None: it takes its agent and its files."""
@@ -90,8 +89,7 @@ class _Taken:
         limit = self._capacity.plans.get(peer.plan) if peer.plan is not None else None
         if limit is not None and self._of_plan[peer.plan] >= limit:
             kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""
-            text = f"all {limit} agents of the Plan are at work{kept}"
-            return Wait(WaitReason.MAX_AGENTS, text)
+            return Wait(WaitReason.MAX_AGENTS, f"{_at_work(limit, 'Plan')}{kept}")
         overlap = self._overlap(peer)
         self._take_files(peer)
         if overlap is None:
@@ -118,3 +116,9 @@ class _Taken:
             if holder is not None:
                 return Overlap(holder, sure=True)
         return self._files.overlap(peer.files)
+
+
+def _at_work(limit: int, whose: str) -> str:
+    if limit == 1:
+        return f"the one agent of the {whose} is at work"
+    return f"all {limit} agents of the {whose} are at work"

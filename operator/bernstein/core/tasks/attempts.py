@@ -20,10 +20,13 @@ from bernstein.core.reasons import (
 )
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.waiting import goes_on, held, waits
+from bernstein.core.waiting import goes_on, held, tries, waits
+from bernstein.core.words import count
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
+_LAP = 2
+"""Moves from Open to Open: it was claimed, and came to nothing."""
 
 
 def settle(
@@ -51,15 +54,26 @@ def settle(
         spend_usd=money(spent),
         not_taken=is_not_taken(session) or None,
     )
+    before = status.attempts
+    if before and _is_the_same(before[-1], entry):
+        before = before[:-1]
     return status.model_copy(
         update={
             "attempt": status.attempt + (1 if counted else 0),
-            "attempts": (*status.attempts, entry)[-_ATTEMPTS:],
+            "attempts": (*before, entry)[-_ATTEMPTS:],
             "usage": add(status.usage, usage) if usage is not None else status.usage,
             "spend_usd": money(Decimal(status.spend_usd) + spent),
             "spend_source": "Reported" if price is not None else "Unpriced",
         }
     )
+
+
+def _is_the_same(before: Attempt, entry: Attempt) -> bool:
+    """Whether it tells no more than the entry before: such tries would push out what tells more."""
+    if policy(entry.reason).retry is not Retry.SOON or Decimal(before.spend_usd):
+        return False
+    told = (before.attempt, before.counted, before.reason)
+    return told == (entry.attempt, entry.counted, entry.reason)
 
 
 def is_not_taken(session: AgentSession) -> bool:
@@ -98,9 +112,9 @@ def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime)
 
 
 def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
-    said = _last_message(status)
-    tries = "1 attempt" if status.attempt == 1 else f"{status.attempt} attempts"
-    text = ": ".join(part for part in (f"no retry is left after {tries}", said) if part)
+    said = _last_message(status).removeprefix(f"{reason}: ")
+    attempts = count(status.attempt, "attempt")
+    text = ": ".join(part for part in (f"no retry is left after {attempts}", said) if part)
     over = goes_on(status).model_copy(update={"ended_at": now})
     return waits(over, reason, text, now, needs_person=True)
 
@@ -122,18 +136,42 @@ def not_counted(
 ) -> TaskStatus:
     """A failure that costs no attempt: tried again at once or after a while, as the table says."""
     retry = policy(reason).retry
-    if retry is Retry.PROBE:
-        status = held(status, reason, message, snapshot.project, now)
+    if retry in (Retry.PROBE, Retry.SOON):
+        status = _probed(status, snapshot, reason, message, now)
         if _agent_worked(session, reason):
             # It cost a whole run, so it counts to the cap.
             return infrastructure(status, reason, message, now)
-        return move(status, TaskState.OPEN, reason, now)
+        return _without_repetition(move(status, TaskState.OPEN, reason, now))
     if retry in (Retry.BACK_OFF, Retry.LATER):
         outcome = session.status.outcome
         asked = outcome.retry_after_seconds if outcome is not None else None
         wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
         status = held(status, reason, message, snapshot.project, now, wait, needs_person=False)
     return infrastructure(status, reason, message, now)
+
+
+def refused(status: TaskStatus, snapshot: TaskSnapshot, message: str, now: datetime) -> TaskStatus:
+    """The API server does not take its session: nothing has begun, and it is asked for again."""
+    status = _probed(status, snapshot, Reason.POD_REJECTED, message, now)
+    return _without_repetition(move(status, TaskState.OPEN, Reason.POD_REJECTED, now))
+
+
+def _probed(
+    status: TaskStatus, snapshot: TaskSnapshot, reason: str, message: str, now: datetime
+) -> TaskStatus:
+    wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
+    return held(status, reason, message, snapshot.project, now, wait)
+
+
+def _without_repetition(status: TaskStatus) -> TaskStatus:
+    """The status whose history tells once that it was tried and failed as before."""
+    if len(status.history) < _LAP + 1:
+        return status
+    *older, before, _, last = status.history
+    told = (before.to_state, before.reason, before.attempt)
+    if told != (last.to_state, last.reason, last.attempt):
+        return status
+    return status.model_copy(update={"history": (*older, last)})
 
 
 def _agent_worked(session: AgentSession, reason: str) -> bool:

@@ -15,6 +15,7 @@ from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import retention
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
@@ -27,7 +28,8 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     if snapshot.task.metadata.deletion_timestamp is not None:
         return TaskDecision(snapshot.task.status)
     decision = _decide(snapshot, now)
-    return replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+    decision = replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+    return retention.applied(snapshot, decision, now)
 
 
 def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:

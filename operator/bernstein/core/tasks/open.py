@@ -9,7 +9,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.fsm import move
-from bernstein.core.scheduling import chain, opening
+from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on
 
@@ -23,7 +23,8 @@ def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Tas
 
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """A Task without a Project is in no schedule: then this says so."""
+    """A Task without a Project is in no schedule: then this says so. No schedule reads patterns."""
+    status = expressions.judged(snapshot.task, status, now)
     wait = chain.first((chain.project_gone,), snapshot, now)
     if wait is not None:
         return TaskDecision(opening.waits(snapshot, status, wait, now))

@@ -15,10 +15,17 @@ from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks.attempts import blamed, count_failure, infrastructure, not_counted, settle
+from bernstein.core.tasks.attempts import (
+    blamed,
+    count_failure,
+    infrastructure,
+    not_counted,
+    refused,
+    settle,
+)
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
-from bernstein.core.waiting import goes_on, held
+from bernstein.core.waiting import goes_on
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -42,9 +49,7 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
             infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
     if snapshot.refused is not None:
-        reason, project = Reason.POD_REJECTED, snapshot.project
-        status = held(status, reason, snapshot.refused, project, now)
-        return TaskDecision(move(status, TaskState.OPEN, reason, now))
+        return TaskDecision(refused(status, snapshot, snapshot.refused, now))
     wait = chain.first(chain.LAUNCH, snapshot, now)
     if wait is None:
         return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))

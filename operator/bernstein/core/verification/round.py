@@ -32,6 +32,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
 from bernstein.core.reasons import (
     MAX_GATE_ERRORS,
     MAX_ROUNDS,
+    SOON_TRIES,
     Retry,
     policy,
     seconds_to_wait,
@@ -328,10 +329,17 @@ def _cannot_run(
     """The checks are run again: at once, after a while, or when the Project has changed."""
     project, checks = question.project, question.checks
     text = remedies.told(check, checks, why)
-    errors = status.gate_errors + 1
+    if policy(why.reason).retry is Retry.SOON:
+        # Nothing ran, so it is no loop that costs more than the tries; and these get rarer.
+        errors, first = status.gate_errors, judged.first_round or 0
+        times = judged.round - first + 1
+        first = max(first, judged.round - SOON_TRIES)
+        judged = judged.model_copy(update={"first_round": first or judged.first_round})
+    else:
+        errors = times = status.gate_errors + 1
     update = {"gate_errors": errors, "verification": next_round(judged)}
     status = status.model_copy(update=update)
-    wait = seconds_to_wait(why.reason, errors)
+    wait = seconds_to_wait(why.reason, times)
     if wait or _is_over(status):
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
         status = held(

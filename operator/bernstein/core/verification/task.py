@@ -14,6 +14,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question
+from bernstein.core.words import count
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:
@@ -21,7 +22,7 @@ def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] 
     changed = work.sha != work.base
     if task.spec.changes == "none":
         if changed:
-            text = f"the step says `changes: none`, but {work.files_changed} files changed"
+            text = f"the step says `changes: none`, but {count(work.files_changed, 'file')} changed"
             return Reason.UNEXPECTED_CHANGES, text
         return None
     if changed or (outcome.no_change and task.spec.completion_signals):

@@ -1,8 +1,9 @@
 """Program `begin`: makes the integration ref at the tip of the target.
 
-Whoever may push below refs/bernstein/ can make that ref first. So one that exists is believed only
-where this Plan can have put it: at the tip of the target, or, if an earlier Job of the Plan may
-have pushed, at a commit that the target has had.
+Whoever may push below refs/bernstein/ can make that ref first. So a Plan begins at the tip of the
+target that this Job has read from the target itself, and at nothing else. Where an earlier Job of
+the Plan may have pushed, without a word of it, the ref may be at an earlier tip: nothing stands on
+that yet, and the ref is moved on. Anywhere else it is a surprise.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ def run(config: BeginConfig) -> BeginResult:
     repository.fetch([f"{target}:{target}"], depth=1)
     tip = repository.commit_id(target)
     made = repository.read_ref(config.integration) or _make(repository, config.integration, tip)
-    if made != tip and not (config.again and _is_of_target(repository, target, made)):
-        raise PodError(
-            Reason.INTEGRATION_EXISTS,
-            f"{config.integration} is at {made} already, where this Plan did not put it",
-        )
-    log.event("integration", ref=config.integration, sha=made)
-    return BeginResult(made, made, config.integration)
+    if made != tip:
+        if not (config.again and _is_of_target(repository, target, made)):
+            raise PodError(
+                Reason.INTEGRATION_EXISTS,
+                f"{config.integration} is at {made} already, where this Plan did not put it",
+            )
+        repository.push(config.integration, tip, made)
+    log.event("integration", ref=config.integration, sha=tip)
+    return BeginResult(tip, tip, config.integration)
 
 
 def _make(repository: Git, integration: str, tip: str) -> str:

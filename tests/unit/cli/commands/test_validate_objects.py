@@ -119,3 +119,42 @@ def test_a_folder_without_anything_of_ours_is_no_success(runner: CliRunner, tmp_
 
     assert code == 2
     assert "Nothing to check" in err
+
+
+def test_standard_input_takes_objects_too(runner: CliRunner) -> None:
+    good = runner.invoke(app, ["validate", "-"], input=f"{PLAN}---\n{TASK}")
+    bad = runner.invoke(app, ["validate", "-"], input=PLAN.replace("budget: 5", "bugdet: 5"))
+
+    assert (good.exit_code, good.stdout) == (0, "✓ standard input: Plan 'web', Task\n")
+    assert bad.exit_code == 2
+    assert "✗ standard input: 1 problem" in bad.stderr
+    assert "did you mean 'budget'?" in bad.stderr
+
+
+def test_an_error_says_in_which_of_several_documents_it_is(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(f"{PLAN}---\n{PLAN.replace('name: web', 'name: second').replace('5', '-5')}")
+
+    code, _, err = validated(runner, path)
+    scripted = runner.invoke(app, ["--json", "validate", str(path)])
+
+    assert code == 2
+    assert "    document 2, Plan 'second': spec.budget: " in err
+    assert "document 1" not in err
+    (error,) = json.loads(scripted.stdout)["files"][0]["errors"]
+    assert (error["path"], error["document"]) == ("spec.budget", "document 2, Plan 'second'")
+
+
+@pytest.mark.parametrize(("budget", "code"), [("5", 0), ("'5.5'", 0), ("$5.50", 0), ("5.5", 2)])
+def test_a_budget_is_taken_as_the_api_server_takes_it(
+    runner: CliRunner, tmp_path: Path, budget: str, code: int
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("budget: 5", f"budget: {budget}"))
+
+    found, _, err = validated(runner, path)
+
+    assert found == code
+    assert ("write it in quotes: '5.5'" in err) is (code == 2)

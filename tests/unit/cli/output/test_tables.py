@@ -244,3 +244,35 @@ def test_money_is_rounded_but_never_to_nothing(amount: str, shown: str) -> None:
 def test_a_task_without_trouble_needs_no_look() -> None:
     assert details.needs_a_look(failed_task())
     assert not details.needs_a_look(task(0, state="InProgress"))
+
+
+def test_a_plan_that_stands_still_says_that_it_goes_on_and_when_it_is_tried() -> None:
+    shown, console = terminal(width=300)
+    waiting = {
+        "reason": "SecretNotFound",
+        "message": 'secret "x" not found. Remedy: Create it.',
+        "since": "2030-01-01T12:00:00Z",
+        "until": "2030-01-01T12:00:08Z",
+        "needsPerson": True,
+    }
+
+    details.tell_standing(shown, plan(phase="Stalled", waiting=waiting, endedAt=None), [])
+
+    assert console.export_text().splitlines()[:3] == [
+        '✗ Stalled: SecretNotFound: secret "x" not found.',
+        "  Create it.",
+        "  It stands still, and goes on by itself once that is mended: it is tried again at "
+        "12:00:08 UTC, and at once when the Project changes.",
+    ]
+
+
+def test_a_plan_that_has_failed_does_not_go_on() -> None:
+    waiting = {"reason": "TaskFailed", "message": "x", "since": "2030-01-01T12:00:00Z"}
+    failed = plan(phase="Failed", waiting=waiting | {"needsPerson": True}, endedAt=None)
+
+    assert notes.goes_on(failed) == ""
+
+
+def test_a_reason_is_not_told_twice() -> None:
+    assert notes.labelled("GateFailed", "GateFailed: lint") == "GateFailed: lint"
+    assert notes.labelled("GateFailed", "lint") == "GateFailed: lint"

@@ -47,11 +47,11 @@ def test_a_log_gets_every_move_once_in_the_order_of_time() -> None:
         lines.update(plan(), first, {name(0): "typing"}, "")
 
     assert log_lines(console.export_text()) == [
-        "plan        Running: Tasks are running",
         f"open        {name(0)}  Created",
         f"claimed     {name(0)}  attempt 1",
         f"claimed     {name(1)}  attempt 1",
         f"in_progress {name(0)}  the agent is at work",
+        "plan        Running: Tasks are running",
     ]
 
 
@@ -69,10 +69,74 @@ def test_a_log_says_why_an_attempt_was_refused_and_what_a_task_waits_for() -> No
     with LineView(shown) as lines:
         lines.update(plan(), [refused, waiting], {}, "connection lost")
 
-    assert log_lines(console.export_text())[1:] == [
+    assert log_lines(console.export_text()) == [
         f"failed      {name(0)}  SignalFailed: no file gnp.exe {AT}everyone",
         f"waiting     {name(2)}  4 agents run",
+        "plan        Running: Tasks are running",
         "connection lost",
+    ]
+
+
+def test_a_log_shows_what_a_check_printed_line_by_line() -> None:
+    shown, console = terminal(width=200)
+    refused = task(
+        0,
+        state="Failed",
+        attempt=1,
+        feedback="Quality gate 'lint' Failed:\nsrc/a.py:1: F401\nsrc/b.py:2: E501\n",
+        history=[move("Failed", "GateFailed", attempt=1, seconds=3)],
+    )
+
+    with LineView(shown) as lines:
+        lines.update(plan(), [refused], {}, "")
+
+    first, *printed = console.export_text().splitlines()[:3]
+    assert first.endswith("Quality gate 'lint' Failed:")
+    assert [row.strip() for row in printed] == ["src/a.py:1: F401", "src/b.py:2: E501"]
+    assert all(row.startswith(" " * 10) for row in printed)
+
+
+def test_a_log_tells_of_a_wait_once_however_its_words_and_times_change() -> None:
+    shown, console = terminal(width=200)
+
+    def waits(reason: str, message: str, **more: object) -> dict[str, object]:
+        since = "2030-01-01T12:00:00Z"
+        return {"reason": reason, "message": message, "since": since, **more}
+
+    with LineView(shown) as lines:
+        for number in range(3):
+            until = f"2030-01-01T12:00:0{number}Z"
+            missing = waits("SecretNotFound", "no secret", until=until, needsPerson=True)
+            pending = waits("DependencyPending", f"waits for {number} Tasks")
+            tasks = [
+                task(0, state="Open", waiting=missing),
+                task(2, state="Open", waiting=pending),
+            ]
+            lines.update(plan(waiting=pending), tasks, {}, "")
+            lines.update(plan(), [task(0, state="Open", waiting=missing), task(2)], {}, "")
+
+    assert [row.split("  ")[0] for row in log_lines(console.export_text())] == [
+        "waiting",
+        "waiting",
+        "plan",
+    ]
+
+
+def test_a_log_tells_anew_what_a_plan_stalls_for_when_that_is_something_else() -> None:
+    shown, console = terminal(width=200)
+    with LineView(shown) as lines:
+        for message in ("no secret", "no secret", "no image"):
+            waiting = {
+                "reason": "SecretNotFound",
+                "message": f"{message}. Remedy: do it",
+                "since": "2030-01-01T12:00:00Z",
+                "needsPerson": True,
+            }
+            lines.update(plan(phase="Stalled", waiting=waiting), [], {}, "")
+
+    assert log_lines(console.export_text()) == [
+        "plan        Stalled: SecretNotFound: no secret.",
+        "plan        Stalled: SecretNotFound: no image.",
     ]
 
 

@@ -17,6 +17,7 @@ from bernstein.controllers.scheduler.controller import SchedulerController
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.controllers.writer import Writer
+from bernstein.core.scheduling import schedule
 from bernstein.kube.client import Client
 from bernstein.kube.errors import ApiError, Conflict, TransportError
 from bernstein.kube.events import EventRecorder
@@ -198,7 +199,7 @@ async def test_a_task_that_cannot_be_written_holds_up_no_other_task(world: Sched
 async def test_reasons_are_written_in_portions_so_that_a_freed_place_need_not_wait(
     world: Scheduling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler, "WAITS_AT_ONCE", 2)
+    monkeypatch.setattr(schedule, "WAITS_AT_ONCE", 2)
     world.project(limits={"maxAgents": 1})
     for number in range(6):
         world.task(f"t{number}")

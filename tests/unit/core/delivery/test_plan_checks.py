@@ -13,7 +13,7 @@ from bernstein.core.actions import (
     RunLand,
 )
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_GATE_ERRORS, PROBE_SECONDS
+from bernstein.core.reasons import MAX_GATE_ERRORS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.summary import digest
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import (
@@ -54,8 +54,8 @@ def test_a_check_whose_pod_cannot_start_is_named_and_tried_again_after_a_while()
     held = look(given_up.status, job("web-lint-0", over_))
 
     assert stalled_for(held.status.conditions) == "GateErrored"
-    assert look(held.status, now=PROBE_SECONDS - 1).actions == ()
-    (lint,) = look(held.status, now=PROBE_SECONDS).actions
+    assert look(held.status, now=SOON_SECONDS - 1).actions == ()
+    (lint,) = look(held.status, now=SOON_SECONDS).actions
     assert isinstance(lint, RunCheck)
     assert lint.job == "web-lint-1"
 

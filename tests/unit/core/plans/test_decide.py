@@ -430,9 +430,12 @@ def test_a_suspended_plan_is_neither_at_work_nor_in_need_of_a_person() -> None:
 
     for state in (TaskState.IN_PROGRESS, TaskState.DONE):
         ending = look(objects.plan(suspend=True), task("x", state)).status
-        assert told(ending.conditions)["Reconciling"] == ("True", "Suspending")
+        assert told(ending.conditions)["Reconciling"] == ("True", "Suspended")
     conflict = look(objects.plan(suspend=True), CONFLICT).status
     assert "Reconciling" not in told(conflict.conditions)
+    for suspended in (held.status, ending, conflict):
+        assert suspended.waiting is not None
+        assert suspended.waiting.reason == "Suspended"
 
     resumed = look(again(objects.plan(), held), task()).status
     assert resumed.phase == "Running"

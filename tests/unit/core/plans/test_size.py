@@ -100,6 +100,23 @@ def test_patterns_have_so_many_characters_together_and_no_more_are_read(number: 
     assert (len(broken), len(total)) == (29, number - 29)
 
 
+@pytest.mark.parametrize(("characters", "refused"), [(8192, False), (8193, True)])
+def test_a_step_has_as_many_characters_of_patterns_as_a_task_may(
+    characters: int, refused: bool
+) -> None:
+    data = plan(1, 2)
+    lengths = [1024] * (characters // 1024) + [characters % 1024] * bool(characters % 1024)
+    data["stages"][0]["steps"][1]["completion_signals"] = [
+        {"type": "file_contains", "path": "a", "contains": "x" * length, "regex": True}
+        for length in lengths
+    ]
+
+    messages = refusals(data)
+
+    place = "stages[0].steps[1].completion_signals: its regular expressions have 8193 characters"
+    assert [message.startswith(place) for message in messages] == [True] * refused
+
+
 @pytest.mark.parametrize(
     "data",
     [

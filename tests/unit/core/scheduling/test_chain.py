@@ -204,6 +204,19 @@ def test_a_task_waits_for_its_plan(found: Any, reason: str | None) -> None:
     assert waits_for(objects.task(status=status()), plan=found) == reason
 
 
+def test_nothing_of_a_plan_that_has_ended_starts_when_its_dependency_comes_late() -> None:
+    """A Task of no Plan may be made, and Closed, under a name that the Plan's Task waits for."""
+    over = plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-60)))
+    subject = objects.task(status=status(), dependsOn=["first"])
+    late = other(plan=None, status=closed(1))
+
+    found = look(subject, plan=over, others=(late,))
+
+    assert found.state is TaskState.OPEN
+    assert stalled_for(found.conditions) == "PlanEnded"
+    assert told(found.conditions)["DependenciesMet"] == ("True", "AllClosed")
+
+
 @pytest.mark.parametrize(
     ("gone", "reason", "remedy"),
     [

@@ -153,6 +153,22 @@ def test_steps_are_those_of_all_questions(held: str, asked: str) -> None:
     assert answers[-1] == Overlap("it", sure=False)
 
 
+def test_what_it_takes_to_make_a_glob_counts_even_if_it_is_known() -> None:
+    """Else a Task would wait, or not, by what the process happens to remember."""
+    globs = tuple(f"{'*a' * 100}{number}" for number in range(20))
+
+    def answer(steps: int) -> Overlap | None:
+        files = HeldFiles([("x.py",), globs], steps)
+        files.add("it", ("x.py",))
+        return files.overlap(globs)
+
+    least = next(steps for steps in range(0, 50_000, 500) if answer(steps) is None)
+
+    assert least > 20 * 2 * 200, "more than to compare them"
+    assert answer(least - 500) == Overlap("it", sure=False)
+    assert answer(least) is None
+
+
 def test_paths_that_nobody_holds_take_steps_too() -> None:
     others = tuple(f"{number}.c" for number in range(20))
     files = HeldFiles([("*.md",), others], steps=10)

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.core import conditions, owners
 from bernstein.core.conditions import busy
 from bernstein.core.fsm import ACTIVE
-from bernstein.core.scheduling import chain
+from bernstein.core.scheduling import chain, opening
+from bernstein.core.scheduling import schedule as schedule_module
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.schedule import Schedule, schedule
-from bernstein.core.snapshot import ProjectSnapshot
+from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
 from tests.unit.core.scheduling.overlap import overlap
@@ -130,6 +131,44 @@ def test_words_stay_when_the_first_one_goes_on() -> None:
 
     assert starts(found) == ["t1"]
     assert reasons(found) == {}, "one write, however many wait"
+
+
+def test_what_is_told_already_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = [task(f"t{n}", dependsOn=[f"t{(n + 1) % 3}"]) for n in range(3)]
+    missing = task("missing", dependsOn=["nobody"])
+    first = {t.metadata.name: s for t, s in schedule(snapshot(*ring, missing), NOW).waits}
+    assert len(first) == 4
+
+    monkeypatch.setattr(opening, "waits", worked_out_for_nothing)
+    told = [each.model_copy(update={"status": first[each.metadata.name]}) for each in ring]
+    told.append(missing.model_copy(update={"status": first["missing"]}))
+
+    assert schedule(snapshot(*told), NOW).waits == ()
+
+
+def worked_out_for_nothing(*_: object) -> None:
+    raise AssertionError("it says so already")
+
+
+def test_no_more_is_worked_out_than_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule_module, "WAITS_AT_ONCE", 5)
+    worked_out: list[str] = []
+
+    def counted(subject: TaskSnapshot, *more: Any) -> TaskStatus:
+        worked_out.append(subject.task.metadata.name)
+        return waits(subject, *more)
+
+    waits = opening.waits
+    monkeypatch.setattr(opening, "waits", counted)
+    line = [task(f"t{number}") for number in range(40)]
+
+    found = schedule(snapshot(*line, of=limited(1)), NOW)
+
+    assert len(found.moves) == 1
+    assert [t.metadata.name for t, _ in found.waits] == worked_out[:5]
+    assert found.more
+    assert len(worked_out) == 6, "one more, to know that there is one"
+    assert not schedule(snapshot(*line[:6], of=limited(1)), NOW).more
 
 
 def _all(found: Schedule) -> list[Any]:

@@ -93,8 +93,12 @@ class Remote:
             return Failure("RefMoved", f"{ref} is at {found}, expected {sha}")
         return None
 
-    def begin(self, wanted: RunBegin) -> BeginResult:
-        tip = self.refs.setdefault(wanted.integration, self.refs[wanted.target])
+    def begin(self, wanted: RunBegin) -> BeginResult | Failure:
+        tip = self.refs[wanted.target]
+        made = self.refs.get(wanted.integration, tip)
+        if made != tip and not (wanted.again and self.contains(tip, made)):
+            return Failure("IntegrationExists", f"{wanted.integration} is at {made} already")
+        self.refs[wanted.integration] = tip
         return BeginResult(tip, tip, wanted.integration)
 
     def prepare(self, wanted: RunPrepare) -> PrepareResult | Failure:

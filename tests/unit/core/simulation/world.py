@@ -17,6 +17,7 @@ from bernstein.core.actions import (
     CreateSession,
     CreateTasks,
     DeleteJobs,
+    DeleteTask,
     KeepCheckLogs,
     PlanAction,
     RunFence,
@@ -116,6 +117,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                         self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
+            case DeleteTask():
+                raise AssertionError("a story takes hours, a Task is kept for days")
             case _:
                 if isinstance(action, RunLand):
                     self._may_land(snapshot, action)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plan import PlanStatus
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
@@ -14,6 +15,7 @@ from tests.unit.core import objects
 from tests.unit.core.objects import (
     at,
     dead,
+    plan,
     project,
     session,
     snapshot,
@@ -24,6 +26,7 @@ from tests.unit.core.objects import (
 from tests.unit.core.tasks.decisions import after, decide
 
 NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
+ENDED = plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-1)))
 
 
 def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
@@ -55,6 +58,7 @@ def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
             "ProjectNotFound",
         ),
         ({"plan": None}, "PlanGone"),
+        ({"plan": ENDED}, "PlanEnded"),
         (
             {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
             "AgentNotFound",

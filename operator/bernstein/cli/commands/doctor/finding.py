@@ -1,0 +1,62 @@
+"""What a look at one thing has found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Forbidden
+from bernstein.kube.resource import Object, Resource
+
+
+class Outcome(StrEnum):
+    GOOD = "good"
+    WARNING = "warning"
+    """It works; somebody should know."""
+    BAD = "bad"
+    UNKNOWN = "unknown"
+    """It could not be looked at, above all without the right to."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    check: str
+    """What was looked at; a word that stays the same between releases."""
+    outcome: Outcome
+    message: str
+    remedy: str = ""
+    subject: str = ""
+    """The object that it is about, where there may be several."""
+    details: tuple[str, ...] = ()
+    """Lines for people, as many as they will read."""
+    refs: tuple[str, ...] = ()
+    """All refs that it is about."""
+
+    def record(self) -> dict[str, object]:
+        """For scripts."""
+        plain = {
+            "check": self.check,
+            "subject": self.subject,
+            "outcome": self.outcome.value,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
+        return plain | ({"refs": list(self.refs)} if self.refs else {})
+
+
+def unreadable(check: str, what: str, subject: str = "") -> Finding:
+    """You may not read it: that says nothing about it."""
+    remedy = "ask somebody who may, or for the right to"
+    return Finding(check, Outcome.UNKNOWN, f"you may not read {what}", remedy, subject)
+
+
+async def listed(
+    client: Client, resource: Resource, namespace: str | None = None
+) -> Sequence[Object] | None:
+    """All objects; None: they may not be listed."""
+    try:
+        return (await client.list(resource, namespace)).items
+    except Forbidden:
+        return None

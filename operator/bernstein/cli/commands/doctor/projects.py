@@ -1,0 +1,113 @@
+"""The Projects of the namespace, and the Secrets and ConfigMaps that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from bernstein.api.meta import ConditionType
+from bernstein.api.project import Project
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.doctor.finding import Finding, Outcome, unreadable
+from bernstein.core import conditions
+from bernstein.core.waiting import parted
+from bernstein.kube.errors import Forbidden, NotFound
+from bernstein.kube.resource import CONFIG_MAPS, Resource
+
+SECRETS = Resource("", "v1", "secrets", "Secret")
+_CREATE = "create it in the Project's namespace, or correct the field"
+
+
+class Named(NamedTuple):
+    """An object that a field of a Project names."""
+
+    field: str
+    resource: Resource
+    name: str
+    keys: tuple[str, ...] = ()
+    """What must be in it."""
+
+
+async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
+    if not projects:
+        text = f"there is none in namespace '{cluster.namespace}'"
+        return [Finding("project", Outcome.BAD, text, "create one: docs/reference/project.md")]
+    found: list[Finding] = []
+    for project in projects:
+        found.append(readiness(project))
+        found += warnings(project)
+        found += await _objects(cluster, project)
+    return found
+
+
+def readiness(project: Project) -> Finding:
+    """Whether the operator takes work for it."""
+    check, name = "project", project.metadata.name
+    ready = conditions.find(project.status.conditions, ConditionType.READY)
+    if ready is None or project.status.observed_generation != project.metadata.generation:
+        text = f"'{name}' has not been looked at by the operator since it was changed"
+        return Finding(check, Outcome.BAD, text, "see whether the operator works", name)
+    if ready.status != "True":
+        cause, remedy = parted(ready.message)
+        text = f"'{name}' is not ready ({ready.reason}): {cause}"
+        return Finding(check, Outcome.BAD, text, remedy or "", name)
+    return Finding(check, Outcome.GOOD, f"'{name}' is ready", subject=name)
+
+
+def warnings(project: Project) -> list[Finding]:
+    """Conditions that tell of a weakness."""
+    kind = ConditionType.WORK_CREDENTIAL_TOO_STRONG
+    weak = conditions.find(project.status.conditions, kind)
+    if weak is None or weak.status != "True":
+        return []
+    name = project.metadata.name
+    return [Finding("project", Outcome.WARNING, f"'{name}': {weak.message}", subject=name)]
+
+
+def named(project: Project) -> Iterator[Named]:
+    """The Secrets and ConfigMaps that pods of the Project need."""
+    spec, repository = project.spec, project.spec.repository
+    for account in ("read", "work", "deliver"):
+        secret = getattr(repository.credentials, account).secret_name
+        field = f"repositories[0].credentials.{account}.secretName"
+        yield Named(field, SECRETS, secret, ("username", "password"))
+    if repository.ca is not None:
+        ca = repository.ca
+        yield Named("repositories[0].ca.name", CONFIG_MAPS, ca.name, (ca.key,))
+    for number, agent in enumerate(spec.agents):
+        if agent.api_key is not None:
+            key = agent.api_key
+            yield Named(f"agents[{number}].apiKey.name", SECRETS, key.name, (key.key,))
+        if agent.config_map is not None:
+            yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
+    for number, name in enumerate(spec.pods.image_pull_secrets):
+        yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
+
+
+async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
+    """What is missing of them, and whether all could be looked at. No value is shown."""
+    name = project.metadata.name
+    found: list[Finding] = []
+    hidden: set[str] = set()
+    for each in named(project):
+        kind = each.resource.kind
+        try:
+            obj = await cluster.client.get(each.resource, each.name, cluster.namespace)
+        except Forbidden:
+            hidden.add(f"{kind}s")
+            continue
+        except NotFound:
+            text = f"{kind} '{each.name}' of '{name}' does not exist (spec.{each.field})"
+            found.append(Finding("objects", Outcome.BAD, text, _CREATE, name))
+            continue
+        lacks = [key for key in each.keys if key not in (obj.get("data") or {})]
+        if lacks:
+            text = f"{kind} '{each.name}' of '{name}' has no key {', '.join(lacks)}"
+            found.append(Finding("objects", Outcome.BAD, text, "add it", name))
+    if hidden:
+        what = f"the {' and '.join(sorted(hidden))} that '{name}' names"
+        found.append(unreadable("objects", what, name))
+    if not found:
+        text = f"all Secrets and ConfigMaps that '{name}' names exist"
+        found.append(Finding("objects", Outcome.GOOD, text, subject=name))
+    return found

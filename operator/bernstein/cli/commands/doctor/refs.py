@@ -1,0 +1,119 @@
+"""Refs of a Project's repository that belong to no Plan or Task any more.
+
+The operator does not delete them: what is on them may have been paid for. The program looks with
+the git of whoever calls it, so with that person's own access.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from bernstein.api.project import Project
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed
+from bernstein.core import names
+from bernstein.core.words import count
+from bernstein.resources import PLANS, TASKS
+
+CHECK = "refs"
+OURS = "refs/bernstein/"
+_SHOWN = 20
+_SECONDS = 30.0
+
+
+class _Unseen(Exception):  # noqa: N818 - it says what is so
+    """The repository could not be looked at."""
+
+
+async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
+    """One finding for each repository."""
+    uids, everywhere = await _uids(cluster)
+    found = []
+    for url in dict.fromkeys(project.spec.repository.url for project in projects):
+        try:
+            refs = await _refs(url)
+        except _Unseen as problem:
+            remedy = "call it where your git may read the repository, or with --no-refs"
+            found.append(Finding(CHECK, Outcome.UNKNOWN, f"{url}: {problem}", remedy, url))
+            continue
+        found.append(judge(url, strays(refs, uids), everywhere=everywhere))
+    return found
+
+
+def strays(refs: Iterable[str], uids: Collection[str]) -> tuple[str, ...]:
+    """Those that are in no folder of a Plan or Task with one of these uids."""
+    known = {names.refs_of(uid) for uid in uids}
+    known |= {names.folder(names.old_integration_ref(uid)) for uid in uids}
+    return tuple(sorted(ref for ref in refs if _folder(ref) not in known))
+
+
+def judge(url: str, left: Sequence[str], *, everywhere: bool) -> Finding:
+    """`everywhere`: Plans and Tasks of all namespaces are known."""
+    if not left:
+        text = f"{url}: every ref below {OURS} belongs to a Plan or a Task"
+        return Finding(CHECK, Outcome.GOOD, text, subject=url)
+    folders = Counter(map(_folder, left))
+    where = "this cluster" if everywhere else "this namespace, and you may not list the others'"
+    verb = "belongs" if len(left) == 1 else "belong"
+    text = f"{url}: {count(len(left), 'ref')} {verb} to no Plan or Task of {where}"
+    more = len(folders) - _SHOWN
+    details = [f"{folder}/: {count(n, 'ref')}" for folder, n in folders.most_common(_SHOWN)]
+    return Finding(
+        CHECK,
+        Outcome.WARNING if everywhere else Outcome.UNKNOWN,
+        text,
+        "fetch what you want to keep, then: git push REMOTE --delete REF. Another cluster may use "
+        "this repository, too",
+        url,
+        (*details, f"… and {count(more, 'more folder')}") if more > 0 else tuple(details),
+        tuple(left),
+    )
+
+
+def _folder(ref: str) -> str:
+    """Its folder directly below ours."""
+    return OURS + ref.removeprefix(OURS).partition("/")[0]
+
+
+async def _uids(cluster: Cluster) -> tuple[set[str], bool]:
+    """Of all Plans and Tasks that may be listed, and whether those are all."""
+    uids: set[str] = set()
+    everywhere = True
+    for resource in (PLANS, TASKS):
+        found = await listed(cluster.client, resource)
+        if found is None:
+            everywhere = False
+            found = (await cluster.client.list(resource, cluster.namespace)).items
+        uids |= {obj["metadata"]["uid"] for obj in found}
+    return uids, everywhere
+
+
+async def _refs(url: str) -> list[str]:
+    """The refs below ours. Raises _Unseen."""
+    command = ("git", "-c", "http.followRedirects=false", "ls-remote", "--", url, f"{OURS}*")
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+        )
+    except OSError as error:
+        raise _Unseen(f"git cannot be started: {error.strerror}") from error
+    try:
+        async with asyncio.timeout(_SECONDS):
+            out, err = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise _Unseen(f"no answer within {_SECONDS:.0f} s") from None
+    if process.returncode:
+        last = err.decode(errors="replace").strip().splitlines()[-1:]
+        raise _Unseen("; ".join(["git cannot list its refs", *last]))
+    lines = out.decode(errors="replace").splitlines()
+    return [ref for line in lines if (ref := line.partition("\t")[2]).startswith(OURS)]

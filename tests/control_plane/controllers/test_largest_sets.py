@@ -1,0 +1,61 @@
+"""Many of the largest Tasks that the API server takes: no step of the engine's loop is long.
+
+`tests/perf` measures the same on a cluster in memory; here the API server says what is legal, and
+its answers are decoded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from tests.control_plane.conftest import eventually
+from tests.control_plane.controllers.kubelet import run
+from tests.control_plane.controllers.world import QUIET, World
+from tests.perf.test_largest_sets import LARGEST, MOST_SECONDS, Steps, name, told
+
+AT_ONCE = 16
+PATIENCE = 300.0
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """What the whole test run holds in memory is not the operator's."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("kind", LARGEST)
+async def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_there_are(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    largest = LARGEST[kind]
+    await world.project(gates=QUIET, limits={"maxAgents": largest.agents})
+    world.kubelet.on("agent", run)
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def apply(number: int) -> None:
+        async with slots:
+            await world.task(name(number), **largest.spec(number))
+
+    await asyncio.gather(*(apply(number) for number in range(largest.number)))
+    steps = Steps(monkeypatch)
+    replica = await world.start()
+
+    async def all_are_told() -> bool:
+        await asyncio.sleep(1)
+        found = told(replica.engine.caches.tasks.informer.objects())
+        return found.total() == largest.number and set(found) <= largest.reasons
+
+    await eventually(all_are_told, PATIENCE)
+    monkeypatch.undo()
+
+    shown = f"{kind}: the longest step took {steps.longest * 1000:.0f} ms of {steps.all:.1f} s"
+    print(f"\n{shown}")
+    assert steps.longest < MOST_SECONDS, f"{shown}: {steps.of_what}"

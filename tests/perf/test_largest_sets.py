@@ -1,0 +1,181 @@
+"""What many of the largest Tasks that the API takes cost the operator's loop at once.
+
+The whole engine runs on a cluster in memory, in virtual time, and each step of its loop is measured
+alone, as CPU time: whatever is in one holds everything up, the Lease of the leader included. What
+the cluster itself does counts for nothing, and garbage is not collected: most of what would be
+walked over is the cluster. The figures are printed (``pytest -s``) for the
+reference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from asyncio.events import Handle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import pytest
+
+from bernstein.api.signals import MOST_PATTERN_CHARACTERS
+from bernstein.api.task import MOST_EDGES
+from bernstein.kube.resource import Object
+from bernstein.resources import PROJECTS, TASKS
+from tests.control_plane.objects import valid
+from tests.model.cluster.store import NAMESPACE, Store
+from tests.model.loop import run
+from tests.model.replicas import Replica
+from tests.model.trouble import Troubles
+
+MOST_SECONDS = 2 * 0.2
+"""Of one step: twice what it may take, for a machine that does other work besides."""
+LOOKS = 100
+"""Every 5 virtual seconds, until every Task says what it waits for."""
+CLUSTER = ("get", "matching", "since", "create", "merge", "edit", "delete")
+"""What the cluster in memory does in the loop of the engine."""
+
+Make = Callable[[int], Object]
+
+
+def patterns(number: int) -> Object:
+    """As many characters as a Task may have, of those that take longest to read."""
+    texts = [f"{number}.{k}".ljust(12, "x") + "(|)" * 337 for k in range(8)]
+    assert MOST_PATTERN_CHARACTERS - 1024 < sum(map(len, texts)) <= MOST_PATTERN_CHARACTERS
+    signal = {"type": "file_contains", "path": "a", "regex": True}
+    return {"completionSignals": [signal | {"contains": text} for text in texts]}
+
+
+def texts(number: int) -> Object:
+    """Of 1,024 characters, each meant as it stands."""
+    signal = {"type": "file_contains", "path": "a"}
+    return {
+        "completionSignals": [
+            signal | {"contains": f"{number}.{k}(".ljust(1024, "(")} for k in range(20)
+        ]
+    }
+
+
+def globs(number: int) -> Object:
+    """Half of them beside paths that they may name."""
+    if number % 2:
+        return {"files": [f"{'a' * 230}{number}.{k}" for k in range(40)]}
+    return {"files": [f"{'*[0-9a-zA-Z]' * 20}{number}x{k}" for k in range(40)]}
+
+
+def in_order(number: int) -> Object:
+    return {"dependsOn": [name(k) for k in range(max(0, number - MOST_EDGES), number)]}
+
+
+def in_circles(number: int) -> Object:
+    return {"dependsOn": [name((number + k) % 2000) for k in range(1, MOST_EDGES + 1)]}
+
+
+@dataclass(frozen=True)
+class Largest:
+    number: int
+    spec: Make
+    reasons: set[str | None]
+    """Why Tasks wait in the end; None: some have started."""
+    agents: int = 1
+
+
+LARGEST = {
+    "patterns": Largest(300, patterns, {None, "MaxAgents"}),
+    "texts": Largest(300, texts, {None, "MaxAgents"}),
+    "globs": Largest(300, globs, {None, "FileOverlap"}, agents=1000),
+    "edges in order": Largest(2000, in_order, {None, "DependencyPending"}),
+    "edges in circles": Largest(2000, in_circles, {"DependencyFailed"}),
+}
+
+
+def name(number: int) -> str:
+    return f"task-{number:04}"
+
+
+class Steps:
+    """The CPU seconds of the loop's steps, without those of the cluster in it."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.longest = 0.0
+        self.all = 0.0
+        self.of_what = ""
+        self._cluster = 0.0
+        original = Handle._run
+
+        def measured(handle: Handle) -> None:
+            self._cluster = 0.0
+            began = process_time()
+            original(handle)
+            taken = process_time() - began - self._cluster
+            self.all += taken
+            if taken > self.longest:
+                task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]
+                self.longest, self.of_what = taken, repr(getattr(task, "get_coro", str)())
+
+        patch.setattr(Handle, "_run", measured)
+        for verb in CLUSTER:
+            patch.setattr(Store, verb, self._left_out(getattr(Store, verb)))
+
+    def _left_out(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            began = process_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._cluster += process_time() - began
+
+        return timed
+
+
+async def play(largest: Largest) -> Counter[str | None]:
+    """The engine finds all of them there; how many wait for what when nothing changes any more."""
+    store = Store()
+    limits = {"limits": {"maxAgents": largest.agents}}
+    store.create(PROJECTS, valid("Project", NAMESPACE, "default", **limits))
+    for number in range(largest.number):
+        store.create(TASKS, valid("Task", NAMESPACE, name(number), **largest.spec(number)))
+    replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())
+    for _ in range(LOOKS):
+        await asyncio.sleep(5)
+        if set(found := told(store.all(TASKS))) <= largest.reasons:
+            break
+    assert set(found) == largest.reasons
+    replica.cancel()
+    await asyncio.gather(replica, return_exceptions=True)
+    return found
+
+
+def told(tasks: Iterable[Object]) -> Counter[str | None]:
+    """How many wait for what; `new`: nobody has told them yet."""
+    statuses = [task["status"] for task in tasks]
+    return Counter(
+        status.get("waiting", {}).get("reason")
+        if "waiting" in status or status.get("state") not in (None, "Open")
+        else "new"
+        for status in statuses
+    )
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+    gc.collect()
+
+
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("kind", LARGEST)
+def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_there_are(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(monkeypatch)
+
+    found = run(play(LARGEST[kind]))
+
+    shown = f"{kind}: the longest step took {steps.longest * 1000:.0f} ms of {steps.all:.1f} s"
+    print(f"\n{shown}; {dict(found)}")
+    assert steps.longest < MOST_SECONDS, f"{shown}: {steps.of_what}"

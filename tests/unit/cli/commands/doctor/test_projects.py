@@ -1,0 +1,116 @@
+"""What `bernstein doctor` says of Projects, and of what they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.api.project import Project, ProjectStatus
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.doctor import projects
+from bernstein.cli.commands.doctor.finding import Outcome
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.projects import decide
+from bernstein.kube.client import Client
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, NOW
+from tests.unit.kube.apiserver import ApiServer
+
+BASIC = {"username": "dQ==", "password": "c2VjcmV0"}
+
+
+def seen(project: Project, problem: Diagnosis | None = None) -> Project:
+    """As the operator has written its status."""
+    return project.model_copy(update={"status": decide(project, 0, problem, NOW)})
+
+
+def accounts(api: ApiServer, *names: str, data: dict[str, str] | None = None) -> None:
+    for name in names:
+        api.put(projects.SECRETS, f"git-{name}", NAMESPACE, data=BASIC if data is None else data)
+
+
+async def look(client: Client, *which: Project) -> list[tuple[str, str, str]]:
+    found = await projects.look(Cluster(client, NAMESPACE), which)
+    return [(each.check, each.outcome.value, each.message) for each in found]
+
+
+async def test_a_project_that_is_ready_and_has_its_secrets_is_good(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read", "work", "deliver")
+
+    assert await look(client, seen(objects.project())) == [
+        ("project", "good", "'default' is ready"),
+        ("objects", "good", "all Secrets and ConfigMaps that 'default' names exist"),
+    ]
+
+
+async def test_a_namespace_without_a_project_is_told(api: ApiServer, client: Client) -> None:
+    assert await look(client) == [("project", "bad", f"there is none in namespace '{NAMESPACE}'")]
+
+
+def test_a_project_that_is_not_ready_says_why_and_what_helps() -> None:
+    problem = Diagnosis("NetworkPolicyRefused", "networkpolicies is forbidden")
+
+    found = projects.readiness(seen(objects.project(), problem))
+
+    assert found.outcome is Outcome.BAD
+    assert "NetworkPolicyRefused" in found.message
+    assert "networkpolicies is forbidden" in found.message
+    assert found.remedy.startswith("Correct the Project's network")
+
+
+def test_a_project_that_nobody_looks_at_is_told() -> None:
+    never, changed = objects.project(), objects.project(generation=2)
+    stale = changed.model_copy(update={"status": ProjectStatus(observed_generation=1)})
+
+    for project in (never, stale):
+        assert "has not been looked at" in projects.readiness(project).message
+
+
+def test_a_credential_that_is_too_strong_is_warned_of() -> None:
+    same = {a: {"secretName": "git"} for a in ("read", "work", "deliver")}
+    repository = {"name": "app", "url": "https://git.example/app.git", "credentials": same}
+
+    (found,) = projects.warnings(seen(objects.project(repositories=[repository])))
+
+    assert found.outcome is Outcome.WARNING
+
+
+async def test_a_secret_or_key_that_is_missing_is_named_with_its_field(
+    api: ApiServer, client: Client
+) -> None:
+    accounts(api, "read")
+    accounts(api, "deliver", data={"username": "dQ=="})
+
+    _, *found = await look(client, seen(objects.project()))
+
+    field = "repositories[0].credentials.work.secretName"
+    assert found == [
+        ("objects", "bad", f"Secret 'git-work' of 'default' does not exist (spec.{field})"),
+        ("objects", "bad", "Secret 'git-deliver' of 'default' has no key password"),
+    ]
+
+
+async def test_no_value_of_a_secret_is_shown(api: ApiServer, client: Client) -> None:
+    accounts(api, "read", "work", "deliver")
+
+    assert "c2VjcmV0" not in str(await look(client, seen(objects.project())))
+
+
+async def test_what_may_not_be_read_is_unknown_and_the_rest_is_looked_at(
+    api: ApiServer, client: Client
+) -> None:
+    agent: dict[str, Any] = {"name": "demo", "adapter": "demo", "image": "agent:1"}
+    project = objects.project(agents=[agent | {"configMap": "settings"}])
+    api.fault = lambda call: 403 if call.plural == "secrets" else None
+
+    _, *found = await look(client, seen(project))
+
+    assert found == [
+        (
+            "objects",
+            "bad",
+            "ConfigMap 'settings' of 'default' does not exist (spec.agents[0].configMap)",
+        ),
+        ("objects", "unknown", "you may not read the Secrets that 'default' names"),
+    ]

@@ -1,0 +1,172 @@
+"""A Task whose time is over is deleted at that time, as it was looked at, and no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.log_reader import LogReader
+from bernstein.controllers.settings import OperatorSettings
+from bernstein.controllers.tasks.controller import TaskController
+from bernstein.controllers.wiring import Context
+from bernstein.controllers.writer import Writer
+from bernstein.core.tasks.decide import decide
+from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
+from bernstein.kube.events import EventRecorder
+from bernstein.kube.reconcile import Controller
+from bernstein.kube.resource import Key
+from bernstein.observe.metrics import Metrics
+from bernstein.resources import PROJECTS, TASKS
+from tests.background import Background, eventually
+from tests.fence import Unfenced
+from tests.unit.controllers.jobs import built
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, NOW, at
+from tests.unit.kube.apiserver import ApiServer, Call
+
+WEEK = 604800.0
+KEY = Key(NAMESPACE, "work")
+
+
+def put(api: ApiServer, task: Task) -> None:
+    meta = {"creationTimestamp": at(-60).isoformat(), "generation": 1}
+    dumped = task.dump()
+    api.put(TASKS, task.metadata.name, NAMESPACE, metadata=meta, **_content(dumped))
+
+
+def _content(dumped: dict[str, Any]) -> dict[str, Any]:
+    return {"spec": dumped["spec"], "status": dumped["status"]}
+
+
+def over(name: str = "work", **spec: Any) -> Task:
+    """A Task without a Plan that was Closed now, as it is written."""
+    task = objects.task(name, plan=None, status=objects.closed(1, ended_at=NOW), **spec)
+    written = decide(objects.snapshot(task), NOW).status
+    return task.model_copy(update={"status": written})
+
+
+class Retention:
+    """A Project and the controller of its Tasks, at a time of day that a test sets."""
+
+    def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
+        self.api, self._background = api, background
+        self.seconds = 0.0
+        self.caches = Caches(client)
+        events = EventRecorder(client, component="test", instance="test", sanitise=str)
+        writer = Writer(client, self.caches, Unfenced(), events)
+        settings, logs = OperatorSettings(image="b:1"), LogReader(client)
+        context = Context(self.caches, writer, settings, Metrics(process=False), logs)
+        clock = Clock(now=lambda: at(self.seconds))
+        self.controller = TaskController(replace(context, clock=clock))
+        self.guard = writer.guard
+        self.project()
+
+    def project(self, **retention: int) -> None:
+        project = objects.project(retention=retention) if retention else objects.project()
+        self.api.put(PROJECTS, "default", NAMESPACE, spec=project.spec.dump())
+
+    async def start(self) -> None:
+        for informer in self.caches.informers:
+            self._background.start(informer.run())
+            await informer.synced()
+
+    def run(self) -> None:
+        """The controller at work, woken by events alone."""
+        loop = Controller(
+            "task",
+            self.controller.reconcile,
+            primary=self.controller.primary,
+            guard=self.guard,
+            resync=1e6,
+        )
+        for watch in self.controller.watches():
+            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+        self._background.start(loop.run())
+
+    def deletions(self) -> list[Call]:
+        return [call for call in self.api.writes() if call.verb == "DELETE"]
+
+
+@pytest.fixture
+def world(api: ApiServer, client: Client, background: Background) -> Retention:
+    return Retention(api, client, background)
+
+
+async def test_it_is_looked_at_again_when_its_time_is_over(world: Retention) -> None:
+    put(world.api, over())
+    await world.start()
+
+    world.seconds = WEEK - 30
+    result = await world.controller.reconcile(KEY)
+
+    assert (result.requeue_after, world.deletions()) == (30, [])
+
+
+async def test_it_is_deleted_in_the_foreground_as_it_was_looked_at(world: Retention) -> None:
+    put(world.api, over())
+    await world.start()
+    read = world.api.get(TASKS, "work", NAMESPACE)["metadata"]
+
+    world.seconds = WEEK
+    await world.controller.reconcile(KEY)
+
+    (call,) = world.deletions()
+    assert call.body["propagationPolicy"] == "Foreground"
+    exactly = {"uid": read["uid"], "resourceVersion": read["resourceVersion"]}
+    assert call.body["preconditions"] == exactly
+
+
+async def test_what_changed_meanwhile_stays(world: Retention) -> None:
+    put(world.api, over())
+    await world.start()
+    world.seconds = WEEK
+    snapshot_of = world.caches.tasks.get(KEY)
+    assert snapshot_of is not None
+    stale = snapshot_of.metadata.model_copy(update={"resource_version": "1"})
+
+    await world.controller._writer.delete_unchanged(KEY, TASKS, stale)
+
+    assert world.api.get(TASKS, "work", NAMESPACE)
+
+
+async def test_a_shorter_time_of_the_project_counts_at_once(world: Retention) -> None:
+    put(world.api, over())
+    await world.start()
+    world.seconds = 3600
+    world.run()
+
+    world.project(tasksSeconds=60)
+
+    await eventually(lambda: len(world.deletions()) == 1)
+
+
+async def test_it_is_deleted_when_the_last_one_that_waited_for_it_has_ended(
+    world: Retention,
+) -> None:
+    put(world.api, over())
+    waits = objects.task("next", plan=None, dependsOn=["work"], status=objects.status())
+    put(world.api, waits)
+    await world.start()
+    world.seconds = WEEK
+    await world.controller.reconcile(KEY)
+    assert world.deletions() == []
+    world.run()
+
+    ended = objects.status(TaskState.CANCELLED, ended_at=at(WEEK))
+    put(world.api, objects.task("next", plan=None, dependsOn=["work"], status=ended))
+
+    await eventually(lambda: len(world.deletions()) == 1)
+
+
+def test_finished_pods_stay_as_long_as_the_project_says() -> None:
+    project = objects.project(retention={"podsSeconds": 300})
+
+    job = built.agent_job(project, built.PLAIN_SETTINGS)
+
+    assert job["spec"]["ttlSecondsAfterFinished"] == 300

@@ -1,0 +1,108 @@
+"""What is counted when a Task's status was written."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import Verification
+from bernstein.controllers.tasks import telling
+from bernstein.core.waiting import waits
+from bernstein.kube.resource import Key
+from bernstein.observe.metrics import Metrics
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, at
+
+SIGNALS = [{"type": "path_exists", "path": path} for path in ("a", "b")]
+WHO = {"namespace": NAMESPACE}
+
+
+def told(session: AgentSession | None, seconds: float) -> Metrics:
+    """The metrics once it is told, so many seconds later, that the Task `work` is Closed."""
+    sessions = {Key(NAMESPACE, "work-s1"): session} if session is not None else {}
+    events = SimpleNamespace(record=lambda *_, **__: None)
+    metrics = Metrics(process=False)
+    context: Any = SimpleNamespace(
+        metrics=metrics,
+        caches=SimpleNamespace(sessions=sessions),
+        writer=SimpleNamespace(events=events),
+    )
+    task = objects.task(status=objects.done())
+    new = objects.with_session(TaskState.CLOSED, attempt=1)
+    telling.tell(context, {"metadata": {"name": "work"}}, task, new, at(seconds))
+    return metrics
+
+
+def events_of(old: TaskStatus, new: TaskStatus) -> list[dict[str, Any]]:
+    """What is told of this write in Events."""
+    told: list[dict[str, Any]] = []
+    events = SimpleNamespace(record=lambda _, **said: told.append(said))
+    context: Any = SimpleNamespace(
+        metrics=Metrics(process=False),
+        caches=SimpleNamespace(sessions={}),
+        writer=SimpleNamespace(events=events),
+    )
+    telling.tell(
+        context,
+        {"metadata": {"name": "work"}},
+        objects.task(status=old, completionSignals=SIGNALS),
+        new,
+        at(0),
+    )
+    return told
+
+
+def rejected(**more: Any) -> Verification:
+    lint = objects.gate("lint", "Failed") | {"reason": "ExitCode", "excerpt": "key=hunter2"}
+    signal = {"name": "signal-1", "kind": "signal", "verdict": "TimedOut"}
+    return objects.verification(checks=[lint, signal, objects.gate("lint")], passed=False, **more)
+
+
+def test_the_event_of_a_rejected_attempt_names_the_checks_and_quotes_none() -> None:
+    old = objects.done()
+    new = objects.with_session(TaskState.FAILED, attempt=1, verification=rejected())
+
+    (event,) = events_of(old, new)
+
+    assert event["message"].endswith(": lint Failed (ExitCode), signal-1 TimedOut")
+    assert "hunter2" not in event["message"]
+
+
+def test_the_event_of_a_stall_names_the_checks_that_could_not_run() -> None:
+    tool = objects.gate("lint", "Errored") | {"reason": "ToolMissing", "excerpt": "hunter2"}
+    old = objects.done(verification=objects.verification(checks=[tool]))
+    new = waits(old, "GateErrored", "hunter2", at(0), needs_person=True)
+
+    (event,) = events_of(old, new)
+
+    assert event["reason"] == "GateErrored"
+    assert "lint Errored (ToolMissing)" in event["message"]
+    assert "hunter2" not in event["message"]
+
+
+def test_the_event_of_a_later_stall_names_no_checks_of_an_earlier_attempt() -> None:
+    old = objects.status(verification=rejected())
+    new = waits(old, "SecretNotFound", "no such Secret", at(0), needs_person=True)
+
+    (event,) = events_of(old, new)
+
+    assert "lint" not in event["message"]
+
+
+def test_the_time_from_the_end_of_the_agent_until_its_work_is_closed_is_counted() -> None:
+    ended = objects.session(state=SessionState.DEAD, ended_at=at(0))
+
+    value = told(ended, 42).registry.get_sample_value
+
+    assert value("bernstein_agent_end_to_closed_seconds_sum", WHO) == 42
+    assert value("bernstein_task_closed_seconds_sum", WHO) == 60 + 42
+
+
+def test_without_its_session_nobody_knows_when_the_agent_ended() -> None:
+    value = told(None, 42).registry.get_sample_value
+
+    assert value("bernstein_agent_end_to_closed_seconds_count", WHO) is None
+    assert value("bernstein_task_closed_seconds_count", WHO) == 1
