@@ -3,13 +3,17 @@
  *
  *   launcher [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
  *            [--start-file FILE] [--stop-file FILE] [--int-seconds N] [--term-seconds N]
- *            -- COMMAND [ARG...]
+ *            [--echo FILE] [--echo-end FILE] [--echo-hides FILE] -- COMMAND [ARG...]
  *
  * With a start file the command is started when that file exists: somebody else is ready then. After
  * a minute without it the launcher gives up. The command gets a session and process group of its own. When the stop file appears, or the
  * launcher gets SIGTERM or SIGINT, the group gets SIGINT, after --int-seconds SIGTERM, after further
  * --term-seconds SIGKILL. When the command has ended, every process it left behind is killed. The
  * launcher adopts and reaps orphans, as PID 1 or as sub-reaper.
+ *
+ * Whatever lines somebody else appends to the echo file are copied to standard output as they come, with
+ * stars in place of what the file to hide holds. When the command has ended, they are copied until
+ * the end file exists, at most for ten seconds. A reader that does not read holds nothing up.
  *
  * Exit record: {"exitCode": N or null, "signal": N or null, "stopped": true or false}.
  * Exit code: the command's; 128 + signal; 126 or 127 if it cannot be started; 125 for a wrong call or
@@ -24,6 +28,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -42,9 +47,13 @@ static const long POLL_MS = 200;
 static const long REAP_LIMIT_MS = 5000;
 static const long START_POLL_MS = 20;
 static const long START_LIMIT_MS = 60000;
+static const long ECHO_POLL_MS = 50;
+static const long ECHO_LIMIT_MS = 10000;
+static const size_t HIDDEN_LEAST = 6;
 
 struct options {
 	const char *input, *output, *error, *exit_record, *start_file, *stop_file;
+	const char *echo, *echo_end, *echo_hides;
 	long int_ms, term_ms;
 	char **command;
 };
@@ -90,6 +99,9 @@ static struct options parse(int argc, char **argv)
 		{"stop-file", required_argument, NULL, 's'},
 		{"int-seconds", required_argument, NULL, 'n'},
 		{"term-seconds", required_argument, NULL, 't'},
+		{"echo", required_argument, NULL, 'c'},
+		{"echo-end", required_argument, NULL, 'd'},
+		{"echo-hides", required_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct options o = {.int_ms = 10000, .term_ms = 10000};
@@ -103,6 +115,9 @@ static struct options parse(int argc, char **argv)
 		case 'r': o.exit_record = optarg; break;
 		case 'a': o.start_file = optarg; break;
 		case 's': o.stop_file = optarg; break;
+		case 'c': o.echo = optarg; break;
+		case 'd': o.echo_end = optarg; break;
+		case 'h': o.echo_hides = optarg; break;
 		case 'n': o.int_ms = milliseconds("int-seconds", optarg); break;
 		case 't': o.term_ms = milliseconds("term-seconds", optarg); break;
 		default: exit(EXIT_SETUP);
@@ -269,8 +284,111 @@ static void clean_up(pid_t group, const sigset_t *signals)
 	}
 }
 
+/* What is copied to standard output: lines that are read and not written yet. */
+struct echo {
+	int file;
+	bool broken; /* nobody will ever read it */
+	size_t length, written, hidden_length;
+	char lines[64 * 1024];
+	char hidden[4096];
+};
+
+static ssize_t read_whole(const char *path, char *to, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t length = read(fd, to, size);
+	close(fd);
+	return length;
+}
+
+/* Learns what must not be shown. A few characters are no secret: they would be anywhere. */
+static void learn_hidden(struct echo *e, const char *path)
+{
+	ssize_t length = path ? read_whole(path, e->hidden, sizeof e->hidden) : 0;
+	while (length > 0 && isspace((unsigned char)e->hidden[length - 1]))
+		length--;
+	e->hidden_length = length >= (ssize_t)HIDDEN_LEAST ? (size_t)length : 0;
+}
+
+static void hide(struct echo *e)
+{
+	char *at = e->lines, *end = e->lines + e->length;
+	if (!e->hidden_length)
+		return;
+	while ((at = memmem(at, (size_t)(end - at), e->hidden, e->hidden_length))) {
+		memset(at, '*', e->hidden_length);
+		at += e->hidden_length;
+	}
+}
+
+/* Reads whole lines, so that what is hidden in one is seen whole; false when there are none. */
+static bool read_lines(struct echo *e, const char *path)
+{
+	if (e->file < 0)
+		e->file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (e->file < 0)
+		return false;
+	ssize_t length = read(e->file, e->lines, sizeof e->lines);
+	if (length <= 0)
+		return false;
+	size_t whole = (size_t)length;
+	while (whole && e->lines[whole - 1] != '\n')
+		whole--;
+	if (!whole && (size_t)length == sizeof e->lines)
+		whole = (size_t)length;
+	if (lseek(e->file, (off_t)whole - (off_t)length, SEEK_CUR) < 0)
+		return false;
+	e->length = whole;
+	e->written = 0;
+	hide(e);
+	return whole > 0;
+}
+
+/* Copies what there is and what standard output takes at once. A pipe that is ready takes PIPE_BUF
+ * bytes without blocking. */
+static void copy(struct echo *e, const char *path)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+	while (path && !e->broken) {
+		if (e->written == e->length && !read_lines(e, path))
+			return;
+		if (poll(&out, 1, 0) != 1)
+			return;
+		e->broken = !(out.revents & POLLOUT) || out.revents & POLLERR;
+		if (e->broken)
+			return;
+		size_t size = e->length - e->written;
+		ssize_t wrote = write(STDOUT_FILENO, e->lines + e->written,
+				      size < PIPE_BUF ? size : PIPE_BUF);
+		if (wrote <= 0) {
+			e->broken = errno != EAGAIN && errno != EINTR;
+			return;
+		}
+		e->written += (size_t)wrote;
+	}
+}
+
+/* Copies what is still to come, once the command has ended. */
+static void copy_rest(const struct options *o, struct echo *e, const sigset_t *signals)
+{
+	const struct timespec pause = {.tv_nsec = ECHO_POLL_MS * 1000000L};
+	long limit = now_ms() + ECHO_LIMIT_MS;
+	if (!o->echo)
+		return;
+	while (!e->broken && now_ms() <= limit) {
+		bool over = !o->echo_end || access(o->echo_end, F_OK) == 0;
+		copy(e, o->echo);
+		if (over && e->written == e->length)
+			return;
+		sigtimedwait(signals, NULL, &pause);
+	}
+}
+
 /* Waits until the command has ended; returns its wait status. */
-static int supervise(const struct options *o, pid_t child, const sigset_t *signals, bool *stopped)
+static int supervise(const struct options *o, pid_t child, const sigset_t *signals, bool *stopped,
+		     struct echo *e)
 {
 	enum stage stage = RUNNING;
 	long deadline = LONG_MAX;
@@ -282,6 +400,7 @@ static int supervise(const struct options *o, pid_t child, const sigset_t *signa
 		while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
 			if (ended == child)
 				return status;
+		copy(e, o->echo);
 		bool asked = got == SIGTERM || got == SIGINT ||
 			     (o->stop_file && access(o->stop_file, F_OK) == 0);
 		long now = now_ms();
@@ -329,6 +448,7 @@ static void ignore_nothing(void)
 
 int main(int argc, char **argv)
 {
+	static struct echo echo = {.file = -1};
 	struct options o = parse(argc, argv);
 	sigset_t signals;
 	ignore_nothing();
@@ -336,6 +456,7 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGPIPE); /* nobody may read what is echoed */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		fail_setup("cannot become", "sub-reaper");
@@ -344,6 +465,7 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		fail_setup("cannot become", "untraceable");
 
+	learn_hidden(&echo, o.echo_hides);
 	await_start(&o, &signals);
 	pid_t child = start(&o);
 	if (child < 0) {
@@ -353,12 +475,13 @@ int main(int argc, char **argv)
 		return code;
 	}
 	bool stopped = false;
-	int status = supervise(&o, child, &signals, &stopped);
+	int status = supervise(&o, child, &signals, &stopped, &echo);
 	clean_up(child, &signals);
-	if (WIFSIGNALED(status)) {
+	bool killed = WIFSIGNALED(status);
+	if (killed)
 		write_record(o.exit_record, -1, WTERMSIG(status), stopped);
-		return 128 + WTERMSIG(status);
-	}
-	write_record(o.exit_record, WEXITSTATUS(status), -1, stopped);
-	return WEXITSTATUS(status);
+	else
+		write_record(o.exit_record, WEXITSTATUS(status), -1, stopped);
+	copy_rest(&o, &echo, &signals);
+	return killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.answer import Answer
+from tests.background import wait_for
 from tests.e2e.conftest import LIE, MakeWorld, World, does, state, writing
 
 PROGRAM = str(Path(sys.executable).with_name("bernstein"))
@@ -198,6 +199,23 @@ def test_what_a_failed_test_run_printed_outlives_its_job(bernstein: CommandLine)
     ]
     (log,) = bernstein("logs", "loud", "--json").json["checks"]
     assert "row 007" in log["log"]
+
+
+def test_what_an_agent_says_is_heard_while_it_works(bernstein: CommandLine) -> None:
+    here = bernstein.here
+    here.task("heard", title="Hang")
+    session = here.await_("agentsession", "heard-s1", lambda s: "pod" in s["status"], SECONDS)
+    pod = session["status"]["pod"]["name"]
+
+    def words() -> str:
+        return here.kubectl("logs", pod, "-c", "agent", check=False)
+
+    wait_for(lambda: "I think about it." in words(), SECONDS)
+    assert state(here.get("task", "heard")) == "InProgress"
+    told = bernstein("logs", "heard")
+    assert re.search(r"^\d\d:\d\d:\d\d  agent     I think about it\.$", told.out, re.MULTILINE)
+    bernstein("cancel", "task/heard")
+    here.await_("task", "heard", lambda t: state(t) == "Cancelled", SECONDS)
 
 
 def test_cancel_ends_a_plan_and_its_agent(bernstein: CommandLine) -> None:

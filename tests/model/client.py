@@ -184,6 +184,7 @@ class ModelClient(Client):
         tail_lines: int | None = None,
         limit_bytes: int | None = None,
         last_bytes: int | None = None,
+        timestamps: bool = False,
     ) -> bytes:
         return await self._request("LOG", EVENTS, lambda: b"what it printed")
 

@@ -51,8 +51,8 @@ class StreamParser(Protocol):
     """Reads the standard output of one run, line by line.
 
     The agent may write anything there: no line may make a parser raise, take memory without bound,
-    or count fewer tokens than before. Texts are not sanitised. All but the messages that `feed`
-    returns are cut to their limits.
+    or count fewer tokens than before. Texts are not sanitised. All but what `feed` returns are cut
+    to their limits.
     """
 
     @property
@@ -68,9 +68,9 @@ class StreamParser(Protocol):
         """What the agent does now, in at most 200 characters."""
 
     def feed(self, line: bytes) -> str:
-        """Read one line; returns the agent's message in it, or "".
+        """Read one line; returns what of it is for people who look on while the agent works, or "".
 
-        A message is what the agent itself says to people, never the output of a command.
+        That is what it says and does, in plain words; and the line itself where it is no record.
         """
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:

@@ -83,20 +83,21 @@ class CodexParser:
     def feed(self, line: bytes) -> str:
         record = records.parse(line)
         if record is None:
-            return ""
+            return records.plain(line)
         kind = records.text(record, "type")
         if kind == "thread.started":
             self._thread = records.text(record, "thread_id")[:64]
         elif kind == "turn.started":
             self._ended = None
         elif kind in ("item.started", "item.updated", "item.completed"):
-            message = self._item(record.get("item"))
-            return message if kind == "item.completed" else ""
+            return self._item(record.get("item"), kind)
         elif kind == "error":
             self._error = records.text(record, "message")[:MESSAGE_LIMIT]
+            return self._error
         elif kind == "turn.failed":
             self._ended = kind
             self._error = records.text(record, "error", "message")[:MESSAGE_LIMIT] or self._error
+            return self._error
         elif kind == "turn.completed":
             self._ended = kind
             self._count(record.get("usage"))
@@ -124,8 +125,9 @@ class CodexParser:
             retry_after=provider_errors.retry_after(error),
         )
 
-    def _item(self, item: object) -> str:
-        """Note what the agent does; returns the message if the item is one, else ""."""
+    def _item(self, item: object, event: str) -> str:
+        """Note what the agent does; returns what of this event is told: a command when it starts,
+        a message or a change when it is complete."""
         if not isinstance(item, dict):
             return ""
         kind = records.text(item, "type")
@@ -133,13 +135,15 @@ class CodexParser:
             message = records.text(item, "text")
             self._message = records.tail(message, 4 * TEXT_LIMIT)
             self.progress = records.head(self._message, PROGRESS_LIMIT)
-            return message
+            return message if event == "item.completed" else ""
         if kind == "command_execution":
             command = records.text(item, "command")
             self.progress = records.head(f"runs {command[:1000]}", PROGRESS_LIMIT)
-        elif kind == "file_change":
+            return self.progress if event == "item.started" else ""
+        if kind == "file_change":
             names = ", ".join(_changed_paths(item))
             self.progress = records.head(f"changes {names}", PROGRESS_LIMIT)
+            return self.progress if event == "item.completed" else ""
         return ""
 
     def _count(self, usage: object) -> None:

@@ -50,7 +50,7 @@ class DemoParser:
     def feed(self, line: bytes) -> str:
         record = records.parse(line)
         if record is None:
-            return ""
+            return records.plain(line)
         kind = records.text(record, "type")
         if kind == "start":
             self.model = records.text(record, "model")[:PROGRESS_LIMIT] or self.model
@@ -62,6 +62,7 @@ class DemoParser:
             self._count(record)
         elif kind == "result":
             self._result = record
+            return records.text(record, "error", "message") or records.text(record, "text")
         return ""
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:

@@ -50,13 +50,11 @@ class GenericParser:
         self._tail = ""
 
     def feed(self, line: bytes) -> str:
-        """Keep the line; it never counts as a message, because the agent's own words cannot be told
-        from the output of its commands."""
         text = line[-TEXT_LIMIT * 4 :].decode(errors="replace").rstrip("\r\n")
         if text.strip():
             self.progress = records.head(text, PROGRESS_LIMIT)
             self._tail = records.tail(f"{self._tail}\n{text}".lstrip("\n"), TEXT_LIMIT)
-        return ""
+        return records.plain(line)
 
     def finish(self, exit_code: int | None, stderr_tail: bytes) -> FinalRecord:
         if exit_code is None:

@@ -12,6 +12,7 @@ LINE_LIMIT = 1024 * 1024
 COUNT_LIMIT = 1_000_000_000
 """A single count above this is taken for an error, and not counted."""
 TOTAL_LIMIT = 1_000_000_000_000
+SHOWN_LIMIT = 16 * 1024
 
 StreamRecord = dict[str, Any]
 
@@ -25,6 +26,12 @@ def parse(line: bytes) -> StreamRecord | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def plain(line: bytes) -> str:
+    """A line that is no record, as text: what a CLI prints beside them. At most SHOWN_LIMIT bytes
+    of it are looked at."""
+    return line[:SHOWN_LIMIT].decode(errors="replace").rstrip("\r\n")
 
 
 def text(record: StreamRecord, *path: str) -> str:

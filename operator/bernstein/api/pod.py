@@ -183,6 +183,11 @@ class RecorderConfig:
     """Made by the recorder when it watches; until then the launcher does not start the agent."""
     stop_file: str
     """Made by the recorder to ask the launcher for a soft stop."""
+    output: str
+    """Made by the recorder: what of the agent's output people may see, which the launcher copies
+    into the log of the agent's container."""
+    output_end: str
+    """Made by the recorder once all that an agent that has ended wrote is in `output`."""
     packs: str
     """Folder that the recorder writes and the pusher reads."""
     commit: CommitText

@@ -187,6 +187,16 @@ class AgentSessionStatus(Model):
     usage: UsageCounts | None = None
     """Tokens that count, once it has ended."""
     outcome: Outcome | None = None
+    judgement: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="How its Task judged what it left: Verified, or what said no. Absent: not "
+        "judged, or there was nothing to judge.",
+    )
+    reason: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="In one word why it waits, ends or failed; of a run that reported success, how "
+        "its work was judged.",
+    )
     started_at: datetime | None = None
     """When the agent's container began."""
     ended_at: datetime | None = None

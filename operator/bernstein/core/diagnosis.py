@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bernstein.api.pod import Failure, load
 from bernstein.api.reasons import Reason
-from bernstein.core import pods, runs
+from bernstein.core import pods, runs, sanitise
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
 
@@ -16,6 +16,8 @@ STUCK_SECONDS = 10
 """A pod that waits longer is looked at closely: its events are read."""
 UNSCHEDULABLE_SECONDS = 600
 """How long a pod may wait for a node with room."""
+_SCHEDULERS_WORDS = 500
+"""Characters: on a large cluster the scheduler has something to say of many nodes."""
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 
@@ -107,7 +109,8 @@ def _unusable(status: Object, text: str) -> tuple[str, str]:
         return Reason.SECRET_NOT_FOUND, text
     if "configmap" in lowered and ("not found" in lowered or "couldn't find key" in lowered):
         return Reason.CONFIG_MAP_NOT_FOUND, text
-    return Reason.IMAGE_UNUSABLE, f"container '{status.get('name')}' cannot be made: {text}"
+    of = f"container '{status.get('name')}' cannot be made of image '{status.get('image', '?')}'"
+    return Reason.IMAGE_UNUSABLE, f"{of}: {text}"
 
 
 def _without_pod(job: JobView, now: datetime) -> Diagnosis | None:
@@ -153,14 +156,26 @@ def _volume_source(pod: Object, text: str) -> str:
     return ""
 
 
+def unscheduled(job: JobView, now: datetime) -> str | None:
+    """What the scheduler says of a pod that has had no node for a while; None: nothing."""
+    if job.pod is None or pods.age(job.pod, now) < STUCK_SECONDS or pods.has_ended(job.pod):
+        return None
+    words = _schedulers_words(job.pod)
+    return f"no node has room for its pod: {words}" if words is not None else None
+
+
 def _unschedulable(pod: Object, now: datetime) -> Diagnosis | None:
+    words = _schedulers_words(pod)
+    if words is None or pods.age(pod, now) <= UNSCHEDULABLE_SECONDS:
+        return None
+    return Diagnosis(Reason.UNSCHEDULABLE, words)
+
+
+def _schedulers_words(pod: Object) -> str | None:
     for condition in pod.get("status", {}).get("conditions", ()):
         scheduled = condition.get("type") == "PodScheduled" and condition.get("status") == "True"
         if scheduled:
             return None
-        if (
-            condition.get("reason") == "Unschedulable"
-            and pods.age(pod, now) > UNSCHEDULABLE_SECONDS
-        ):
-            return Diagnosis(Reason.UNSCHEDULABLE, str(condition.get("message", "")))
+        if condition.get("reason") == "Unschedulable":
+            return sanitise.line(str(condition.get("message", "")), _SCHEDULERS_WORDS)
     return None

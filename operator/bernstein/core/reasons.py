@@ -92,12 +92,14 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.SOON,
         False,
         "Correct the image's name in the Project, or add an image pull secret.",
+        names_object=True,
         holds=WaitScope.AGENT,
     ),
     Reason.IMAGE_UNUSABLE: Policy(
         Retry.SOON,
         False,
         "Use an image that can run as a non-root user under the restricted profile.",
+        names_object=True,
         holds=WaitScope.AGENT,
     ),
     Reason.REPOSITORY_UNREACHABLE: Policy(
@@ -367,8 +369,8 @@ def longest_wait(reason: str) -> int:
     return MAX_RETRY_AFTER_SECONDS if asks else PROBE_SECONDS
 
 
-_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets")
-"""Ends of the paths of fields that name a Secret or a ConfigMap."""
+_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets", "image")
+"""Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 
 
 def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
@@ -385,11 +387,13 @@ def with_remedy(text: str, reason: str) -> str:
 
 
 def naming(project: Project, text: str) -> list[str]:
-    """Paths of the Project's fields that name an object quoted in the text, as in `secret "x"`."""
+    """Paths of the Project's fields that name an object quoted in the text, as in `secret "x"` or
+    `image 'x'`."""
     return [
         path
         for path, value in _strings(project.spec.dump(), "spec")
-        if f'"{value}"' in text and path.rstrip("[0123456789]").endswith(_FIELDS)
+        if (f'"{value}"' in text or f"'{value}'" in text)
+        and path.rstrip("[0123456789]").endswith(_FIELDS)
     ]
 
 

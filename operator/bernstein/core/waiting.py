@@ -6,12 +6,15 @@ in `tried`, while the Task or Plan waits for something else meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Protocol, Self, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
+from bernstein.core import diagnosis
+from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS, longest_wait, policy, remedy_of
 from bernstein.core.sanitise import text as sanitise
 
@@ -126,6 +129,15 @@ def held(
         ),
     )
     return status.model_copy(update={"waiting": new})
+
+
+def waits_for_a_node(status: S, jobs: Iterable[JobView], now: datetime) -> S:
+    """The status with what the scheduler says where one of these Jobs has a pod without a node."""
+    words = (diagnosis.unscheduled(job, now) for job in jobs)
+    first = next((text for text in words if text is not None), None)
+    if first is None or status.waiting is not None:
+        return status  # what is tried again, or needs a person, says more
+    return waits(status, Reason.UNSCHEDULABLE, first, now)
 
 
 def tries(status: Waits, reason: str, project: Project | None) -> int:

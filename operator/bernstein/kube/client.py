@@ -223,8 +223,10 @@ class Client:
         tail_lines: int | None = None,
         limit_bytes: int | None = None,
         last_bytes: int | None = None,
+        timestamps: bool = False,
     ) -> bytes:
-        """A container's log, as written. Raises ApiError 400 while it has not started.
+        """A container's log, as written, with ``timestamps`` each line behind its time in RFC 3339.
+        Raises ApiError 400 while it has not started.
 
         The API server sends the first ``limit_bytes`` of the log (of its last ``tail_lines``); of
         what it sends, only the last ``last_bytes`` are kept in memory and returned.
@@ -236,6 +238,8 @@ class Client:
             params["tailLines"] = str(tail_lines)
         if limit_bytes is not None:
             params["limitBytes"] = str(limit_bytes)
+        if timestamps:
+            params["timestamps"] = "true"
         path = PODS.path(namespace, pod, "log")
         return await self._send("GET", "pods/log", path, params=params, last_bytes=last_bytes)
 

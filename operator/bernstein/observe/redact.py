@@ -13,6 +13,10 @@ _SECRET_KEY = re.compile(
 )
 _AUTHORIZATION = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
 _WEB_TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
+_ASSIGNED = re.compile(
+    r"\b([A-Z][A-Z0-9_]*?(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|CREDENTIALS?|PRIVATE_KEY))=\S{4,}"
+)
+"""As `env` prints a variable."""
 _URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 
@@ -22,8 +26,9 @@ def is_secret(key: str) -> bool:
 
 
 def without_secrets(text: str) -> str:
-    """`text` with bearer and basic credentials, JSON Web Tokens and users in URLs replaced."""
+    """`text` with bearer and basic credentials, JSON Web Tokens, users in URLs, and the values of
+    environment variables that are called like a secret replaced."""
     if "://" in text:
         text = _URL_USER.sub(f"{HIDDEN}@", text)
-    text = _WEB_TOKEN.sub(HIDDEN, text)
+    text = _ASSIGNED.sub(rf"\1={HIDDEN}", _WEB_TOKEN.sub(HIDDEN, text))
     return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)

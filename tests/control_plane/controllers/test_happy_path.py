@@ -42,7 +42,7 @@ async def test_a_task_is_closed_with_eight_status_patches(world: World) -> None:
     ]
 
 
-async def test_a_session_is_written_four_times_and_lets_its_pod_go(world: World) -> None:
+async def test_a_session_is_written_five_times_and_lets_its_pod_go(world: World) -> None:
     async def seen_at_work(pod: Pod) -> None:
         await pod.start()
         await world.until(AGENT_SESSIONS, pod.job, lambda s: state_of(s) == "Working")
@@ -52,9 +52,10 @@ async def test_a_session_is_written_four_times_and_lets_its_pod_go(world: World)
     await world.start()
     await world.task("one")
     await world.task_in("one", "Closed")
+    await world.until(AGENT_SESSIONS, "one-s1", lambda s: s["status"]["reason"] == "Verified")
     said = [patch.get("state") for patch in await world.patches("one-s1", "agentsessions")]
     assert [s for s in said if s] == ["Starting", "Working", "Dead"]
-    assert len(said) <= 4
+    assert len(said) <= 5
     await world.let_go(world.kubelet.pods["one-s1"].name)
 
 
@@ -136,6 +137,7 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
     await world.task("closed")
     await world.task_in("closed", "Closed")
     await world.let_go(world.kubelet.pods["closed-s1"].name)
+    await world.until(AGENT_SESSIONS, "closed-s1", lambda s: s["status"]["reason"] == "Verified")
     await world.task("working", files=["a.py"])
     await world.until(AGENT_SESSIONS, "working-s1", lambda s: s["status"].get("state") == "Working")
     await world.task_in("working", "InProgress")

@@ -361,3 +361,37 @@ async def test_a_disruption_of_the_checkout_is_no_fault_of_the_repository(world:
     await world.task("one", maxRetries=0)
     task = await world.task_in("one", "Closed")
     assert attempts(task) == [("Disrupted", False), ("Succeeded", True)]
+
+
+async def test_a_liars_session_says_what_rejected_its_work_and_not_that_it_succeeded(
+    world: World,
+) -> None:
+    world.kubelet.on("liar-s1", works(empty=True))
+    world.kubelet.on("liar-s2", run)
+    await world.start()
+    await world.task("liar")
+    told = await world.until(
+        AGENT_SESSIONS, "liar-s1", lambda s: s["status"].get("judgement") is not None
+    )
+    status = told["status"]
+    assert (status["reason"], status["outcome"]["reason"]) == ("EmptyDiff", "Succeeded")
+    assert condition(told, "Succeeded")["status"] == "False"
+
+
+async def test_a_pod_without_a_node_is_told_of_within_half_a_minute(world: World) -> None:
+    words = "0/1 nodes are available: 1 Insufficient cpu."
+
+    async def unschedulable(pod: Pod) -> None:
+        waits = {"status": "False", "reason": "Unschedulable", "message": words}
+        await pod.report(phase="Pending", conditions=[{"type": "PodScheduled"} | waits])
+
+    world.kubelet.on("large-s1", unschedulable)
+    await world.start()
+    await world.task("large")
+    await world.task_in("large", "Claimed")
+    task = await world.until(
+        TASKS, "large", lambda t: t["status"]["waiting"]["reason"] == "Unschedulable", 30
+    )
+    assert words in condition(task, "Reconciling")["message"]
+    session = await world.get(AGENT_SESSIONS, "large-s1")
+    assert session["status"]["reason"] == "Unschedulable"

@@ -84,6 +84,8 @@ class Volumes:
             exit_record=str(self.stream / "exit.json"),
             start_file=str(self.control / "start"),
             stop_file=str(self.control / "stop"),
+            output=str(self.control / "output.log"),
+            output_end=str(self.control / "output-end"),
             packs=str(self.packs),
             commit=TEXT,
         )

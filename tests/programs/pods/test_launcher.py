@@ -44,10 +44,22 @@ class Launch:
         process = subprocess.Popen(
             [str(self.program), *flags, "--", *command],
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         self.started.append(process)
         return process
+
+    def echo(self) -> Path:
+        """The file to copy from."""
+        for name in ("echo", "echo-end"):
+            self.options[name] = str(self.folder / name)
+        return self.folder / "echo"
+
+    def heard(self, process: subprocess.Popen[bytes], length: int) -> bytes:
+        """The next bytes of the container's log."""
+        assert process.stdout is not None
+        return process.stdout.read(length)
 
     def run(self, *command: str) -> tuple[int, bytes]:
         process = self.start(*command)
@@ -354,3 +366,77 @@ def test_the_command_cannot_write_into_the_launcher(launcher: Path) -> None:
 
     assert done.returncode == 1
     assert b"PermissionError" in done.stderr
+
+
+def test_what_is_appended_to_the_echo_file_is_copied_as_it_comes(launch: Launch) -> None:
+    echo = launch.echo()
+    process = launch.start("sh", "-c", "cat; sleep 60")
+    with echo.open("a") as file:
+        file.write("first\nhalf of ")
+    assert launch.heard(process, 6) == b"first\n"
+    with echo.open("a") as file:
+        file.write("the second\n")
+    assert launch.heard(process, 19) == b"half of the second\n"
+    launch.stop()
+    assert process.wait(timeout=60) == 128 + signal.SIGINT
+
+
+def test_what_comes_until_the_end_file_is_copied_after_the_command(launch: Launch) -> None:
+    echo = launch.echo()
+    process = launch.start("true")
+    wait_for(lambda: (launch.folder / "exit-record").exists())
+    echo.write_text("the last words\n")
+    (launch.folder / "echo-end").touch()
+    assert process.wait(timeout=60) == 0
+    assert launch.heard(process, 15) == b"the last words\n"
+
+
+def test_a_reader_that_does_not_read_holds_nobody_up(launch: Launch) -> None:
+    echo = launch.echo()
+    echo.write_text(f"{'x' * 99}\n" * 20_000)
+    (launch.folder / "echo-end").touch()
+    process = launch.start("sh", "-c", "echo up; sleep 60")
+    wait_for(lambda: launch.output() == b"up\n")
+    launch.stop()
+    wait_for(lambda: (launch.folder / "exit-record").exists())
+    assert process.wait(timeout=60) == 128 + signal.SIGINT
+    assert launch.record()["stopped"] is True
+
+
+def test_a_reader_that_is_gone_ends_nobody(launch: Launch) -> None:
+    echo = launch.echo()
+    process = launch.start("sh", "-c", "sleep 1; exit 3")
+    assert process.stdout is not None
+    process.stdout.close()
+    echo.write_text("nobody hears it\n" * 1000)
+    began = time.monotonic()
+    assert process.wait(timeout=60) == 3
+    assert time.monotonic() - began < 9, "nothing is waited for"
+
+
+def test_the_file_to_hide_is_hidden_wherever_it_stands(launch: Launch) -> None:
+    echo = launch.echo()
+    (launch.folder / "key").write_text("my own key\n")
+    launch.options["echo-hides"] = str(launch.folder / "key")
+    echo.write_text("it is my own key.\n" * 10_000)
+    (launch.folder / "echo-end").touch()
+    process = launch.start("true")
+    shown, _ = process.communicate(timeout=60)
+    assert shown == b"it is **********.\n" * 10_000
+
+
+def test_the_command_cannot_write_past_the_echo_into_the_log(
+    launcher: Path, tmp_path: Path
+) -> None:
+    forging = ("sh", "-c", "echo forged >/proc/$PPID/fd/1")
+    by_itself = ("sh", "-c", '"$@"; exit $?', "sh", *forging)
+    alone = subprocess.run([*UNPRIVILEGED, *by_itself], capture_output=True, check=False)
+    assert alone.stdout == b"forged\n", "with the protection off it can"
+
+    files = ("--stdout", str(tmp_path / "out"), "--stderr", str(tmp_path / "err"))
+    done = subprocess.run(
+        [*UNPRIVILEGED, str(launcher), *files, "--", *forging], capture_output=True, check=False
+    )
+
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert done.returncode != 0

@@ -126,7 +126,7 @@ NOT_LANDED = {
     "RefMoved",
     "TreeMismatch",
 }
-NAMES_OBJECT = {"SecretNotFound", "ConfigMapNotFound"}
+NAMES_OBJECT = {"SecretNotFound", "ConfigMapNotFound", "ImagePullFailed", "ImageUnusable"}
 
 
 @pytest.mark.parametrize("reason", TABLE)

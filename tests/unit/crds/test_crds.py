@@ -244,5 +244,10 @@ def test_fields_of_a_spec_may_be_immutable_until_something_is_true_of_the_object
         immutable_spec_except("typo", spec=Spec, unless="false", remedy="")
 
 
+def test_every_kind_has_one_column_that_says_why() -> None:
+    for kind in crds.KINDS:
+        assert [c.wide for c in kind.columns if c.name == "Reason"] == [False], kind.name
+
+
 def test_a_kind_says_what_it_is_for(schema: dict[str, Any]) -> None:
     assert schema["description"].endswith(".")

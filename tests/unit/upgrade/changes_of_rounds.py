@@ -35,6 +35,26 @@ def _may_have_landed(pair: Pair) -> bool:
     return delivery.get("step") == "Landing" and "reason" in delivery
 
 
+def _says_in_one_word(pair: Pair) -> bool:
+    """Why it ends or ended; of a run that reports success, that it is not judged yet."""
+    outcome = pair.today.get("outcome", {}).get("reason")
+    said = pair.today["conditions"].get("Succeeded", {})
+    if outcome is None:
+        return "Succeeded" not in pair.today["conditions"] and pair.today["state"] != "Dead"
+    told = ("Unverified", "Unknown") if outcome == "Succeeded" else (outcome, "False")
+    return (pair.today["reason"], said["status"]) == (told[0], told[1]) and said["reason"] == told[
+        0
+    ]
+
+
+def _names_the_image(pair: Pair) -> bool:
+    was, now = (
+        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
+    )
+    cause, _, why = was.partition(" cannot be made: ")
+    return bool(why) and now.startswith(f"{cause} cannot be made of image '") and now.endswith(why)
+
+
 ROUNDS = (
     *(
         Change(
@@ -44,6 +64,18 @@ ROUNDS = (
             _may_have_landed,
         )
         for kind in ("Task", "Plan")
+    ),
+    Change(
+        "what is said of an image that cannot be used names it",
+        "Plan",
+        ("conditions.Stalled.message", "waiting.message"),
+        _names_the_image,
+    ),
+    Change(
+        "a session says in one word why it ends, and none that is not verified says Succeeded",
+        "AgentSession",
+        ("reason", "conditions.Succeeded"),
+        _says_in_one_word,
     ),
     Change(
         "a Plan whose work is judged as a whole says in Verified how, as a Task does",

@@ -21,10 +21,10 @@ from bernstein.resources import SESSIONS, TASKS
 from tests.unit.core.objects import NAMESPACE
 from tests.unit.upgrade.decisions import Object, Snapshot, action
 from tests.unit.upgrade.then import (
+    agent_job_then,
     asked_then,
     policies_then,
     session_then,
-    with_plain_dollars,
     without_plan,
 )
 
@@ -86,7 +86,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
-        stamped(JOBS, without_plan(with_plain_dollars(job))),
+        stamped(JOBS, without_plan(agent_job_then(job))),
     ]
 
 

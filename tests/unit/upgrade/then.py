@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
 
+from bernstein.api.pod import CONFIG_VARIABLE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
+from bernstein.controllers.jobs.pod import scratch
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
 
@@ -55,14 +58,23 @@ def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
 
 
-def with_plain_dollars(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job as the older code wrote it, which let the kubelet expand its commands."""
+def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
+    """An agent's Job as the older code wrote it: the kubelet expanded its commands, and nobody saw
+    what the agent printed."""
     template = job["spec"]["template"]
+    pod = template["spec"]
     containers = [
-        container | {"command": [word.replace("$$", "$") for word in container["command"]]}
-        for container in template["spec"]["containers"]
+        container | {"command": _command_then(container)} for container in pod["containers"]
     ]
-    pod = template["spec"] | {"containers": containers}
+    init = [
+        container | {"env": [*map(_config_then, container["env"])]}
+        for container in pod["initContainers"]
+    ]
+    volumes = [
+        scratch("control", "1Mi") if volume["name"] == "control" else volume
+        for volume in pod["volumes"]
+    ]
+    pod = pod | {"containers": containers, "initContainers": init, "volumes": volumes}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
 
 
@@ -75,3 +87,18 @@ def without_plan(job: dict[str, Any]) -> dict[str, Any]:
         "metadata": job["metadata"] | {"labels": own},
         "spec": job["spec"] | {"template": template | {"metadata": metadata}},
     }
+
+
+def _command_then(container: dict[str, Any]) -> list[str]:
+    words = [word.replace("$$", "$") for word in container["command"]]
+    end = words.index("--")
+    echo = words.index("--echo")
+    return words[:echo] + words[end:]
+
+
+def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
+    if variable["name"] != CONFIG_VARIABLE:
+        return variable
+    config = json.loads(variable["value"])
+    kept = {name: value for name, value in config.items() if not name.startswith("output")}
+    return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}

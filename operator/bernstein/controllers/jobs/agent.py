@@ -30,6 +30,7 @@ PROMPT = "/session/prompt.md"
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
+OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
 """Files by which launcher and recorder work together."""
 AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
@@ -105,7 +106,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("workspace", limit),
         scratch("base"),
         scratch("stream", "256Mi"),
-        scratch("control", "1Mi"),
+        scratch("control", "8Mi"),
         scratch("packs"),
         scratch("launcher", "16Mi"),
         scratch("recorder"),
@@ -187,6 +188,8 @@ def _recorder(
         exit_record=EXIT_RECORD,
         start_file=START_FILE,
         stop_file=STOP_FILE,
+        output=OUTPUT,
+        output_end=OUTPUT_END,
         packs="/packs",
         commit=CommitText(author=AUTHOR, email=EMAIL, message=commit),
         callback=callback,
@@ -255,7 +258,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
     return pod.container(
         AGENT,
         agent.image,
-        [*_LAUNCHER, *invocation.argv],
+        [*_LAUNCHER, *(("--echo-hides", key) if key else ()), "--", *invocation.argv],
         mounts=_agent_mounts(agent),
         resources=pod.their_resources(agent.resources),
         env={
@@ -279,9 +282,10 @@ _LAUNCHER = (
     *("--stop-file", STOP_FILE),
     *("--int-seconds", "10"),
     *("--term-seconds", "10"),
-    "--",
+    *("--echo", OUTPUT),
+    *("--echo-end", OUTPUT_END),
 )
-"""The launcher's command line, which the CLI's own follows."""
+"""The launcher's command line; `--` and the CLI's own follow."""
 
 
 def _agent_mounts(agent: Agent) -> list[Object]:

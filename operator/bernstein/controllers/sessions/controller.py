@@ -34,6 +34,7 @@ from bernstein.core.sessions.decide import (
     refuse,
 )
 from bernstein.core.sessions.prompt import prompt
+from bernstein.core.sessions.reading import REPORTED, judgement
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
@@ -64,7 +65,9 @@ class SessionController(KindController):
         jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
         launchable = await self._launchable(session)
         job = jobs.get(session.status.job or session.metadata.name)
-        snapshot = Snapshot(session, job, launchable, self._is_settled(session))
+        task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
+        judged = judgement(session, task)
+        snapshot = Snapshot(session, job, launchable, self._is_settled(session), judged)
         decision = decide(snapshot, now)
         try:
             for action in decision.actions:
@@ -195,11 +198,13 @@ class SessionController(KindController):
                 cache_read=usage.cache_read,
                 cache_write=usage.cache_write,
             )
+        reports, number = outcome.reason == REPORTED, session.spec.attempt
+        # What the agent or a server said of it stands in the status alone.
+        how = "its status.outcome says how"
         self._writer.events.record(
             obj,
-            reason=outcome.reason,
-            # What the agent or a server said of it stands in the status alone.
-            message=f"attempt {session.spec.attempt} ended; its status.outcome says how",
+            reason="Reported" if reports else outcome.reason,
+            message=f"attempt {number} " + ("reports success" if reports else f"ended; {how}"),
             action="EndSession",
-            warning=outcome.reason != "Succeeded",
+            warning=not reports,
         )

@@ -1,4 +1,4 @@
-"""What concerns a session: its Job and its pods."""
+"""What concerns a session: its Job and its pods, and how its Task judges what it left."""
 
 from __future__ import annotations
 
@@ -14,8 +14,28 @@ from bernstein.resources import SESSIONS
 def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.jobs, controller_key(SESSIONS))
     yield Watch(caches.pods, of_agents_pod)
+    yield Watch(caches.tasks.informer, _last_session, _judged_anew)
 
 
 def of_agents_pod(pod: Object) -> Collection[Key]:
     namespace = key_of(pod).namespace
     return [Key(namespace, name) for name in session_of_pod(pod)]
+
+
+def _last_session(task: Object) -> Collection[Key]:
+    """The session that the Task's last attempt was, if one has ended."""
+    return [Key(key_of(task).namespace, each["session"]) for each in _attempts(task)[-1:]]
+
+
+def _judged_anew(old: Object | None, new: Object | None) -> bool:
+    return new is not None and (old is None or _judgement(old) != _judgement(new))
+
+
+def _judgement(task: Object) -> object:
+    """The part of a Task that says how the last session's work was judged."""
+    passed = (task.get("status", {}).get("verification") or {}).get("passed")
+    return [(each["session"], each["reason"]) for each in _attempts(task)[-1:]], passed
+
+
+def _attempts(task: Object) -> list[Object]:
+    return task.get("status", {}).get("attempts") or []

@@ -36,7 +36,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left
+from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left, waits_for_a_node
 
 
 class Delivering(Progress, Protocol):
@@ -272,7 +272,7 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
         return OnItsWay(status, (prepare,))
     result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, now)
     if isinstance(result, Unfinished):
-        return _still_at_work(status, delivery, result)
+        return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
     delivery = delivery.model_copy(update={"tip": result.base, "failures": None})
@@ -306,7 +306,7 @@ def _land(
         return OnItsWay(forbids(before) or without_turn(status))
     result = result_of(LandResult, job, LAND, delivery.abandoned, now)
     if isinstance(result, Unfinished):
-        return _still_at_work(status, delivery, result)
+        return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
         loses = result.reason in LOST and not in_doubt
@@ -351,11 +351,13 @@ def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
     return Diagnosis(Reason.INTEGRATION_MOVED, text)
 
 
-def _still_at_work(status: S, delivery: Delivery, run: Unfinished) -> OnItsWay[S]:
+def _still_at_work(
+    status: S, delivery: Delivery, job: JobView, run: Unfinished, now: datetime
+) -> OnItsWay[S]:
     if run.abandoned != delivery.abandoned:
         delivery = delivery.model_copy(update={"abandoned": run.abandoned})
         status = status.model_copy(update={"delivery": delivery})
-    return OnItsWay(status, run.actions, LOOK_AGAIN_SECONDS)
+    return OnItsWay(waits_for_a_node(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:

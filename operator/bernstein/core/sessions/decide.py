@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bernstein import agents
@@ -24,7 +24,7 @@ from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
-from bernstein.core.sessions import outcome
+from bernstein.core.sessions import outcome, reading
 from bernstein.core.sessions.outcome import Ending
 
 STALE_SECONDS = 120
@@ -71,6 +71,8 @@ class Snapshot:
     """See is_launchable."""
     settled: bool = True
     """Its cost and outcome are where they stay; see is_settled."""
+    judged: str | None = None
+    """See reading.judgement."""
 
 
 def expected_job(session: AgentSession) -> str | None:
@@ -113,6 +115,15 @@ SessionDecision = Decision[AgentSessionStatus, SessionAction]
 
 def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
     """The session's next step."""
+    return _told(snapshot, _decide(snapshot, now), now)
+
+
+def _told(snapshot: Snapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
+    status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
+    return replace(decision, status=status)
+
+
+def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
@@ -139,7 +150,7 @@ def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> Sess
     """The end of a session that cannot be launched."""
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
-    return _never_started(status, reason, message, now)
+    return _told(snapshot, _never_started(status, reason, message, now), now)
 
 
 def _never_started(
@@ -234,6 +245,7 @@ def _alive(
     status = _with_pod(status, job)
     if job.pod is not None and pods.has_started(job.pod, AGENT):
         status = _working(status, now)
+    status = _unscheduled(status, job, now)
     status = _staleness(_abandoned(status, job, now), now)
     if status.abandoned is not None or _is_deleted(session):
         return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
@@ -256,6 +268,18 @@ def _working(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
         return status
     status = status.model_copy(update={"state": SessionState.WORKING})
     return busy(status, "Working", "the agent is at work", now)
+
+
+def _unscheduled(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:
+    """The status with what the scheduler says, long before the pod is given up."""
+    if status.state is not SessionState.STARTING:
+        return status
+    words = diagnosis.unscheduled(job, now)
+    if words is not None:
+        return busy(status, Reason.UNSCHEDULABLE, words, now)
+    doing = conditions.find(status.conditions, ConditionType.RECONCILING)
+    was = doing is not None and doing.reason == Reason.UNSCHEDULABLE
+    return busy(status, "Starting", "its pod is made", now) if was else status
 
 
 def _abandoned(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:

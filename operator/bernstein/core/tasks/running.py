@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import ConditionType
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.core.actions import CreateSession, TaskDecision
+from bernstein.core.conditions import find
 from bernstein.core.fsm import move
 from bernstein.core.reasons import policy
-from bernstein.core.scheduling import chain
+from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import (
@@ -25,7 +27,7 @@ from bernstein.core.tasks.attempts import (
 )
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, is_stalled, waits
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -35,7 +37,7 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return _without_session(snapshot, status, now)
     state = session.status.state
     if state in (None, SessionState.STARTING):
-        return TaskDecision(status)
+        return TaskDecision(_starting(snapshot, session, status, now))
     if status.state is TaskState.CLAIMED and _ran(session):
         return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
@@ -54,6 +56,21 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
     if wait is None:
         return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))
     return TaskDecision(move(status, TaskState.OPEN, wait.reason, now))
+
+
+def _starting(
+    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, now: datetime
+) -> TaskStatus:
+    """The status with what keeps its session from starting: that its pod finds no node."""
+    doing = find(session.status.conditions, ConditionType.RECONCILING)
+    if is_stalled(status):
+        return status  # what it tries needs a person until it has worked
+    if session.status.reason == Reason.UNSCHEDULABLE and doing is not None:
+        return waits(status, Reason.UNSCHEDULABLE, doing.message, now)
+    waiting = status.waiting
+    if waiting is None or waiting.reason != Reason.UNSCHEDULABLE:
+        return status
+    return status.model_copy(update={"waiting": opening.tries(snapshot, status, now)})
 
 
 def _ran(session: AgentSession) -> bool:

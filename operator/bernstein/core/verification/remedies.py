@@ -17,14 +17,16 @@ _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
 
-def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis) -> str:
+def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis, project: Project) -> str:
     """What could not run and why. A gate is called by its name, a signal by its title: its own name
     is no word of the user's."""
     spec = _named(check, checks)
     called = check if spec is None or spec.kind == "gate" else spec.title[:_TITLE]
     if is_inspection(check):
         called = "the checks that only read"
-    return f"'{called}' could not run: {why.reason}: {why.message}"
+    is_its_image = spec is not None and f"'{spec.image}'" in why.message
+    where = f" in {_image(spec, project)}" if spec is not None and is_its_image else ""
+    return f"'{called}' could not run{where}: {why.reason}: {why.message}"
 
 
 def remedy(

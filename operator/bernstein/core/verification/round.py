@@ -40,7 +40,14 @@ from bernstein.core.reasons import (
 from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.inspections import inspections
-from bernstein.core.waiting import goes_on, held, is_held, is_mended, seconds_left
+from bernstein.core.waiting import (
+    goes_on,
+    held,
+    is_held,
+    is_mended,
+    seconds_left,
+    waits_for_a_node,
+)
 
 ENDLESS = (
     f"the checks were run {MAX_ROUNDS} times without an end: "
@@ -163,6 +170,7 @@ def take(
     status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
     actions = (*logs, *give_up((*ending, *unasked)), *start)
+    status = waits_for_a_node(status, existing.values(), now)
     return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
 
 
@@ -328,7 +336,7 @@ def _cannot_run(
 ) -> CannotRun[S]:
     """The checks are run again: at once, after a while, or when the Project has changed."""
     project, checks = question.project, question.checks
-    text = remedies.told(check, checks, why)
+    text = remedies.told(check, checks, why, project)
     if policy(why.reason).retry is Retry.SOON:
         # Nothing ran, so it is no loop that costs more than the tries; and these get rarer.
         errors, first = status.gate_errors, judged.first_round or 0

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from bernstein import agents
-from bernstein.agents import StreamParser
+from bernstein.agents import StreamParser, records
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.api import pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
@@ -25,7 +25,8 @@ from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.session import stream
 from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError, Heart
-from bernstein.pods.session.messages import Speech, harmless, harmless_line
+from bernstein.pods.session.live import Live
+from bernstein.pods.session.messages import harmless, harmless_line
 from bernstein.pods.worktree import packs
 from bernstein.pods.worktree.objects import Objects, RefusedContents
 from bernstein.pods.worktree.walker import Tree, Walker
@@ -152,20 +153,21 @@ class Recorder:
         self._parser = parser
         self._work = Checkpoints(config)
         self._stdout = stream.Tail(config.stdout)
-        self._stderr = stream.AgentFile(config.stderr)
-        self._stderr_size = 0
+        self._stderr = stream.Tail(config.stderr)
         self._stop_lock = threading.Lock()
         self._stopped: str | None = None
         self._active = time.monotonic()
         self._client = self._make_client()
         self._beat = Beat()
         self._parser_failed = False
-        self._speech = Speech()
+        self._live = Live(config.output)
+        self._agent_ended = False
 
     def close(self) -> None:
         self._work.close()
         self._stdout.close()
         self._stderr.close()
+        self._live.close()
 
     def _make_client(self) -> CallbackClient | None:
         callback = self._config.callback
@@ -183,7 +185,7 @@ class Recorder:
         due = time.monotonic()
         try:
             while not ended.wait(_POLL_SECONDS):
-                self._read_stream()
+                self._look_at_the_agent()
                 if time.monotonic() >= due:
                     self._checkpoint()
                     due = time.monotonic() + every
@@ -205,18 +207,38 @@ class Recorder:
         heart.start()
         return heart
 
+    def _look_at_the_agent(self) -> None:
+        """Read what it has written. When it has ended, that is all: the launcher waits until it is
+        shown. An agent that forges the launcher's record hides its own last words."""
+        ended = stream.exists(self._config.exit_record)
+        self._read_stream()
+        if ended and not self._agent_ended:
+            self._agent_ended = True
+            self._tell_the_end()
+            _make(self._config.output_end)
+
     def _read_stream(self) -> None:
-        before = self._stdout.seen
+        before = self._stdout.seen + self._stderr.seen
         for line in self._stdout.lines():
             self._feed(line)
-        size = self._stderr.size()
-        if self._stdout.seen > before or size > self._stderr_size:
+        for line in self._stderr.lines():
+            self._live.tell(records.plain(line))
+        if self._stdout.seen + self._stderr.seen > before:
             self._active = time.monotonic()
-        self._stderr_size = max(self._stderr_size, size)
+        for source in (self._stdout, self._stderr):
+            if source.too_long:
+                self._live.note(f"lines of more than {stream.LINE_BYTES} bytes are left out")
+            if source.unread:
+                self._live.note(f"no more is read: the limit is {stream.STREAM_BYTES} bytes")
+
+    def _tell_the_end(self) -> None:
+        self._feed(self._stdout.last())
+        self._live.tell(records.plain(self._stderr.last()))
+        self._live.finish()
 
     def _feed(self, line: bytes) -> None:
         try:
-            self._speech.tell(self._parser.feed(line))
+            self._live.tell(self._parser.feed(line))
         except Exception as error:  # noqa: BLE001 - a parser's defect must not lose the work
             if not self._parser_failed:
                 log.event("parser-failed", error=type(error).__name__)

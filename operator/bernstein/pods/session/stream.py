@@ -86,6 +86,8 @@ class Tail:
         self._too_long = False
         self.seen = 0
         """The largest size in bytes that the file was seen to have; grows when the agent writes."""
+        self.too_long = 0
+        """Lines that were left out because they are over the line limit."""
 
     def close(self) -> None:
         self._source.close()
@@ -124,6 +126,16 @@ class Tail:
             yield self._partial
         self._partial = b""
 
+    def last(self) -> bytes:
+        """The incomplete last line, once: what is written to it later is another line."""
+        line, self._partial = self._partial, b""
+        return line
+
+    @property
+    def unread(self) -> bool:
+        """Whether the file has more than is read of it while the agent works."""
+        return self._left <= 0 and self.seen > self._offset
+
     def _look(self) -> None:
         size = self._source.size()
         self.seen = max(self.seen, size)
@@ -136,9 +148,12 @@ class Tail:
             line, self._partial = self._partial + part, b""
             if not self._too_long and len(line) <= self._line_limit:
                 yield line
+            elif not self._too_long:
+                self.too_long += 1
             self._too_long = False
         self._partial += partial
         if len(self._partial) > self._line_limit:
+            self.too_long += not self._too_long
             self._partial, self._too_long = b"", True
 
 
@@ -167,6 +182,11 @@ def exit_code(path: str) -> int | None:
         return None
     code, by_signal = _small(record.get("exitCode")), _small(record.get("signal"))
     return code if by_signal is None else 128 + by_signal
+
+
+def exists(path: str) -> bool:
+    """Whether there is something of that name, whatever it is."""
+    return os.path.lexists(path)
 
 
 def _small(value: object) -> int | None:

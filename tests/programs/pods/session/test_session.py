@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from bernstein import agents
 from bernstein.api import pod
 from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import TEXT, Volumes
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.test_launcher import FLAGS, SOURCE
+from tests.unit.agents import examples
 
 REF = "refs/bernstein/01234567/task/s1"
 AGENT = """
@@ -83,20 +85,14 @@ def test_a_session_from_checkout_to_its_ref(
     subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
     (volumes.root / "prompt.md").write_text("make f\n")
     start(programs, volumes, origin)
-    files = {
-        "stdin": volumes.root / "prompt.md",
-        "stdout": volumes.stream / "stdout.log",
-        "stderr": volumes.stream / "stderr.log",
-        "exit-record": volumes.stream / "exit.json",
-        "stop-file": volumes.control / "stop",
-    }
-    options = [f"--{name}={path}" for name, path in files.items()]
+    stdin = f"--stdin={volumes.root / 'prompt.md'}"
     agent = subprocess.run(
-        [str(launcher), *options, "--", "sh", "-c", AGENT],
+        [str(launcher), *launcher_options(volumes), stdin, "--", "sh", "-c", AGENT],
         cwd=volumes.worktree,
+        capture_output=True,
         check=False,
     )
-    assert agent.returncode == 0
+    assert (agent.returncode, agent.stdout) == (0, b"Made f.\n")
     assert programs["recorder"].end() == 0
     assert programs["pusher"].end() == 0
     recorded = pod.load(pod.RecorderResult, programs["recorder"].log.read_bytes())
@@ -110,6 +106,56 @@ def test_a_session_from_checkout_to_its_ref(
     assert origin.git("rev-list", f"{base}..{REF}") == pushed.sha
     assert origin.git("show", f"{REF}:prompt-as-read") == "make f"
     assert origin.git("log", "-1", "--format=%B", REF) == TEXT.message.strip()
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_what_any_agent_writes_comes_into_its_containers_log_while_it_works(
+    name: str, volumes: Volumes, programs: dict[str, Program]
+) -> None:
+    """With each adapter's own example in its place; the launcher as its Job starts it."""
+    launcher = volumes.root / "launcher"
+    subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
+    volumes.start_from({"a.py": "a\n"})
+    example = volumes.root / "example"
+    example.write_bytes(examples.of_adapter(name).succeeds.stdout)
+    config = volumes.recorder_config(adapter=name)
+    programs["recorder"] = Program("recorder", config, volumes.root)
+    script = (
+        f"cat {example}; printf 'on stderr' >&2; until [ -e {volumes.root}/go ]; do sleep 0.1; done"
+    )
+    agent = subprocess.Popen(
+        [str(launcher), *launcher_options(volumes), "--", "sh", "-c", f"{script}; printf bye >&2"],
+        cwd=volumes.worktree,
+        stdout=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"]},
+    )
+    try:
+        assert agent.stdout is not None
+        first = agent.stdout.readline()
+        (volumes.root / "go").touch()
+        rest, _ = agent.communicate(timeout=60)
+    finally:
+        agent.kill()
+    assert first.decode().strip()
+    assert b'{"' not in first, "not a record of the CLI's, but what it says"
+    assert b"on stderr" in rest
+    assert rest.endswith(b"bye\n")
+    assert agent.returncode == 0
+    assert programs["recorder"].end() == 0
+
+
+def launcher_options(volumes: Volumes) -> list[str]:
+    files = {
+        "stdin": "/dev/null",
+        "stdout": volumes.stream / "stdout.log",
+        "stderr": volumes.stream / "stderr.log",
+        "exit-record": volumes.stream / "exit.json",
+        "start-file": volumes.control / "start",
+        "stop-file": volumes.control / "stop",
+        "echo": volumes.control / "output.log",
+        "echo-end": volumes.control / "output-end",
+    }
+    return [f"--{name}={path}" for name, path in files.items()]
 
 
 def start(programs: dict[str, Program], volumes: Volumes, origin: Origin) -> None:

@@ -91,19 +91,26 @@ def test_tokens_of_a_run_are_the_providers_without_the_cached_ones() -> None:
     assert parser.progress == "done"
 
 
-def test_only_the_agents_own_words_are_messages() -> None:
+def test_what_it_says_and_does_is_told_and_never_what_a_command_printed() -> None:
     parser = CodexParser()
     read = [parser.feed(line) for line in (RECORDINGS / "hello.out").read_bytes().splitlines()]
-    assert [message for message in read if message] == ["I will create hello.txt.", "done"]
+    assert [told for told in read if told] == [
+        "I will create hello.txt.",
+        "changes /workspace/hello.txt",
+        "runs /bin/bash -lc 'cat hello.txt && ls'",
+        "done",
+    ]
     command = {"type": "command_execution", "command": "env", "aggregated_output": "KEY=secret"}
     message = {"type": "agent_message", "text": "Two\nlines."}
     told = [
+        {"type": "item.started", "item": command},
         {"type": "item.completed", "item": command},
         {"type": "item.completed", "item": {"type": "reasoning", "text": "Hm."}},
         {"type": "item.updated", "item": message},
         {"type": "item.completed", "item": message},
     ]
     assert [parser.feed(json.dumps(record).encode()) for record in told] == [
+        "runs env",
         *("", "", ""),
         "Two\nlines.",
     ]

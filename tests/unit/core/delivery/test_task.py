@@ -296,6 +296,19 @@ def test_a_land_job_that_was_made_is_followed_to_its_end(ended_: bool) -> None:
     assert found.verification.passed is True
 
 
+def test_a_land_job_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:
+    words = "0/1 nodes are available"
+    without = pod(phase="Pending", age=10, unschedulable=words, node=None)
+
+    waits = look(verified(LANDING), job("work-s1-land-1", without)).status
+
+    assert waits.waiting is not None
+    assert (waits.waiting.reason, waits.waiting.needs_person) == ("Unschedulable", False)
+    assert words in waits.waiting.message
+    placed = look(waits, job("work-s1-land-1", pod(running("land"))))
+    assert placed.status.waiting is None
+
+
 def test_a_job_that_an_older_release_has_named_is_the_answer_to_its_gate() -> None:
     own = {**OWN, "name": "my_own"}
     asks = project(

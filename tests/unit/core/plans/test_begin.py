@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin
 from bernstein.core.plans.decide import decide
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
@@ -15,6 +15,7 @@ from tests.unit.core.objects import (
     over,
     plan_snapshot,
     pod,
+    running,
     stalled_for,
     waiting,
 )
@@ -72,9 +73,23 @@ def test_a_plan_whose_task_is_refused_is_held_and_begins_once_all_are_made() -> 
 
     assert (held.actions, held.status.expanded) == ((), False)
     assert stalled_for(held.status.conditions) == "PodRejected"
-    early = look(again(new, held), now=PROBE_SECONDS - 1)
+    early = look(again(new, held), now=SOON_SECONDS - 1)
     assert (early.actions, early.requeue_after) == ((), 1)
-    make, begin = look(again(new, held), now=PROBE_SECONDS).actions
+    make, begin = look(again(new, held), now=SOON_SECONDS).actions
     assert isinstance(make, CreateTasks)
     assert isinstance(begin, RunBegin)
     assert (begin.job, begin.again) == ("web-begin-0", False)
+
+
+def test_a_begin_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:
+    new = objects.plan(begun=False)
+    words = "0/1 nodes are available"
+    without = pod(phase="Pending", age=10, unschedulable=words, node=None)
+
+    waits = look(again(new, look(new)), task(), jobs=(job("web-begin-0", without),))
+
+    assert waits.status.waiting is not None
+    assert waits.status.waiting.reason == "Unschedulable"
+    assert words in waits.status.waiting.message
+    placed = look(again(new, waits), task(), jobs=(job("web-begin-0", pod(running("begin"))),))
+    assert placed.status.waiting is None

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.meta import Condition
 from bernstein.api.plan import PlanStatus
+from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
+from bernstein.api.waiting import Tried
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons import SOON_SECONDS
+from bernstein.core.waiting import wait
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     at,
@@ -46,7 +50,7 @@ def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
     assert (found.status.state, found.actions) == (TaskState.OPEN, ())
     assert stalled_for(found.status.conditions) == "PodRejected"
     assert found.status.waiting is not None
-    assert found.status.waiting.until == at(PROBE_SECONDS)
+    assert found.status.waiting.until == at(SOON_SECONDS)
     assert (found.status.attempt, found.status.infrastructure_failures) == (0, 0)
 
 
@@ -129,3 +133,49 @@ def test_infrastructure_that_fails_before_the_agent_runs_never_counts() -> None:
         status = with_session(TaskState.IN_PROGRESS, number + 1, attempts=found.attempts)
 
     assert [attempt.counted for attempt in found.attempts] == [False, False]
+
+
+def no_node(words: str = "no node has room for its pod: 0/1 nodes") -> AgentSession:
+    """A session whose pod has no node yet."""
+    condition = Condition(
+        type="Reconciling",
+        status="True",
+        reason="Unschedulable",
+        message=words,
+        observed_generation=1,
+        last_transition_time=objects.NOW,
+    )
+    return session(
+        state=SessionState.STARTING, reason="Unschedulable", conditions=[condition.model_dump()]
+    )
+
+
+def test_a_task_says_that_no_node_has_room_for_its_agent_until_one_has() -> None:
+    claimed = objects.task(status=with_session(TaskState.CLAIMED))
+
+    waits = decide(snapshot(claimed, sessions=(no_node(),))).status
+
+    assert waits.waiting is not None
+    assert (waits.waiting.reason, waits.waiting.needs_person) == ("Unschedulable", False)
+    assert waits.waiting.message == "no node has room for its pod: 0/1 nodes"
+    reconciling = next(c for c in waits.conditions if c.type == "Reconciling")
+    assert reconciling.reason == "Unschedulable"
+    again = objects.task(status=waits)
+    placed = session(state=SessionState.STARTING)
+    assert decide(snapshot(again, sessions=(placed,))).status.waiting is None
+
+
+def test_a_task_that_tries_what_failed_before_still_tries_it_when_a_node_has_room() -> None:
+    tried = wait(
+        "SecretNotFound", "tries", objects.NOW, tried=Tried(reason="SecretNotFound", generation=1)
+    )
+    claimed = objects.task(status=with_session(TaskState.CLAIMED, waiting=tried))
+
+    waits = decide(snapshot(claimed, sessions=(no_node(),))).status
+    again = objects.task(status=waits)
+    placed = decide(snapshot(again, sessions=(session(state=SessionState.STARTING),))).status
+
+    assert waits.waiting is not None
+    assert waits.waiting.tried == tried.tried
+    assert placed.waiting is not None
+    assert (placed.waiting.reason, placed.waiting.tried) == ("SecretNotFound", tried.tried)

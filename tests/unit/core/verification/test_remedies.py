@@ -6,9 +6,10 @@ import pytest
 
 from bernstein.api.pod import Check
 from bernstein.checks.spec import CheckSpec
+from bernstein.core import diagnosis
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.verification import remedies
-from tests.unit.core.objects import project
+from tests.unit.core.objects import NOW, job, pod, project, waiting
 
 TESTS = CheckSpec("signal-0", "signal", "test_passes: pytest -q", True, command="pytest", image="t")
 FILE = CheckSpec(
@@ -36,7 +37,7 @@ NEW = "another signal in a new plan or task: those of this one cannot be changed
 def test_a_check_is_called_by_the_users_word_for_it(check: str, called: str) -> None:
     why = Diagnosis("NoVerdict", "it said nothing")
 
-    assert remedies.told(check, EVERY, why) == (
+    assert remedies.told(check, EVERY, why, PROJECT) == (
         f"'{called}' could not run: NoVerdict: it said nothing"
     )
 
@@ -92,3 +93,45 @@ def test_the_remedy_is_for_this_check_and_names_the_place(
     told = remedies.remedy("it could not run", check, EVERY, reason, PROJECT)
 
     assert told == remedy
+
+
+@pytest.mark.parametrize(
+    ("check", "where", "field"),
+    [
+        ("lint", "the Project's toolchain.image", "spec.toolchain.image"),
+        ("signal-0", "the Project's toolchain.image", "spec.toolchain.image"),
+        (
+            "own",
+            "the image of the gate 'own' in the Project",
+            "spec.gates.pipeline[0].image",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [("ErrImagePull", "ImagePullFailed"), ("CreateContainerError", "ImageUnusable")],
+)
+def test_an_image_that_is_wrong_is_told_with_the_field_that_names_it(
+    check: str, where: str, field: str, state: str, reason: str
+) -> None:
+    image = "own:1" if check == "own" else "t"
+    stuck = waiting("check", state, "no such thing") | {"image": image}
+    why = diagnosis.diagnose_waiting(job("j", pod(stuck, phase="Pending")), NOW)
+    assert why is not None
+
+    told = remedies.told(check, EVERY, why, PROJECT)
+    remedy = remedies.remedy(told, check, EVERY, why.reason, PROJECT)
+
+    assert f"could not run in {where}: {reason}: " in told
+    assert f"image '{image}'" in told
+    assert remedy.endswith(f": {field}.")
+
+
+def test_the_image_of_our_own_programs_is_no_field_of_the_project() -> None:
+    stuck = waiting("checkout", "ErrImagePull") | {"image": "bernstein:1"}
+    why = diagnosis.diagnose_waiting(job("j", pod(stuck, phase="Pending")), NOW)
+    assert why is not None
+
+    told = remedies.told("lint", EVERY, why, PROJECT)
+
+    assert "toolchain" not in told + remedies.remedy(told, "lint", EVERY, why.reason, PROJECT)

@@ -30,6 +30,7 @@ from tests.unit.core.objects import (
     failed,
     job,
     over,
+    pod,
     project,
     told,
     verification,
@@ -157,3 +158,19 @@ def test_checks_that_ran_out_of_memory_are_all_run_once_more(kind: Kind) -> None
     assert isinstance(again, rounds.Waiting)
     judged = again.status.verification
     assert (judged.round, judged.passed, judged.out_of_memory) == (1, None, True)
+
+
+@BOTH
+def test_a_check_whose_pod_finds_no_node_says_so_until_one_has_room(kind: Kind) -> None:
+    name = kind.job("signal-0", 0)
+    words = "0/3 nodes are available: 3 Insufficient memory."
+
+    def looked_at(age: float) -> Any:
+        return take(kind, job(name, pod(phase="Pending", age=age, unschedulable=words, node=None)))
+
+    assert looked_at(9).status.waiting is None
+    found = looked_at(10).status.waiting
+    assert (found.reason, found.needs_person) == ("Unschedulable", False)
+    assert found.message == f"no node has room for its pod: {words}"
+    placed = take(kind, job(name, pod(phase="Pending", age=20)))
+    assert placed.status.waiting is None

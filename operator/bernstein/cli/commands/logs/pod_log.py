@@ -18,10 +18,10 @@ from bernstein.core.sanitise import line
 from bernstein.kube.errors import ApiError, NotFound, Unauthorized
 
 CONTAINERS = (CHECKOUT, RECORDER, PUSHER, AGENT)
-"""Containers whose logs are shown. That of the agent is nearly empty: its output goes to files,
-which the recorder reads."""
+"""Containers whose logs are shown. That of the agent holds what the recorder lets through of its
+output."""
 SAID = "said"
-"""The recorder's event that holds a message of the agent."""
+"""The recorder's event that holds a message of the agent, in pods of older releases."""
 LONGEST_LOG = 4 * 1024 * 1024
 """Bytes of one log that are read, and characters of it that are shown."""
 
@@ -39,7 +39,8 @@ class PodLog:
     """What could be read of a pod's logs."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """By container; one that has not started is missing."""
+    """By container; one that has not started is missing. Lines of the agent's, which have no time
+    of their own, begin with the one that the node has noted."""
     missing: str = ""
     """In plain words, why there is nothing or not all."""
 
@@ -69,7 +70,11 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
     for container in CONTAINERS:
         try:
             log = await cluster.client.logs(
-                cluster.namespace, pod.name, container=container, limit_bytes=LONGEST_LOG
+                cluster.namespace,
+                pod.name,
+                container=container,
+                limit_bytes=LONGEST_LOG,
+                timestamps=container == AGENT,
             )
         except Unauthorized:
             raise
@@ -111,7 +116,9 @@ def _entries(container: str, text: str) -> Iterator[LogEntry]:
         # Lines of the agent's container are never taken for events of our programs.
         event = None if container == AGENT else _event(row)
         speaker, time = container, None
-        if event is None:
+        if container == AGENT:
+            time, words = _noted(row)
+        elif event is None:
             words = row
         elif event["event"] == SAID:
             speaker, words, time = AGENT, str(event.get("text", "")), _time(event.get("time"))
@@ -119,6 +126,22 @@ def _entries(container: str, text: str) -> Iterator[LogEntry]:
             words, time = _sentence(event), _time(event.get("time"))
         if shown := line(words, _LONGEST_LINE):
             yield LogEntry(time, speaker, shown)
+
+
+def untimed(container: str, text: str) -> str:
+    """A log as the container wrote it."""
+    if container != AGENT:
+        return text
+    return "".join(_noted(row)[1] for row in text.splitlines(keepends=True))
+
+
+def _noted(row: str) -> tuple[float | None, str]:
+    """Time (Unix, in seconds) and words of a line that begins with its time."""
+    stamp, space, words = row.partition(" ")
+    try:
+        return datetime.fromisoformat(stamp).timestamp(), words
+    except (ValueError, OverflowError):
+        return None, stamp + space + words
 
 
 def _event(row: str) -> dict[str, Any] | None:

@@ -48,7 +48,11 @@ async def _session_record(cluster: Cluster, session: AgentSession) -> Document:
         "pod": pod.name if pod else None,
         "progress": line(report.progress, 200) if report and report.progress else None,
         "outcome": _outcome(session),
-        "logs": {name: text(words, LONGEST_LOG) for name, words in log.texts.items()},
+        "judgement": session.status.judgement,
+        "logs": {
+            name: text(pod_log.untimed(name, words), LONGEST_LOG)
+            for name, words in log.texts.items()
+        },
         "logs_missing": log.missing or None,
     }
 

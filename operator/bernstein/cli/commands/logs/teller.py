@@ -115,10 +115,19 @@ class Teller:
             return
         exit_code = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
         name = session.metadata.name
-        self._terminal.say(f"── {name} ended: {outcome.reason}{exit_code} ──", "bold")
+        self._terminal.say(f"── {name} ended: {_how(session)}{exit_code} ──", "bold")
         for words in (outcome.message, outcome.remedy, outcome.text):
             for row in text(words, _LONGEST_OUTCOME).splitlines():
                 self._terminal.say(f"  {row}")
+
+
+def _how(session: AgentSession) -> str:
+    """How it ended, and how its work was judged, if it left any and that is known already."""
+    outcome, judged = session.status.outcome, session.status.judgement
+    assert outcome is not None
+    if outcome.reason != "Succeeded":
+        return outcome.reason
+    return f"it reports success, {judged}" if judged is not None else "it reports success"
 
 
 def _title(session: AgentSession) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.cli.commands.logs.pod_log import in_order
+from bernstein.cli.commands.logs.pod_log import in_order, untimed
 from bernstein.pods import log
 from tests.unit.cli.scenes import AT, HOSTILE
 
@@ -71,6 +71,27 @@ def test_containers_are_merged_by_time_and_a_line_without_one_stays_behind_its_n
         "pusher: between",
         "recorder: last",
     ]
+
+
+def test_the_agents_lines_stand_where_the_node_saw_them() -> None:
+    agent = (
+        "1970-01-01T00:00:20.123456789Z 1. runs the tests\n1970-01-01T00:00:40Z done\nnot noted\n"
+    )
+
+    assert shown(recorder=row(10, "first") + row(30, "recorded"), agent=agent) == [
+        "recorder: first",
+        "agent: 1. runs the tests",
+        "recorder: recorded",
+        "agent: done",
+        "agent: not noted",
+    ]
+
+
+def test_without_its_times_a_log_is_as_it_was_written() -> None:
+    agent = "2026-11-23T01:02:03.5Z one\n2026-11-23T01:02:04+01:00 2026-11-23T01:02:03Z two\n"
+
+    assert untimed("agent", agent) == "one\n2026-11-23T01:02:03Z two\n"
+    assert untimed("pusher", agent) == agent
 
 
 def test_a_line_has_its_time_and_its_container() -> None:

@@ -1,0 +1,120 @@
+"""The agent's output for people who look on: made harmless, and written to a file within limits.
+
+The launcher copies that file, as it grows, into the log of the agent's container: so the agent
+waits for nobody who reads it, and what it shows has passed here before.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+
+from bernstein.observe import redact
+from bernstein.pods import log
+from bernstein.pods.session.messages import harmless
+
+LINE_CHARACTERS = 2000
+"""Of what one line of the agent's output shows; the rest is cut."""
+PER_SECOND = 16 << 10
+AT_ONCE = 128 << 10
+"""Characters a second, and as many at once after a pause."""
+TOTAL = 2 << 20
+"""Bytes in all: the log is on the node's disk."""
+OVERHEAD = 64
+"""What a line takes besides its own: the node's log has its time, and so has what is read."""
+
+_KEY_LINES = 200
+"""Lines that a private key may have; longer ones end here."""
+_KEY_BEGINS = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|---- BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
+)
+_KEY_ENDS = re.compile(r"-----?\s?END [A-Z0-9 ]{0,40}PRIVATE KEY")
+_HIDDEN_KEY = "*** (a private key)"
+
+
+class Live:
+    """Writes what an agent shows, line by line; what was left out is said in its place."""
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o644)
+        self._clock = clock
+        self._filled = clock()
+        self._room = float(AT_ONCE)
+        self._left = TOTAL - os.fstat(self._file).st_size  # of a recorder that was started before
+        self._out_lines = self._out_bytes = 0
+        self._key_lines = 0
+        self._notes: set[str] = set()
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def tell(self, output: str) -> None:
+        """Show a piece of the agent's output, which may have several lines; "" is passed over."""
+        if not output or self._left <= 0:
+            return
+        if not self._has_room():
+            self._out_lines += output.count("\n") + 1
+            self._out_bytes += len(output)
+            return
+        # Looking at it costs time, also where nothing of it is shown.
+        self._room -= min(len(output), 4 * LINE_CHARACTERS) + OVERHEAD
+        shown = redact.without_secrets(harmless(self._without_keys(output), LINE_CHARACTERS))
+        if shown:
+            self._say_what_is_missing()
+            self._write(shown)
+
+    def note(self, words: str) -> None:
+        """Say something of ours about the output, once."""
+        if words not in self._notes and self._left > 0:
+            self._notes.add(words)
+            self._write(f"[bernstein: {words}]")
+
+    def finish(self) -> None:
+        """Say what is still to be said, when the agent has ended."""
+        if self._left > 0:
+            self._say_what_is_missing()
+
+    def _has_room(self) -> bool:
+        """Once something had to be left out, there is room again for a second's worth."""
+        now = self._clock()
+        self._room = min(AT_ONCE, self._room + (now - self._filled) * PER_SECOND)
+        self._filled = now
+        return self._room >= (PER_SECOND if self._out_lines else 0)
+
+    def _without_keys(self, output: str) -> str:
+        """`output` without the lines of private keys, which may come in several pieces."""
+        kept = []
+        for row in output[: 4 * LINE_CHARACTERS].split("\n"):
+            if self._key_lines:
+                self._key_lines = 0 if _KEY_ENDS.search(row) else self._key_lines - 1
+                continue
+            begins = _KEY_BEGINS.search(row)
+            if begins is not None:
+                kept.append(row[: begins.start()] + _HIDDEN_KEY)
+                self._key_lines = 0 if _KEY_ENDS.search(row, begins.end()) else _KEY_LINES
+            else:
+                kept.append(row)
+        return "\n".join(kept)
+
+    def _say_what_is_missing(self) -> None:
+        if self._out_lines:
+            lines, size = self._out_lines, self._out_bytes
+            self._out_lines = self._out_bytes = 0
+            self._write(
+                f"[bernstein: {lines} lines of {size} characters are left out here: more than "
+                f"{PER_SECOND} a second]"
+            )
+
+    def _write(self, words: str) -> None:
+        data = f"{words}\n".encode()
+        self._left -= len(data) + OVERHEAD * data.count(b"\n")
+        if self._left <= 0:
+            data = f"[bernstein: no more is shown: the limit is {TOTAL} bytes]\n".encode()
+        try:
+            os.write(self._file, data)
+        except OSError as error:  # the volume is full: nothing else depends on what is shown
+            self._left = 0
+            log.event("output-not-shown", message=str(error))
