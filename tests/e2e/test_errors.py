@@ -127,7 +127,10 @@ def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorl
 
 def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> None:
     def asks(**gate: str) -> Object:
-        return {"pipeline": [{"name": "own", "image": "bernstein-toolchain:dev", **gate}]}
+        return {
+            "extends": "Default",
+            "pipeline": [{"name": "own", "image": "bernstein-toolchain:dev", **gate}],
+        }
 
     def stalled_by(cause: str) -> Object:
         def holds(task: Object) -> bool:

@@ -9,7 +9,10 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
     own = {"name": "no_foo", "command": "! grep -n foo new.py", "image": "bernstein-toolchain:dev"}
 
     def gates(spec: Object) -> None:
-        spec["gates"] = {"pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own]}
+        spec["gates"] = {
+            "extends": "Default",
+            "pipeline": [{"name": "tests"}, {"name": "merge_conflict"}, own],
+        }
 
     bad, good = writing("new.py", "foo = 1\n"), writing("new.py", "bar = 1\n")
     bad["steps"].append({"replace": {"path": "app.py", "old": "42", "new": "41"}})
@@ -71,3 +74,50 @@ def test_a_linter_is_configured_by_the_pinned_commit(world: MakeWorld) -> None:
     task = refused(here, "quiet", "GateFailed", "lint", before)
     lint = next(c for c in task["status"]["verification"]["checks"] if c["name"] == "lint")
     assert "F401" in lint["excerpt"]
+
+
+def test_lint_counts_what_the_base_does_not_have(world: MakeWorld) -> None:
+    """In a repository with an old fault: honest work lands at once, a new fault does not."""
+    scripts = [
+        does("old", writing("old.py", "import os\n")),
+        does("fine", writing("new.py", "X = 1\n")),
+        does("worse", writing("more.py", "import sys\n")),
+    ]
+
+    def without_lint(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "pii_scan"}]}
+
+    here = world(scripts, without_lint)
+    here.task("old")
+    here.closed("old")
+    here.project["spec"]["gates"] = {"extends": "Default"}
+    here.apply(here.project)
+
+    here.task("fine")
+    fine = here.closed("fine")
+    before = here.tip()
+    here.task("worse", maxRetries=0)
+    worse = refused(here, "worse", "GateFailed", "lint", before)
+
+    found = {c["name"]: c for c in fine["status"]["verification"]["checks"]}["lint"]
+    assert (found["verdict"], found["excerpt"]) == ("Passed", "1 findings were there before")
+    assert fine["status"]["attempt"] == 1
+    told = {c["name"]: c for c in worse["status"]["verification"]["checks"]}["lint"]
+    assert told["reason"] == "NewFindings"
+    assert "more.py:1 F401" in told["excerpt"]
+    assert "old.py" not in told["excerpt"]
+
+
+def test_a_gate_that_the_base_fails_too_burns_no_attempts(world: MakeWorld) -> None:
+    never = {"name": "never", "command": "echo no; false", "image": "bernstein-toolchain:dev"}
+
+    def gates(spec: Object) -> None:
+        spec["gates"] = {"extends": "Default", "pipeline": [never]}
+
+    here = world([does("held", writing("new.py", "X = 1\n"))], gates)
+    here.task("held")
+    task = here.stalled("btask", "held", "BaseFails")
+    assert (task["status"]["state"], task["status"]["attempt"]) == ("Done", 1)
+    here.project["spec"]["gates"]["allowBaseFailures"] = True
+    here.apply(here.project)
+    here.closed("held")

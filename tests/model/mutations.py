@@ -28,7 +28,7 @@ from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import cancel, retention
-from bernstein.core.verification import verdicts
+from bernstein.core.verification import executed
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
@@ -83,12 +83,12 @@ def lost_nodes() -> Iterator[None]:
 @contextmanager
 def kubelet_times() -> Iterator[None]:
     """A check that the operator has waited for too long timed out, whatever the kubelet says."""
-    verdict = verdicts._verdict
+    verdict = executed._verdict
 
     def by_operator(check: Any, job: JobView, pod: Object, *, hurried: bool) -> Any:
-        return verdicts._timed_out(check) if hurried else verdict(check, job, pod, hurried=hurried)
+        return executed._timed_out(check) if hurried else verdict(check, job, pod, hurried=hurried)
 
-    with patch.object(verdicts, "_verdict", by_operator):
+    with patch.object(executed, "_verdict", by_operator):
         yield
 
 
@@ -266,7 +266,7 @@ def disruptions() -> Iterator[None]:
 
     def not_cut_off(*_: Any, **__: Any) -> None: ...
 
-    with patch.object(verdicts, "_cut_off", not_cut_off):
+    with patch.object(executed, "cut_off", not_cut_off):
         yield
 
 

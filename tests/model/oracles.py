@@ -10,8 +10,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api import plan, session, task
+from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
-from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult, load
+from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.api.states import (
     SESSION_INITIAL,
@@ -126,7 +127,7 @@ class Oracles:
             limit = spec["activeDeadlineSeconds"] + spec.get("terminationGracePeriodSeconds", 0)
             after = limit + LOST_SECONDS + OVERRUN_SECONDS
             asyncio.get_running_loop().call_later(after, self._overrun, run)
-        if run.role in ("check", INSPECT):
+        if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
 
     def _too_late(self, run: Run) -> None:
@@ -155,6 +156,12 @@ class Oracles:
         """Those of whose node everybody hears."""
         self.runs = [run for run in self.runs if run.live]
         return [run for run in self.runs if not run.shared.get("unheard")]
+
+    @staticmethod
+    def _judges_the_base(run: Run) -> bool:
+        """It runs a gate on the commit before the work alone: that is no verdict on the work."""
+        asked = run.config("checkout")
+        return asked["base"] is not None and asked["worktree"] is None
 
     @staticmethod
     def _sha(run: Run) -> str:

@@ -109,7 +109,12 @@ def _project(dice: Dice) -> dict[str, Any]:
     soon = int(dice.between(10, 1200, "kept"))
     return {
         "retention": {"tasksSeconds": soon if dice.chance(0.4, "retention") else 604800},
-        "gates": {"pipeline": pipeline, "timeoutSeconds": 60, "execution": execution},
+        "gates": {
+            "extends": "Default",
+            "pipeline": pipeline,
+            "timeoutSeconds": 60,
+            "execution": execution,
+        },
         "limits": {
             "maxAgents": int(dice.between(1, 4, "agents")),
             "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},

@@ -8,10 +8,7 @@ programs must start fast.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 AGENT = "agent"
 CHECK = "check"
@@ -22,12 +19,15 @@ INSPECT = "inspect"
 BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
+COMPARE = "compare"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
-main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it."""
+main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
+`compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND)
-"""The containers that run a program of ours; the program is called like its container."""
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE)
+"""The containers that run a program of ours; the program is called like its container. Only
+`compare` runs in one that is called `check`: it ends a check."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
 a user's."""
@@ -47,8 +47,6 @@ TERMINATION_LIMIT = 4000
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +113,10 @@ class CheckoutConfig:
     pinned_names: tuple[str, ...] = ()
     """Files of these base names, in any folder, are taken from `pinned_sha`; those that it does not
     have are removed."""
+    base: str | None = None
+    """A commit behind the ref."""
+    base_worktree: str | None = None
+    """Folder for the tree of `base`, which gets a `.git` and pinned files as `worktree` does."""
     resume: str | None = None
     """Ref of a checkpoint, whose files are written merged with the tip; where they conflict, the
     tip's are written."""
@@ -311,6 +313,30 @@ class InspectResult:
     verdicts: tuple[CheckVerdict, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a linter found in one tree."""
+
+    tree: str
+    """Folder that holds the tree here."""
+    findings: str
+    """File that the linter's output went to."""
+    code: str
+    """File with its exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareConfig:
+    """Tell what a linter finds in `head` and not in `base`; the result is a CheckVerdict."""
+
+    name: str
+    """Name of the check."""
+    root: str
+    """Folder that held the tree, the one or the other, where the linter ran."""
+    head: Listing
+    base: Listing
+
+
 # --- merge --------------------------------------------------------------------------------------
 
 
@@ -391,57 +417,3 @@ class LandResult:
     """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
     others moved the branch."""
     tip: str
-
-
-def dump(value: Any) -> str:
-    """JSON of one of this module's dataclasses."""
-    return json.dumps(dataclasses.asdict(value), separators=(",", ":"), sort_keys=True)
-
-
-def load(kind: type[T], text: str | bytes) -> T:
-    """The dataclass of this kind that `dump` wrote; unknown keys are ignored.
-
-    Raises ValueError for anything else; it names the field that is wrong.
-    """
-    data = json.loads(text)
-    result = _build(kind, data, kind.__name__)
-    if not isinstance(result, kind):
-        raise _wrong(kind.__name__, "an object")
-    return result
-
-
-def _wrong(where: str, expected: str) -> ValueError:
-    return ValueError(f"{where}: expected {expected}")
-
-
-def _build(kind: Any, data: Any, where: str) -> Any:
-    origin = get_origin(kind)
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _build_object(kind, data, where)
-    if origin is tuple:
-        if not isinstance(data, list):
-            raise _wrong(where, "a list")
-        return tuple(
-            _build(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(data)
-        )
-    if origin is not None:  # X | None
-        if data is None:
-            return None
-        (inner,) = (a for a in get_args(kind) if a is not type(None))
-        return _build(inner, data, where)
-    if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
-        raise _wrong(where, kind.__name__)
-    return data
-
-
-def _build_object(kind: type, data: Any, where: str) -> Any:
-    if not isinstance(data, dict):
-        raise _wrong(where, "an object")
-    hints = get_type_hints(kind)
-    values = {}
-    for f in dataclasses.fields(kind):
-        if f.name in data:
-            values[f.name] = _build(hints[f.name], data[f.name], f"{where}.{f.name}")
-        elif f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
-            raise ValueError(f"{where}: '{f.name}' is missing")
-    return kind(**values)

@@ -219,10 +219,20 @@ class Gates(Model):
     )
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
     """How long a gate may take, in seconds."""
+    allow_base_failures: bool = Field(
+        default=False,
+        description="true: a required gate that fails on the base, too, keeps no work back.",
+    )
+    extends: Literal["Default"] | None = Field(
+        default=None,
+        description="Default: the built-in gates that are on by default come first, with the "
+        "settings that pipeline has for them.",
+    )
     pipeline: Annotated[
         tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
     ] = ()
-    """Settings of built-in gates, and gates of the Project's own."""
+    """The gates that run, complete and in this order; absent or empty: those that are on by
+    default."""
 
 
 class Merge(Model):
@@ -344,11 +354,17 @@ class ProjectSpec(Model):
         return self.repositories[0]
 
     def agent(self, name: str | None) -> Agent | None:
-        """The agent of that name; without a name (or `auto`) the default one."""
+        """The agent of that name, else the only one of that adapter; without a name (or `auto`)
+        the default one."""
         chosen = self.default_agent if name in (None, "auto") else name
         if chosen is None:
             return self.agents[0]
-        return next((a for a in self.agents if a.name == chosen), None)
+        named = next((a for a in self.agents if a.name == chosen), None)
+        of_adapter = self.agents_of(chosen)
+        return of_adapter[0] if named is None and len(of_adapter) == 1 else named
+
+    def agents_of(self, adapter: str) -> tuple[Agent, ...]:
+        return tuple(agent for agent in self.agents if agent.adapter == adapter)
 
 
 class ProjectStatus(Model):

@@ -27,6 +27,10 @@ class VerdictReason(StrEnum):
     """Skipped: nothing has changed that it is asked for."""
     NOT_REACHED = "NotReached"
     """Skipped: checks run in turn, and one before it did not pass."""
+    BASE_FAILS = "BaseFails"
+    """Skipped: it fails on the commit, too, that the work stands on."""
+    NEW_FINDINGS = "NewFindings"
+    """Failed: the linter finds what it does not find in the commit that the work stands on."""
     EXIT_CODE = "ExitCode"
     """Failed: the command ended with a code other than 0."""
     OUT_OF_MEMORY = "OutOfMemory"
@@ -57,6 +61,10 @@ class CheckResult(Model):
     """Passed, or Skipped because its condition is not met, lets the work on."""
     reason: Annotated[str, Field(max_length=64)] = ""
     """Why, in one word, where it did not pass."""
+    excused: bool | None = Field(
+        default=None,
+        description="It fails on the base, too, and the Project lets work on all the same.",
+    )
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")

@@ -18,6 +18,10 @@ class Command:
     command: str
     pinned: tuple[str, ...] = ()
     """Base names of files that are taken from the pinned commit instead of the agent's."""
+    findings: str | None = None
+    """A shell command that prints every finding as ruff's JSON lines and exits with 0. With it a
+    tree that does not pass is judged by what its base does not have; without it nothing tells old
+    from new."""
     by_file: bool = False
     """Each file is judged by itself: work that others have yet to land changes no verdict."""
 

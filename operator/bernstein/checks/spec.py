@@ -34,6 +34,10 @@ class CheckSpec:
     """Seconds that the command may take."""
     pinned: tuple[str, ...] = ()
     """Base names of files that are taken from the pinned commit instead of the agent's."""
+    findings: str | None = None
+    """Command that lists what a check finds, so that two trees can be compared; None: it cannot."""
+    excused: bool = False
+    """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
     """The command judges each file by itself."""
     reads: Check | None = None
@@ -47,7 +51,8 @@ class CheckSpec:
         """Identifies what is checked; a verdict with another digest does not count for it."""
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         reads = None if self.reads is None else asdict(self.reads)
-        text = json.dumps([*asked, reads], separators=(",", ":"))
+        excused = ["excused"] if self.excused else []
+        text = json.dumps([*asked, reads, *excused], separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 from bernstein.api.project import Project
 from bernstein.controllers import check_logs, network_policies
 from bernstein.controllers.jobs import pod
-from bernstein.controllers.jobs.check import check_job, inspect_job
+from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
@@ -85,6 +85,8 @@ def build(
     match run:
         case RunBegin():
             return begin_job(run, project, namespace, owner, settings)
+        case RunCheck(compares=True):
+            return compare_job(run, project, namespace, owner, settings)
         case RunCheck():
             return check_job(run, project, namespace, owner, settings)
         case RunInspect():

@@ -42,6 +42,10 @@ class RunCheck:
     sha: str
     pinned_sha: str
     """The commit that the configuration of linters and the like is read from."""
+    base: str | None = None
+    """The commit before the work, where the work did not pass: it is asked the same."""
+    compares: bool = False
+    """The check lists its findings in both, the base and the work."""
 
     @property
     def asked(self) -> str:

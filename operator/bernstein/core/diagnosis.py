@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bernstein.api.pod import Failure, load
+from bernstein.api.encoding import load
+from bernstein.api.pod import Failure
 from bernstein.api.reasons import Reason
 from bernstein.core import pods, runs, sanitise
 from bernstein.core.jobs import JobView

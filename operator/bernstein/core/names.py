@@ -19,6 +19,7 @@ _STAGE_SHARE = 10
 """Characters of a Task's name that Plan and stage get where it does not fit as a whole."""
 
 _REFS = "refs/bernstein"
+_ON_BASE = ".base"
 
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _LIKE_A_SESSION = re.compile(r"-s[0-9]+-")
@@ -40,7 +41,7 @@ def session(task: str, number: int) -> str:
 
 def session_job(session: str, check: str, number: int) -> str:
     """Name of a Job that follows a session: `<task>-s<k>-<check>-<number>`."""
-    return bounded(f"{session}-{slug_of_check(check)}-{number}{_length_of_check(check)}")
+    return bounded(f"{session}-{slug_of_check(check)}-{number}{_mark_of_check(check)}")
 
 
 def plan_job(plan: str, check: str, number: int) -> str:
@@ -50,7 +51,7 @@ def plan_job(plan: str, check: str, number: int) -> str:
     """
     name = f"{plan}-{slug_of_check(check)}-"
     mark = "p" if _LIKE_A_SESSION.search(name) else ""
-    return bounded(f"{name}{mark}{number}{_length_of_check(check)}")
+    return bounded(f"{name}{mark}{number}{_mark_of_check(check)}")
 
 
 def slug_of_check(check: str) -> str:
@@ -58,15 +59,21 @@ def slug_of_check(check: str) -> str:
 
     The name of its Job, too, where an older release has made that.
     """
-    return check.replace("_", "-")
+    return check.removesuffix(_ON_BASE).replace("_", "-")
 
 
-def _length_of_check(check: str) -> str:
+def on_base(check: str) -> str:
+    """What a check is called on the commit before the work; no gate has a dot in its name."""
+    return check + _ON_BASE
+
+
+def _mark_of_check(check: str) -> str:
     """What stands behind the number of a Job: where the check begins, if hyphens leave that open.
 
-    Else `b_lint` of `a` would need the Job of `lint` of `a-b`.
+    Else `b_lint` of `a` would need the Job of `lint` of `a-b`. Then a `b`, if it is on the base.
     """
-    return f"u{len(check)}" if "_" in check else ""
+    name = check.removesuffix(_ON_BASE)
+    return (f"u{len(name)}" if "_" in name else "") + ("b" if name != check else "")
 
 
 def network_policy(project: str, pods: str) -> str:

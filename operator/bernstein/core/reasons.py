@@ -240,6 +240,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.BASE_FAILS: Policy(
+        Retry.NEVER,
+        False,
+        "Mend what the gate finds on the branch and apply the work anew; or set "
+        "gates.allowBaseFailures in the Project, or required: false for the gate.",
+    ),
     Reason.GATE_ERRORED: Policy(
         Retry.BACK_OFF,
         False,
@@ -314,6 +320,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "network.policy: Unmanaged.",
     ),
     Reason.AGENT_NOT_FOUND: Policy(Retry.NEVER, False, "Choose one of the Project's agents."),
+    Reason.MODEL_NOT_FOUND: Policy(
+        Retry.NEVER,
+        False,
+        "Choose one of these, or add the model to an agent's models or to budget.prices of the "
+        "Project.",
+    ),
     Reason.OPERATOR_TOO_OLD: Policy(
         Retry.NEVER,
         False,

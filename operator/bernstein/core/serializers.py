@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 from pydantic.alias_generators import to_snake
@@ -39,8 +41,48 @@ def task_status(task: Task) -> str:
     return to_snake(state)
 
 
-def task_record(task: Task) -> Document:
-    """Everything about a Task that scripts may want."""
+def is_blocked(task: Task) -> bool:
+    """Whether it is Blocked, or Open and waits for other Tasks, which scripts count as the same."""
+    if task.status.state is TaskState.BLOCKED:
+        return True
+    met = find(task.status.conditions, ConditionType.DEPENDENCIES_MET)
+    return task_status(task) == "open" and met is not None and met.status == "False"
+
+
+Blockers = Mapping[str, tuple[str, ...]]
+"""By uid of a Task: names of those that it waits for."""
+
+
+def blockers(tasks: Collection[Task]) -> Blockers:
+    """Of each that is blocked, the Tasks that it depends on and that are not Closed."""
+    closed = {
+        (task.metadata.namespace, task.metadata.name)
+        for task in tasks
+        if task.status.state is TaskState.CLOSED
+    }
+    of_stage: dict[tuple[str, str], list[str]] = {}
+    for task in tasks:
+        plan = owners.plan_of(task)
+        if plan is not None and task.spec.stage and task.status.state is not TaskState.CLOSED:
+            of_stage.setdefault((plan.uid, task.spec.stage), []).append(task.metadata.name)
+    return {
+        task.metadata.uid: _blocking(task, closed, of_stage) for task in tasks if is_blocked(task)
+    }
+
+
+def _blocking(
+    task: Task,
+    closed: Collection[tuple[str, str]],
+    of_stage: Mapping[tuple[str, str], list[str]],
+) -> tuple[str, ...]:
+    spec, plan = task.spec, owners.plan_of(task)
+    named = [n for n in spec.depends_on if (task.metadata.namespace, n) not in closed]
+    stages = [of_stage.get((plan.uid, s), []) for s in spec.depends_on_stages] if plan else []
+    return tuple(dict.fromkeys((*named, *chain.from_iterable(stages))))
+
+
+def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
+    """Everything about a Task that scripts may want, with what `blockers` tells of all."""
     spec, status, plan = task.spec, task.status, owners.plan_of(task)
     record: Document = {
         "id": task.metadata.name,
@@ -54,6 +96,7 @@ def task_record(task: Task) -> Document:
         "estimated_minutes": spec.estimated_minutes or STEP_MINUTES,
         "depends_on": list(spec.depends_on),
         "depends_on_stages": list(spec.depends_on_stages),
+        "blocked_by": list((blocked_by or {}).get(task.metadata.uid, ())),
         "files": list(spec.files),
         "completion_signals": [s.model_dump(exclude_none=True) for s in spec.completion_signals],
         "plan": None if plan is None else plan.name,
@@ -110,7 +153,8 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "ended_at": _time(status.ended_at),
     }
     if tasks is not None:
-        record["tasks"] = [task_record(task) for task in tasks]
+        waiting = blockers(tasks)
+        record["tasks"] = [task_record(task, waiting) for task in tasks]
     return record
 
 

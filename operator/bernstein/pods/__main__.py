@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 from typing import Any, NoReturn
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.reasons import Reason
 from bernstein.pods import log, sigterm, termination
 from bernstein.pods.errors import PodError, Terminated
@@ -44,7 +44,7 @@ def _run(program: str) -> Any:
     """Call `run` of the program's module with its configuration, of the dataclass `CONFIG`."""
     module = importlib.import_module(f"bernstein.pods.programs.{program}")
     try:
-        config = pod.load(module.CONFIG, os.environ.get(pod.CONFIG_VARIABLE, ""))
+        config = encoding.load(module.CONFIG, os.environ.get(pod.CONFIG_VARIABLE, ""))
     except ValueError as error:
         raise PodError("InvalidConfig", f"{pod.CONFIG_VARIABLE}: {error}") from error
     return module.run(config)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
@@ -30,7 +30,7 @@ def write(result: Any, program: str = "") -> None:
         raise ValueError(f"the result takes over {limit(program)} bytes")
     # Written in place: the kubelet mounts this one file, so a rename would not reach it.
     path = Path(os.environ.get(PATH_VARIABLE, pod.TERMINATION_LOG))
-    path.write_text(pod.dump(result))
+    path.write_text(encoding.dump(result))
 
 
 def write_failure(reason: str, message: str, program: str = "") -> None:
@@ -41,4 +41,4 @@ def write_failure(reason: str, message: str, program: str = "") -> None:
 
 def fits(result: Any, program: str = "") -> bool:
     """Whether the program's result is short enough to be left whole; its JSON is ASCII."""
-    return len(pod.dump(result)) <= limit(program)
+    return len(encoding.dump(result)) <= limit(program)

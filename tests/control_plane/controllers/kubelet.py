@@ -17,7 +17,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bernstein.api import pod as programs
-from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage, dump
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client

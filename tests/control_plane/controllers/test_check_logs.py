@@ -60,7 +60,7 @@ async def tries(world: World, name: str) -> list[int]:
 async def test_what_a_failed_check_printed_outlives_its_job_and_goes_with_its_task(
     gated: World, logs: NodeLogs
 ) -> None:
-    gated.kubelet.on("*-lint-*", FAILS)
+    gated.kubelet.on("*-lint-[0-9]", FAILS)
     logs.printed = PRINTED
     await gated.start()
     await gated.task("one", maxRetries=0)
@@ -93,7 +93,7 @@ async def test_what_a_failed_check_printed_outlives_its_job_and_goes_with_its_ta
 async def test_it_is_read_and_written_once_whatever_comes_later(
     gated: World, logs: NodeLogs
 ) -> None:
-    gated.kubelet.on("*-lint-*", FAILS)
+    gated.kubelet.on("*-lint-[0-9]", FAILS)
     logs.printed = PRINTED
     first = await gated.start()
     await gated.task("one", maxRetries=0)
@@ -113,8 +113,8 @@ async def test_a_check_that_never_ends_is_read_before_it_is_stopped(
     gated: World, logs: NodeLogs
 ) -> None:
     gate = {"name": "lint", "command": "make lint", "timeoutSeconds": 1}
-    await gated.project(gates={"pipeline": [gate]})
-    gated.kubelet.on("*-lint-*", run)
+    await gated.project(gates={"extends": "Default", "pipeline": [gate]})
+    gated.kubelet.on("*-lint-[0-9]", run)
     logs.printed = b"still at it\n"
     await gated.start()
     await gated.task("one", maxRetries=0)
@@ -128,7 +128,7 @@ async def test_a_check_that_passes_or_could_not_start_is_not_asked(
     gated: World, logs: NodeLogs
 ) -> None:
     absent = ends("Failed", check=exited(128, "no such file", "StartError"))
-    gated.kubelet.on("bad-s1-lint-*", absent)
+    gated.kubelet.on("bad-s1-lint-[0-9]", absent)
     await gated.start()
     await gated.task("one")
     await gated.task("bad", maxRetries=0)
@@ -147,7 +147,7 @@ async def test_what_a_check_of_the_whole_plan_printed_is_the_plans(
         await succeed(pod)
 
     gated.kubelet.on("shop-a-one-s1", meanwhile)
-    gated.kubelet.on("shop-lint-*", FAILS)
+    gated.kubelet.on("shop-lint-[0-9]", FAILS)
     logs.printed = b"whole\n"
     await gated.start()
     await gated.plan("shop", [stage("a", "one")])
@@ -165,7 +165,8 @@ async def recorded_once(world: World) -> None:
     """Every attempt's verdict, by one Job and one patch of the status."""
     task = await world.stalled(TASKS, "one", "GateFailed")
     assert task["status"]["attempt"] == 2
-    assert [job for job in world.kubelet.ran if "lint" in job] == ["one-s1-lint-0", "one-s2-lint-0"]
+    lints = [job for job in world.kubelet.ran if "lint" in job]
+    assert lints == ["one-s1-lint-0", "one-s1-lint-0b", "one-s2-lint-0", "one-s2-lint-0b"]
     moves = [m["toState"] for m in task["status"]["history"]]
     assert moves.count("Failed") == 2
     said = [p.get("verification") or {} for p in await world.patches("one")]
@@ -173,7 +174,7 @@ async def recorded_once(world: World) -> None:
 
 
 async def test_a_node_that_cannot_be_asked_changes_no_verdict(gated: World) -> None:
-    gated.kubelet.on("*-lint-*", FAILS)
+    gated.kubelet.on("*-lint-[0-9]", FAILS)
     await gated.start()
     await gated.task("one", maxRetries=1)
     await recorded_once(gated)
@@ -185,7 +186,7 @@ async def test_a_node_that_cannot_be_asked_changes_no_verdict(gated: World) -> N
 async def test_a_node_that_never_answers_delays_a_verdict_by_seconds(
     gated: World, logs: NodeLogs
 ) -> None:
-    gated.kubelet.on("*-lint-*", FAILS)
+    gated.kubelet.on("*-lint-[0-9]", FAILS)
     logs.printed = None
     await gated.start()
     started = time.monotonic()
@@ -205,7 +206,7 @@ async def test_a_name_that_somebody_else_has_changes_no_verdict(
         "data": {"mine": "yes"},
     }
     await gated.admin.create(CONFIG_MAPS, theirs)
-    gated.kubelet.on("*-lint-*", FAILS)
+    gated.kubelet.on("*-lint-[0-9]", FAILS)
     logs.printed = PRINTED
     await gated.start()
     await gated.task("one", maxRetries=1)

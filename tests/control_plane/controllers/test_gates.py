@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.pod import CheckVerdict, Failure, InspectResult, dump
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CheckVerdict, Failure, InspectResult
 from bernstein.core.reasons import Retry, policy
 from bernstein.kube.resource import JOBS, PODS, Object
 from tests.control_plane.controllers.kubelet import (
@@ -46,7 +47,7 @@ REJECTED: list[tuple[str, tuple[str, str], Script]] = [
 async def test_a_required_gate_that_says_no_ends_the_attempt(world: World) -> None:
     await world.project(limits={"maxAgents": 20})
     for name, _, script in REJECTED:
-        world.kubelet.on(f"{name}-s1-lint-*", script)
+        world.kubelet.on(f"{name}-s1-lint-[0-9]", script)
     await world.start()
     for name, _, _ in REJECTED:
         await world.task(name, maxRetries=0)
@@ -110,9 +111,39 @@ async def test_a_gate_that_cannot_run_stalls_the_task_until_the_project_is_mende
         assert task["status"]["attempt"] == 1
 
 
+async def test_a_gate_that_fails_on_the_base_too_burns_no_attempts(world: World) -> None:
+    """It stands still after the first, until the Project excuses it."""
+    gates = {"extends": "Default", "pipeline": [LINT]}
+    await world.project(gates=gates)
+    world.kubelet.on("*-lint-*", ends("Failed", check=exited(1, "old faults")))
+    await world.start()
+    await world.task("one")
+    task = await world.stalled(TASKS, "one", "BaseFails")
+    assert (state_of(task), task["status"]["attempt"]) == ("Done", 1)
+    assert verdict(task, "lint") == ("Skipped", "BaseFails")
+    assert "gates.allowBaseFailures" in task["status"]["waiting"]["message"]
+    lints = [job for job in world.kubelet.ran if "-lint-" in job]
+    assert lints == ["one-s1-lint-0", "one-s1-lint-0b"]
+    base = world.kubelet.pods["one-s1-lint-0b"].config("checkout")
+    assert base["base"] == task["status"]["verification"]["base"]
+    await world.change(PROJECTS, "default", gates=gates | {"allowBaseFailures": True})
+    task = await world.task_in("one", "Closed")
+    assert (task["status"]["attempt"], verdict(task, "lint")) == (1, ("Skipped", "BaseFails"))
+
+
+async def test_lint_that_finds_only_what_was_there_before_lets_the_work_on(world: World) -> None:
+    known = dump(CheckVerdict("lint", "Passed", "", "2 findings were there before"))
+    world.kubelet.on("one-s1-lint-0", ends("Failed", check=exited(1, "F401")))
+    world.kubelet.on("one-s1-lint-0b", ends("Succeeded", check=exited(message=known)))
+    await world.start()
+    await world.task("one")
+    task = await world.task_in("one", "Closed")
+    assert verdict(task, "lint") == ("Passed", "")
+
+
 async def test_a_check_that_ran_out_of_memory_fails(world: World) -> None:
     await world.project()
-    world.kubelet.on("*-lint-*", ends("Failed", check=exited(137, reason="OOMKilled")))
+    world.kubelet.on("*-lint-[0-9]", ends("Failed", check=exited(137, reason="OOMKilled")))
     await world.start()
     await world.task("one", maxRetries=0)
     task = await world.stalled(TASKS, "one", "GateFailed")
@@ -136,8 +167,8 @@ async def test_a_check_without_a_pod_is_no_verdict(world: World) -> None:
 
 
 async def test_an_optional_gate_blocks_nothing_and_is_shown(world: World) -> None:
-    await world.project(gates={"pipeline": [LINT | {"required": False}]})
-    world.kubelet.on("*-lint-*", ends("Failed", check=exited(1, "style")))
+    await world.project(gates={"extends": "Default", "pipeline": [LINT | {"required": False}]})
+    world.kubelet.on("*-lint-[0-9]", ends("Failed", check=exited(1, "style")))
     await world.start()
     await world.task("one")
     task = await world.task_in("one", "Closed")
@@ -169,7 +200,7 @@ async def test_a_gate_that_is_added_while_a_task_waits_is_asked_before_it_merges
     await world.until(JOBS, "first-s1-land-1", lambda j: j["status"].get("active"))
     await world.task("second")
     await world.until(TASKS, "second", _verified)
-    project = await world.project(gates={"pipeline": [LINT], "enabled": True})
+    project = await world.project(gates={"extends": "Default", "pipeline": [LINT], "enabled": True})
     generation = project["metadata"]["generation"]
     # The operator has seen it, which the event of a pod may overtake.
     await world.until(
@@ -196,7 +227,9 @@ async def test_checks_in_turn_stop_at_the_first_that_says_no(world: World) -> No
         {"name": "audit", "command": "a", **own},
         {"name": "slow", "command": "s", **own},
     ]
-    await world.project(gates={"execution": "Sequential", "pipeline": pipeline})
+    await world.project(
+        gates={"extends": "Default", "execution": "Sequential", "pipeline": pipeline}
+    )
     world.kubelet.on("one-s1-audit-*", ends("Failed", check=exited(1, "a hole")))
     await world.start()
     await world.task("one", maxRetries=0)

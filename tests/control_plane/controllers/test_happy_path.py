@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bernstein.api.pod import Failure, dump
+from bernstein.api.encoding import dump
+from bernstein.api.pod import Failure
 from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run
 from tests.control_plane.controllers.remote import MAIN

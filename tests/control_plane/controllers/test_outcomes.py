@@ -7,7 +7,8 @@ from datetime import datetime
 
 import pytest
 
-from bernstein.api.pod import Failure, Usage, dump
+from bernstein.api.encoding import dump
+from bernstein.api.pod import Failure, Usage
 from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, Retry, policy
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource, is_deleting
 from tests.control_plane.controllers.conftest import MakeWorld
@@ -282,7 +283,7 @@ async def test_a_usage_limit_waits_as_long_as_the_provider_says(world: World) ->
 async def test_a_retry_is_told_why_the_attempt_before_was_rejected(world: World) -> None:
     await world.project()
     output = "app.py:3: F401 unused import"
-    world.kubelet.on("one-s1-lint-*", ends("Failed", check=exited(1, output)))
+    world.kubelet.on("one-s1-lint-[0-9]", ends("Failed", check=exited(1, output)))
     await world.start()
     await world.task("one")
     task = await world.task_in("one", "Closed")

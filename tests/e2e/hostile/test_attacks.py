@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import RecorderResult, load
+from bernstein.api.encoding import load
+from bernstein.api.pod import RecorderResult
 from tests.background import wait_for
 from tests.demo.manifests import GitServer
 from tests.e2e.conftest import MakeWorld, Object, World, condition, state

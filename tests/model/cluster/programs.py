@@ -215,13 +215,24 @@ class Programs:
             first = objects.ended("checkout", 1, said=problem)
             return End((first, objects.waiting(CHECK)), "Failed")
         await asyncio.sleep(seconds)
+        if begun["base"] is not None and begun["worktree"] is not None:
+            return self._comparison(run, begun["sha"], fate)
         code = {"bad": 1, "tool": 127}.get(fate, 0)
         reason = "OOMKilled" if fate == "oom" else None
         code = 137 if reason else code
         verdict = "Passed" if code == 0 else "Errored" if code == 127 else "Failed"
-        self.witness.judged(run, begun["sha"], verdict)
+        if begun["base"] is None:
+            self.witness.judged(run, begun["sha"], verdict)
         end = objects.ended(CHECK, code, reason=reason, said="what it printed")
         return End((objects.ended("checkout"), end), "Failed" if code else "Succeeded")
+
+    def _comparison(self, run: Run, sha: str, fate: str) -> End:
+        """What lint finds in the work is new, or was there before; or there is no telling."""
+        assert self.witness is not None
+        verdict = {"bad": "Failed", "tool": "Skipped"}.get(fate, "Passed")
+        self.witness.judged(run, sha, verdict)
+        said = objects.ended(CHECK, said=protocol.CheckVerdict("lint", verdict))
+        return End((objects.ended("checkout"), said))
 
     async def _inspect(self, run: Run, seconds: float) -> End:
         assert self.witness is not None

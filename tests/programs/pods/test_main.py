@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from tests.background import wait_for
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.git_server import USERS
@@ -23,7 +23,7 @@ CONNECTED = {"recorder"}
 
 
 def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:
-    text = config if isinstance(config, str) else pod.dump(config)
+    text = config if isinstance(config, str) else encoding.dump(config)
     return subprocess.Popen(
         [sys.executable, "-m", "bernstein.pods", program],
         env=os.environ | {"BERNSTEIN_CONFIG": text, "BERNSTEIN_TERMINATION_LOG": str(log)},
@@ -39,7 +39,7 @@ def test_a_result_and_exit_code_0(origin: Origin, tmp_path: Path) -> None:
     process = start("checkout", config, tmp_path / "log")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "")
-    assert pod.load(pod.CheckoutResult, (tmp_path / "log").read_bytes()).sha == sha
+    assert encoding.load(pod.CheckoutResult, (tmp_path / "log").read_bytes()).sha == sha
     assert [json.loads(line)["event"] for line in err.splitlines()] == ["checked-out", "finished"]
 
 
@@ -48,7 +48,7 @@ def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) 
     config = pod.CheckoutConfig(origin.remote(None), "main", str(tmp_path / "repo.git"))
     process = start("checkout", config, tmp_path / "log")
     _, err = process.communicate(timeout=60)
-    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    failure = encoding.load(pod.Failure, (tmp_path / "log").read_bytes())
     assert (process.returncode, failure.reason) == (1, "RepositoryAuthFailed")
     assert "could not read Username" in failure.message
     assert not [secret for secret in USERS.values() if secret in err + failure.message]
@@ -66,7 +66,7 @@ def test_a_failure_has_a_reason_and_exit_code_1(origin: Origin, tmp_path: Path) 
 def test_a_wrong_configuration_says_so(program: str, config: str, tmp_path: Path) -> None:
     process = start(program, config, tmp_path / "log")
     process.communicate(timeout=60)
-    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    failure = encoding.load(pod.Failure, (tmp_path / "log").read_bytes())
     assert (process.returncode, failure.reason) == (1, "InvalidConfig")
 
 
@@ -82,7 +82,7 @@ def test_a_stopped_pod_says_so(origin: Origin, tmp_path: Path) -> None:
         process.communicate(timeout=30)
     finally:
         origin.server.hold.set()
-    failure = pod.load(pod.Failure, (tmp_path / "log").read_bytes())
+    failure = encoding.load(pod.Failure, (tmp_path / "log").read_bytes())
     assert (process.returncode, failure.reason) == (1, "Terminated")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein import crds
-from bernstein.api.pod import Check, CheckoutConfig, InspectConfig, load
+from bernstein.api.encoding import load
+from bernstein.api.pod import Check, CheckoutConfig, InspectConfig
 from bernstein.api.project import Project
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bernstein.api import encoding
 from bernstein.api import pod as protocol
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import Condition, UsageCounts
@@ -64,8 +65,9 @@ def only_known(gates: Object) -> Object:
     """The settings without any other gate that is on by default: which ones run, tests decide."""
     pipeline = gates.get("pipeline", [])
     said = {*BY_DEFAULT, *(settings["name"] for settings in pipeline)}
-    off = [gate.name for gate in GATES if gate.default_on and gate.name not in said]
-    return gates | {"pipeline": [*pipeline, *({"name": name, "enabled": False} for name in off)]}
+    others = sorted({gate.name for gate in GATES if gate.default_on} - said)
+    off = [{"name": name, "enabled": False} for name in others]
+    return {"extends": "Default"} | gates | {"pipeline": [*pipeline, *off]}
 
 
 def project(name: str = "default", *, generation: int = 1, **spec: Any) -> Project:
@@ -121,13 +123,13 @@ def with_session(state: TaskState, number: int = 1, **more: Any) -> TaskStatus:
     return status(state, sessions=number, session=f"work-s{number}", **more)
 
 
+EVERYTHING = Subject(*[True] * 4)
+
+
 def asked(name: str, of: Project | None = None) -> str:
     """What a verdict on this gate is the answer to, as the Project asks for it."""
-    everything = Subject(
-        any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
-    )
-    specs = required_checks((), (of or project()).spec, everything)
-    return next(spec.digest for spec in specs if spec.name == name)
+    specs = {spec.name: spec for spec in required_checks((), (of or project()).spec, EVERYTHING)}
+    return specs[name].digest
 
 
 def gate(name: str, verdict: str = "Passed", of: Project | None = None) -> Object:
@@ -284,9 +286,8 @@ def snapshot(
 ) -> TaskSnapshot:
     """What a decision about `subject` looks at; its session is the one that its status names."""
     by_name = {s.metadata.name: s for s in sessions}
-    fields: Object = {"project": project(), "plan": plan()}
-    if owners.plan_of(subject) is None:
-        fields["plan"] = None
+    own = plan() if owners.plan_of(subject) is not None else None
+    fields: Object = {"project": project(), "plan": own}
     return TaskSnapshot(
         task=subject,
         session=by_name.get(subject.status.session or ""),
@@ -323,8 +324,8 @@ def stalled_for(found: tuple[Condition, ...]) -> str | None:
 
 
 def running(name: str, since: datetime = NOW) -> Object:
-    state = {"running": {"startedAt": since.isoformat()}}
-    return {"name": name, "image": f"{name}:1", "state": state}
+    began = {"startedAt": since.isoformat()}
+    return {"name": name, "image": f"{name}:1", "state": {"running": began}}
 
 
 def waiting(name: str, reason: str = "PodInitializing", message: str = "") -> Object:
@@ -336,7 +337,7 @@ def ended(
     name: str, code: int = 0, *, reason: str | None = None, said: Any = "", after: float = 0
 ) -> Object:
     """A container that has terminated; `said` is its termination message or what it dumps."""
-    message = said if isinstance(said, str) else protocol.dump(said)
+    message = said if isinstance(said, str) else encoding.dump(said)
     why = reason or ("Completed" if code == 0 else "Error")
     over = {"exitCode": code, "reason": why, "message": message}
     over |= {"startedAt": NOW.isoformat(), "finishedAt": at(after).isoformat()}

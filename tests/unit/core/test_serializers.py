@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bernstein.api.task import Task
-from bernstein.core.serializers import STATUSES, plan_record, task_record
+from bernstein.core.serializers import STATUSES, blockers, is_blocked, plan_record, task_record
 from tests.unit.cli.scenes import HOSTILE, condition, failed_task, name, plan, task, verification
+from tests.unit.core import objects
 
 
 def status_of(found: Task) -> str:
@@ -111,3 +112,21 @@ def test_times_are_written_in_utc() -> None:
     record = task_record(task(0, state="Closed", endedAt="2030-01-01T10:00:00+02:00"))
 
     assert record["ended_at"] == "2030-01-01T08:00:00Z"
+
+
+def test_a_task_that_waits_for_others_is_open_and_counts_as_blocked() -> None:
+    unmet = condition("DependenciesMet", "False", "DependencyPending")
+    first = objects.task("first", status=objects.closed(1), stage="a")
+    second = objects.task("second", stage="a")
+    waits = objects.task(
+        "waits",
+        status=objects.status(conditions=[unmet]),
+        depends_on=["first", "second", "elsewhere"],
+        depends_on_stages=["a"],
+    )
+    tasks = [first, second, waits]
+
+    assert [is_blocked(each) for each in tasks] == [False, False, True]
+    record = task_record(waits, blockers(tasks))
+    assert (record["status"], record["blocked_by"]) == ("open", ["second", "elsewhere"])
+    assert task_record(second, blockers(tasks))["blocked_by"] == []

@@ -167,14 +167,14 @@ CREDENTIALS = {
 
 
 def held() -> dict[str, set[str]]:
-    """Container -> credentials that it gets in any of our Jobs."""
+    """Container, or program of ours in it -> credentials that it gets in any of our Jobs."""
     found: dict[str, set[str]] = {}
     for job in built.jobs().values():
         spec = job["spec"]["template"]["spec"]
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
             volumes = {mount["name"] for mount in container["volumeMounts"]}
             mine = {CREDENTIALS[name] for name in volumes & CREDENTIALS.keys()}
-            found.setdefault(container["name"], set()).update(mine)
+            found.setdefault(built.program(container) or container["name"], set()).update(mine)
     return found
 
 

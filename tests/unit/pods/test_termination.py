@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.pods import termination
 from bernstein.pods.programs import recorder
 
@@ -27,7 +27,7 @@ def test_a_result_that_does_not_fit_is_refused(termination_log: Path) -> None:
 
 def test_a_failures_message_is_made_safe_and_fits(termination_log: Path) -> None:
     termination.write_failure("X", "\x1b[31m" + "é\u202e" * 5000)
-    failure = pod.load(pod.Failure, termination_log.read_bytes())
+    failure = encoding.load(pod.Failure, termination_log.read_bytes())
     assert failure.message.startswith("ééé")
     assert len(termination_log.read_bytes()) <= pod.TERMINATION_LIMIT
 
@@ -45,7 +45,7 @@ def test_a_failure_of_any_program_fits_the_kubelets_share(
     termination.write_failure("RepositoryUnreachable", f"git: {character * 5000}", program)
 
     written = termination_log.read_bytes()
-    assert pod.load(pod.Failure, written).message
+    assert encoding.load(pod.Failure, written).message
     in_the_pod = CONTAINERS if program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER) else 3
     assert len(written) <= min(4096, 12 * 1024 // in_the_pod)
 
@@ -63,9 +63,9 @@ def test_the_recorders_result_fits_the_kubelets_share_with_the_worst_of_words(
     result = pod.RecorderResult(
         sha, sha, sha, changed, usage, final, "\U0001f600" * 100, "SessionOver", 10**6
     )
-    assert len(pod.dump(result)) > 12 * 1024 // CONTAINERS
+    assert len(encoding.dump(result)) > 12 * 1024 // CONTAINERS
 
     fitted = recorder.fit(result)
 
-    assert len(pod.dump(fitted).encode()) <= 12 * 1024 // CONTAINERS
+    assert len(encoding.dump(fitted).encode()) <= 12 * 1024 // CONTAINERS
     assert (fitted.sha, fitted.usage, fitted.final.outcome) == (sha, usage, final.outcome)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.unit.upgrade.change import Change
+from typing import Any
+
+from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.recordings import Object
 
@@ -55,6 +57,38 @@ def _names_the_image(pair: Pair) -> bool:
     return bool(why) and now.startswith(f"{cause} cannot be made of image '") and now.endswith(why)
 
 
+def _asks_the_base(pair: Pair) -> bool:
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return any("base" in action for action in asked)
+
+
+def _by_name(checks: Any) -> list[dict[str, Any]]:
+    return sorted(checks, key=lambda check: str(check["name"]))
+
+
+def _has_another_order(pair: Pair) -> bool:
+    was, now = (status["verification"]["checks"] for status in (pair.recorded, pair.today))
+    asked = [{key: each[key] for key in ("name", "verdict")} for each in _by_name(was)]
+    return asked == [{key: each[key] for key in ("name", "verdict")} for each in _by_name(now)]
+
+
+def _tells_every_attempt(pair: Pair) -> bool:
+    said, says = (
+        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
+    )
+    head = "no retry is left after "
+    return said.startswith(head) and says.startswith(head) and ". Before that: attempt" in says
+
+
+def _has_no_such_model(pair: Pair) -> bool:
+    return "ModelNotFound" in str(pair.today)
+
+
+def _names_an_adapter(pair: Pair) -> bool:
+    found = str(pair.today).count("AgentNotFound") < str(pair.recorded).count("AgentNotFound")
+    return found and "ProjectNotFound" not in str(pair.recorded)
+
+
 ROUNDS = (
     *(
         Change(
@@ -76,6 +110,42 @@ ROUNDS = (
         "AgentSession",
         ("reason", "conditions.Succeeded"),
         _says_in_one_word,
+    ),
+    Change(
+        "a Task whose model nobody knows starts no agent",
+        "Task",
+        EVERYTHING,
+        _has_no_such_model,
+    ),
+    Change(
+        "a Task finds its agent by the adapter, too, where that is the only one of it",
+        "Task",
+        (*EVERYTHING, "model", "session", "sessions"),
+        _names_an_adapter,
+    ),
+    *(
+        Change(
+            f"the verdicts on a {kind} are in the order of the Project's pipeline",
+            kind,
+            ("verification.checks",),
+            _has_another_order,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Task without a retry tells how each of its attempts ended",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _tells_every_attempt,
+    ),
+    *(
+        Change(
+            f"of a {kind} a required gate that did not pass is asked of the base, too",
+            kind,
+            EVERYTHING,
+            _asks_the_base,
+        )
+        for kind in ("Task", "Plan")
     ),
     Change(
         "a Plan whose work is judged as a whole says in Verified how, as a Task does",

@@ -258,7 +258,8 @@ def action(asked: Any) -> Object:
     match asked:
         case actions.RunCheck():
             said = _judges(asked, pinned=asked.pinned_sha, check=check(asked.check))
-            return {"action": "run check"} | said
+            of_base = {} if asked.base is None else {"base": asked.base}
+            return {"action": "run check"} | said | of_base
         case actions.RunInspect():
             checks = [check(each) for each in asked.checks]
             said = _judges(asked, base=asked.base, onto=asked.onto, checks=checks)

@@ -23,6 +23,7 @@ from tests.unit.upgrade.decisions import Object, Snapshot, action
 from tests.unit.upgrade.then import (
     agent_job_then,
     asked_then,
+    checkout_then,
     policies_then,
     session_then,
     without_plan,
@@ -57,7 +58,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
         if word.startswith("run "):
             then = asked_then(asked)
             job = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
-            return [stamped(JOBS, job)]
+            return [stamped(JOBS, checkout_then(job))]
     return []
 
 
@@ -86,7 +87,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
         stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
-        stamped(JOBS, without_plan(agent_job_then(job))),
+        stamped(JOBS, checkout_then(without_plan(agent_job_then(job)))),
     ]
 
 

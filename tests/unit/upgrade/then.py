@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CONFIG_VARIABLE
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import scratch
@@ -58,6 +58,23 @@ def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
 
 
+_NEW_OF_CHECKOUT = ("base", "base_worktree")
+
+
+def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job whose checkout is told no more than the older code told it."""
+    template = job["spec"]["template"]
+    first = [_told_then(each) for each in template["spec"].get("initContainers", ())]
+    pod = template["spec"] | ({"initContainers": first} if first else {})
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def _told_then(container: dict[str, Any]) -> dict[str, Any]:
+    if container["name"] != CHECKOUT:
+        return container
+    return container | {"env": [*map(_config_then, container["env"])]}
+
+
 def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
     """An agent's Job as the older code wrote it: the kubelet expanded its commands, and nobody saw
     what the agent printed."""
@@ -100,5 +117,9 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
     if variable["name"] != CONFIG_VARIABLE:
         return variable
     config = json.loads(variable["value"])
-    kept = {name: value for name, value in config.items() if not name.startswith("output")}
+    kept = {
+        name: value
+        for name, value in config.items()
+        if not name.startswith("output") and (value is not None or name not in _NEW_OF_CHECKOUT)
+    }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}

@@ -17,7 +17,7 @@ from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
-from bernstein.core.serializers import STATUSES, task_record, task_status
+from bernstein.core.serializers import STATUSES, blockers, is_blocked, task_record, task_status
 from bernstein.resources import PLANS
 
 
@@ -61,18 +61,24 @@ async def _list(terminal: Terminal, settings: CliSettings, wanted: _Wanted) -> N
         if role is not None:
             await _check_role(cluster, role, candidates)
         tasks = [
-            task
-            for task in candidates
-            if status in (None, task_status(task)) and role in (None, task.spec.role)
+            task for task in candidates if _has(task, status) and role in (None, task.spec.role)
         ]
         if terminal.json:
-            terminal.answer([where(task, wanted.everywhere) | task_record(task) for task in tasks])
+            waiting = blockers(candidates)
+            terminal.answer(
+                [where(task, wanted.everywhere) | task_record(task, waiting) for task in tasks]
+            )
         elif tasks:
             terminal.show(tables.task_table(tasks, terminal.people, namespaces=wanted.everywhere))
         else:
             chosen = " that match" if status or role or plan else ""
             place = "any namespace" if wanted.everywhere else f"namespace '{cluster.namespace}'"
             terminal.say(f"No tasks{chosen} in {place}.")
+
+
+def _has(task: Task, status: str | None) -> bool:
+    """Whether it has that status; one that waits for others is open and counts as blocked, too."""
+    return status in (None, task_status(task)) or (status == "blocked" and is_blocked(task))
 
 
 async def _tasks(cluster: Cluster, plan: str | None, everywhere: bool) -> list[Task]:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import CHECK, INSPECT, CheckoutConfig, InspectConfig
-from bernstein.api.project import Project, Toolchain
+from dataclasses import replace
+
+from bernstein.api.pod import (
+    CHECK,
+    COMPARE,
+    INSPECT,
+    CheckoutConfig,
+    CompareConfig,
+    InspectConfig,
+    Listing,
+)
+from bernstein.api.project import Project, Repository, Toolchain
 from bernstein.checks.scans import reads_of
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels
+from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect
 
+_BEFORE = "/before"
+_LISTS = ("list-before", "list-head")
 START_SECONDS = 300
 """Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
@@ -19,29 +31,28 @@ START_SECONDS = 300
 def check_job(
     action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    """The Job of one check that executes a command, on the exact tree and without a credential."""
+    """The Job of one check that executes a command, on the exact tree and without a credential: the
+    work's, or that of the commit before it."""
     check, repository = action.check, project.spec.repository
-    config = CheckoutConfig(
-        remote=pod.remote(repository, "read"),
-        ref=action.ref,
-        sha=action.sha,
-        git_dir=pod.BASE_GIT,
-        worktree=pod.WORKSPACE,
-        worktree_git=True,
-        pinned_sha=action.pinned_sha if check.pinned else None,
-        pinned_names=check.pinned,
-    )
+    fetch = _checkout(action, repository)
+    if action.base is None:
+        config = replace(fetch, worktree=pod.WORKSPACE, worktree_git=True)
+    else:
+        config = replace(fetch, base_worktree=pod.WORKSPACE, worktree_git=True)
     checkout = pod.checkout(
         config,
         repository,
         settings,
         mounts=[mount("base", pod.BASE), mount("workspace", pod.WORKSPACE)],
     )
+    assert check.command is not None
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
         init=[checkout],
-        containers=[_command(check, project.spec.toolchain, settings)],
+        containers=[
+            _command(CHECK, check.command, check, project.spec.toolchain, settings, "workspace")
+        ],
         volumes=[
             scratch("workspace", limit),
             scratch("base"),
@@ -53,19 +64,114 @@ def check_job(
         deadline=check.timeout + START_SECONDS,
         grace=5,
     )
-    return _job(action, CHECK, check.name, project, namespace, owner, spec)
+    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
 
 
-def _command(check: CheckSpec, toolchain: Toolchain, settings: OperatorSettings) -> Object:
-    """The container that runs the check's command."""
-    assert check.command is not None
+def _called(action: RunCheck) -> str:
+    return names.on_base(action.check.name) if action.base is not None else action.check.name
+
+
+def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
+    """Fetches the work, and what is pinned; nothing is written to a worktree yet."""
+    return CheckoutConfig(
+        remote=pod.remote(repository, "read"),
+        ref=action.ref,
+        sha=action.sha,
+        git_dir=pod.BASE_GIT,
+        pinned_sha=action.pinned_sha if action.check.pinned else None,
+        pinned_names=action.check.pinned,
+        base=action.base,
+    )
+
+
+def compare_job(
+    action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    """The Job that tells which of a check's findings the commit before the work does not have.
+
+    The linter lists what it finds in either tree, one after the other; then a program of ours
+    compares the lists.
+    """
+    check, repository = action.check, project.spec.repository
+    config = replace(_checkout(action, repository), worktree=pod.WORKSPACE, base_worktree=_BEFORE)
+    trees = [mount("workspace", pod.WORKSPACE), mount("before", _BEFORE)]
+    compare = CompareConfig(
+        name=check.name,
+        root=pod.WORKSPACE,
+        head=_listing("head", pod.WORKSPACE),
+        base=_listing("before", _BEFORE),
+    )
+    limit = project.spec.toolchain.resources.ephemeral_storage
+    spec = pod.pod(
+        project,
+        init=[
+            pod.checkout(config, repository, settings, mounts=[mount("base", pod.BASE), *trees]),
+            _lister(check, project.spec.toolchain, settings, "before", "before"),
+            _lister(check, project.spec.toolchain, settings, "head", "workspace"),
+        ],
+        containers=[
+            pod.ours(
+                COMPARE,
+                compare,
+                settings,
+                mounts=[
+                    *({**each, "readOnly": True} for each in trees),
+                    *(mount(name, f"/{name}", read_only=True) for name in _LISTS),
+                ],
+                memory="512Mi",
+            )
+            | {"name": CHECK}
+        ],
+        volumes=[
+            scratch("workspace", limit),
+            scratch("before", limit),
+            scratch("base"),
+            *(scratch(name, "256Mi") for name in _LISTS),
+            scratch("home", limit),
+            scratch("tmp", limit),
+            scratch("tmp-checkout", "64Mi"),
+            scratch("tmp-compare", "64Mi"),
+            *pod.repository_volumes(repository, "read"),
+        ],
+        deadline=2 * check.timeout + START_SECONDS,
+        grace=5,
+    )
+    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
+
+
+def _listing(of: str, tree: str) -> Listing:
+    folder = f"/list-{of}"
+    return Listing(tree=tree, findings=f"{folder}/findings", code=f"{folder}/code")
+
+
+def _lister(
+    check: CheckSpec, toolchain: Toolchain, settings: OperatorSettings, of: str, tree: str
+) -> Object:
+    """The container that lists what is found in one tree. It succeeds, whatever the linter does:
+    what a list with an error is worth, the program says that reads it."""
+    folder = f"/list-{of}"
+    command = f"({check.findings}) > {folder}/findings; echo $? > {folder}/code"
+    container = _command(f"list-{of}", command, check, toolchain, settings, tree)
+    container["volumeMounts"].append(mount(f"list-{of}", folder))
+    return container
+
+
+def _command(
+    name: str,
+    command: str,
+    check: CheckSpec,
+    toolchain: Toolchain,
+    settings: OperatorSettings,
+    tree: str,
+) -> Object:
+    """The container that runs a command of the check in the tree on this volume."""
     assert check.image is not None
     return pod.container(
-        CHECK,
+        name,
         check.image,
-        ["sh", "-c", check.command],
+        ["sh", "-c", command],
         mounts=[
-            mount("workspace", pod.WORKSPACE),
+            mount(tree, pod.WORKSPACE),
             mount("home", "/home/check"),
             mount("tmp", "/tmp"),  # noqa: S108 - an emptyDir of its own
         ],

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote, dump
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote
 from bernstein.api.project import Project, Repository, Resources
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names

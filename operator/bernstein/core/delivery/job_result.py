@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from bernstein.api.pod import LAND, load
+from bernstein.api.encoding import load
+from bernstein.api.pod import LAND
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, pods, runs

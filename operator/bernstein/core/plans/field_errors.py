@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_snake
 
 from bernstein.api import money
 from bernstein.api.meta import NOT_IN_A_LINE
+from bernstein.api.project import ProjectSpec
 
 T = TypeVar("T")
 
@@ -207,6 +208,14 @@ def invalid_choice(value: str, allowed: Iterable[str]) -> str:
     """The message for a word that is none of the allowed ones."""
     known = list(allowed)
     return f"invalid value {quoted(value)}, must be one of {known}{did_you_mean(value, known)}"
+
+
+def no_agent(name: str, project: ProjectSpec) -> str:
+    """The message for a `cli` that is none of the Project's agents, nor the adapter of just one."""
+    several = [agent.name for agent in project.agents_of(name)]
+    if several:
+        return f"{quoted(name)} is the adapter of several agents, must be one of {several}"
+    return invalid_choice(name, ("auto", *(agent.name for agent in project.agents)))
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bernstein.api.meta import API_VERSION, PLAN_KIND
@@ -142,7 +143,46 @@ def plan_object(
 
 
 def content_digest(spec: Mapping[str, Any]) -> str:
-    """The same for two specs that ask for the same work, however they are written."""
-    content = PlanSpec.model_validate(spec).model_dump(mode="json", exclude={"suspend", "cancel"})
+    """The same for two specs that ask for the same work, however they are written.
+
+    The same in every release, too: a field that came later counts only where it says something.
+    """
+    model = PlanSpec.model_validate(spec)
+    content = _content(model, model.model_dump(mode="json", exclude={"suspend", "cancel"}))
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+
+
+_FIRST = {
+    "PlanSpec": (
+        *("name", "description", "project_ref", "cli", "budget", "max_agents"),
+        *("constraints", "context_files", "stages"),
+    ),
+    "Stage": ("name", "description", "depends_on", "steps"),
+    "Step": (
+        *("description", "role", "priority", "scope", "complexity", "model", "effort"),
+        *("estimated_minutes", "mode", "cli", "files", "completion_signals", "changes"),
+        *("title", "goal"),
+    ),
+    "Signal": (*("type", "path", "value", "contains", "regex", "command", "timeout_seconds"),),
+}
+"""Fields that the digest of the first release has, also where they say nothing."""
+
+
+def _content(value: object, dumped: Any) -> Any:
+    """What was dumped, without fields that are not among _FIRST and have their default."""
+    if isinstance(value, BaseModel):
+        named = (_FIRST.get(kind.__name__) for kind in type(value).__mro__)
+        first = next(filter(None, named), ())
+        return {
+            name: _content(getattr(value, name), dumped[name])
+            for name, field in type(value).model_fields.items()
+            if name in dumped
+            and (
+                name in first
+                or getattr(value, name) != field.get_default(call_default_factory=True)
+            )
+        }
+    if isinstance(value, tuple):
+        return [_content(*pair) for pair in zip(value, dumped, strict=True)]
+    return dumped

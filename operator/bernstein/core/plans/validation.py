@@ -22,6 +22,7 @@ from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, ROLES, SCOPES
 from bernstein.checks import patterns, signals
 from bernstein.checks.signal import SignalKind
 from bernstein.core import graph
+from bernstein.core.money import models
 from bernstein.core.plans.field_errors import (
     FieldError,
     FieldErrors,
@@ -29,6 +30,7 @@ from bernstein.core.plans.field_errors import (
     did_you_mean,
     field_name,
     invalid_choice,
+    no_agent,
     path_of,
     quoted,
 )
@@ -137,7 +139,7 @@ class _Walk:
             "priority": lambda path, value: findings.rank(path, value, 1, 5),
             "scope": lambda path, value: findings.choice(path, value, SCOPES),
             "complexity": lambda path, value: findings.choice(path, value, COMPLEXITIES),
-            "model": findings.line,
+            "model": self._model,
             "effort": self._effort,
             "estimated_minutes": lambda path, value: findings.integer(
                 path, value, 1, LONGEST_ESTIMATE_MINUTES
@@ -263,12 +265,18 @@ class _Walk:
         if not self.findings.line(path, value) or not isinstance(value, str) or value == "auto":
             return
         if self._project is not None:
-            names = [agent.name for agent in self._project.agents]
-            self.findings.choice(path, value, ("auto", *names))
+            if self._project.agent(value) is None:
+                self.findings.error_at(path, no_agent(value, self._project))
         elif not _AGENT.match(value):
             self.findings.error_at(
                 path, f"must be 'auto' or the name of an agent, got {quoted(value)}"
             )
+
+    def _model(self, path: str, value: object) -> None:
+        if not self.findings.line(path, value) or not isinstance(value, str):
+            return
+        if self._project is not None and not models.is_known(value, self._project):
+            self.findings.error_at(path, invalid_choice(value, models.known(self._project)))
 
     def _max_agents(self, path: str, value: object) -> None:
         if not self.findings.integer(path, value, 1, MOST_AGENTS) or self._project is None:

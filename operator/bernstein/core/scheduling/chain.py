@@ -1,8 +1,8 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended ─ plan_suspended
-        ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
+        ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended
+        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
@@ -20,7 +20,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
 from bernstein.core import projects
-from bernstein.core.money import budget
+from bernstein.core.money import budget, models
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import seconds_left
@@ -74,9 +74,23 @@ def agent_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     name, spec = snapshot.task.spec.cli, snapshot.project.spec
     if spec.agent(name) is not None:
         return None
-    offered = ", ".join(a.name for a in spec.agents)
+    several = spec.agents_of(name or "")
+    offered = ", ".join(a.name for a in several or spec.agents)
     text = f"the Project has no agent '{name}', it has: {offered}"
+    if several:
+        text = f"'{name}' is the adapter of several agents of the Project: {offered}"
     return Wait(Reason.AGENT_NOT_FOUND, text, needs_person=True)
+
+
+def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """A word that nobody knows is most likely a slip, which the provider would refuse later."""
+    assert snapshot.project is not None
+    model, spec = snapshot.task.spec.model, snapshot.project.spec
+    if models.is_known(model, spec):
+        return None
+    offered = ", ".join(models.known(spec))
+    text = f"neither the Project nor a table of prices knows the model '{model}', but: {offered}"
+    return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
 
 
 def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -171,7 +185,13 @@ def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
 
 OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
 """What every Task needs to its end: without Project and Plan nothing says where its work goes."""
-_PROJECT: tuple[Link, ...] = (project_not_ready, agent_missing, operator_too_old, pattern_invalid)
+_PROJECT: tuple[Link, ...] = (
+    project_not_ready,
+    agent_missing,
+    operator_too_old,
+    model_unknown,
+    pattern_invalid,
+)
 LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bernstein.agents.adapter import RETRY_LIMIT
+from bernstein.api.encoding import load
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import (
     AGENT,
@@ -17,7 +18,6 @@ from bernstein.api.pod import (
     PusherResult,
     RecorderResult,
     Usage,
-    load,
 )
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, Outcome, Work

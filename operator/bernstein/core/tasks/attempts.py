@@ -25,6 +25,8 @@ from bernstein.core.words import count
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
+_EARLIER = 900
+"""Characters of the last message for how earlier attempts ended."""
 _LAP = 2
 """Moves from Open to Open: it was claimed, and came to nothing."""
 
@@ -115,8 +117,34 @@ def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus
     said = _last_message(status).removeprefix(f"{reason}: ")
     attempts = count(status.attempt, "attempt")
     text = ": ".join(part for part in (f"no retry is left after {attempts}", said) if part)
+    before = _earlier(status)
+    if before:
+        text = f"{text.rstrip('.')}. Before that: {before}"
     over = goes_on(status).model_copy(update={"ended_at": now})
     return waits(over, reason, text, now, needs_person=True)
+
+
+def _earlier(status: TaskStatus) -> str:
+    """How each counted attempt but the last one ended; attempts in a row that ended alike share
+    their words."""
+    earlier = [each for each in status.attempts if each.counted][:-1]
+    runs: list[tuple[list[int], str]] = []
+    for each in earlier:
+        words = ": ".join(filter(None, (each.reason, _first_line(each.message))))
+        if runs and runs[-1][1] == words:
+            runs[-1][0].append(each.attempt)
+        else:
+            runs.append(([each.attempt], words))
+    room = _EARLIER // max(1, len(runs))
+    return "; ".join(sanitise(f"{_numbers(tries)} {words}", room) for tries, words in runs)
+
+
+def _numbers(tries: list[int]) -> str:
+    return f"attempt {tries[0]}" if len(tries) == 1 else f"attempts {tries[0]} to {tries[-1]}"
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0][:500].rstrip(":")
 
 
 def _last_message(status: TaskStatus) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
 from bernstein.api.pod import CHECK
-from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.verification import CheckResult, VerdictReason, Verification
 from bernstein.core import pods
 from bernstein.core.actions import KeepCheckLogs
 from bernstein.core.jobs import JobView
@@ -89,7 +89,7 @@ def of_verdicts(
     new = [
         result
         for result in results
-        if result.verdict in _UNSATISFYING
+        if (result.verdict in _UNSATISFYING or result.reason == VerdictReason.BASE_FAILS)
         and _identity(result) not in known
         and result.name in jobs
         and _has_log(jobs[result.name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bernstein.api.pod import Check
-from bernstein.api.project import GateSettings, ProjectSpec
+from bernstein.api.project import Gates, GateSettings, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.verification import VerdictReason
 from bernstein.checks import gates, signals
@@ -49,13 +49,19 @@ def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
 
 
 def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
-    """The built-in gates in their own order, then the Project's gates in the Project's order."""
-    listed = {settings.name: settings for settings in project.gates.pipeline}
-    for name in dict.fromkeys((*gates.names(), *listed)):
-        gate = gates.of(name)
-        settings = listed.get(name) or GateSettings(name=name, enabled=gate.default_on)
+    for settings in _pipeline(project.gates):
         if settings.enabled:
-            yield _gate(settings, gate, project, subject)
+            yield _gate(settings, gates.of(settings.name), project, subject)
+
+
+def _pipeline(settings: Gates) -> Iterable[GateSettings]:
+    """What the Project lists, in its order; before that the defaults where it extends them, and
+    the defaults alone where it lists nothing."""
+    if settings.pipeline and settings.extends is None:
+        return settings.pipeline
+    defaults = {gate.name: GateSettings(name=gate.name) for gate in gates.GATES if gate.default_on}
+    # A name that is there keeps its place, and gets the Project's settings.
+    return (defaults | {each.name: each for each in settings.pipeline}).values()
 
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
@@ -71,6 +77,8 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         image=(settings.image or project.toolchain.image) if command else None,
         timeout=settings.timeout_seconds or project.gates.timeout_seconds,
         pinned=built_in.pinned if built_in else (),
+        findings=built_in.findings if built_in and not settings.command else None,
+        excused=bool(command) and project.gates.allow_base_failures,
         by_file=built_in.by_file if built_in and not settings.command else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,

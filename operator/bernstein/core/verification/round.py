@@ -37,7 +37,7 @@ from bernstein.core.reasons import (
     policy,
     seconds_to_wait,
 )
-from bernstein.core.verification import check_logs, remedies, required, summary, verdicts
+from bernstein.core.verification import base, check_logs, remedies, required, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.inspections import inspections
 from bernstein.core.waiting import (
@@ -138,7 +138,7 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        over = _is_over(status) or _is_endless(judged)
+        over = _is_over(status) or _fails_on_base(status) or _is_endless(judged)
         over = over and not is_mended(status.waiting, project)
         seconds = None if over else seconds_left(status.waiting, project, now)
         if over or seconds is not None:
@@ -147,7 +147,7 @@ def take(
     status = goes_on(status)
     if _is_endless(judged):
         return Waiting(_endless(status, project, now))
-    jobs_to_run = _runs(question, judged, jobs)
+    jobs_to_run = _runs(question, judged, jobs, now)
     existing = _existing(jobs_to_run, judged, jobs, now)
     digest = summary.digest_of_checks(question.checks)
     if judged.policy not in (None, digest) or _is_outdated(jobs_to_run, existing):
@@ -181,7 +181,7 @@ def unseen(
     judged = status.verification
     if judged is None or judged.passed is not None or judged.lost or is_held(status):
         return ()
-    jobs_to_run = _runs(question, judged, jobs)
+    jobs_to_run = _runs(question, judged, jobs, now)
     existing = _existing(jobs_to_run, judged, jobs, now)
     asked = verdicts.to_start(jobs_to_run, existing, now, question.project.spec.gates)
     return tuple(RunFence(run.job) for run in asked)
@@ -209,6 +209,11 @@ def _is_over(status: Judged) -> bool:
     return status.gate_errors > MAX_GATE_ERRORS
 
 
+def _fails_on_base(status: Judged) -> bool:
+    """It was told so; only a change of the Project helps."""
+    return status.waiting is not None and status.waiting.reason == Reason.BASE_FAILS
+
+
 def _is_endless(judged: Verification) -> bool:
     """Something never settles: the checks of this tree were begun too often."""
     return judged.round - (judged.first_round or 0) >= MAX_ROUNDS
@@ -229,19 +234,28 @@ def _resumed(status: S, judged: Verification) -> tuple[S, Verification]:
 
 
 def _runs(
-    question: Question, judged: Verification, jobs: Mapping[str, JobView]
+    question: Question, judged: Verification, jobs: Mapping[str, JobView], now: datetime
 ) -> dict[str, RunCheck | RunInspect]:
     """The Jobs that judge this tree, by check."""
-    runs: dict[str, RunCheck | RunInspect] = {
-        spec.name: RunCheck(
+    runs: dict[str, RunCheck | RunInspect] = {}
+    for spec in required.executing(question.checks):
+        run = RunCheck(
             job=_job_of(spec.name, question, judged, jobs),
             check=spec,
             ref=judged.ref,
             sha=judged.sha,
             pinned_sha=question.pinned_sha,
         )
-        for spec in required.executing(question.checks)
-    }
+        runs[spec.name] = run
+        result = verdicts.of_work(spec, jobs.get(run.job), judged.abandoned, now)
+        if result is not None and base.is_asked(spec, result):
+            called = names.on_base(spec.name)
+            runs[called] = replace(
+                run,
+                job=question.job(called, judged.round),
+                base=judged.base,
+                compares=base.compares(spec, result),
+            )
     for called, together in inspections(question.checks).items():
         runs[called] = RunInspect(
             job=question.job(called, judged.round),
@@ -314,6 +328,8 @@ def _judge(
         if lost:
             return Lost(status.model_copy(update={"verification": judged}), why)
         return _cannot_run(status, judged, question, errored[0].name, why, now)
+    if summary.base_failures(results):
+        return _stands_still(status, judged, question.project, results, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
         status = status.model_copy(update={"verification": judged})
@@ -324,6 +340,23 @@ def _judge(
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
     text = f"{sum(r.verdict == 'Passed' for r in results)} checks passed"
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
+
+
+def _stands_still(
+    status: S,
+    judged: Verification,
+    project: Project,
+    results: tuple[CheckResult, ...],
+    now: datetime,
+) -> CannotRun[S]:
+    """No attempt can pass what the base does not: held until the Project changes."""
+    which = ", ".join(f"'{result.title}'" for result in summary.base_failures(results))
+    text = (
+        f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
+    )
+    status = status.model_copy(update={"verification": next_round(judged)})
+    status = held(status, Reason.BASE_FAILS, text, project, now, None)
+    return CannotRun(note(status, ConditionType.VERIFIED, False, Reason.BASE_FAILS, text, now))
 
 
 def _cannot_run(

@@ -31,8 +31,19 @@ def passed(results: Iterable[CheckResult]) -> bool:
 def satisfies(result: CheckResult) -> bool:
     """Whether work may go on with this verdict, if the check is required."""
     if result.verdict == "Skipped":
-        return result.reason == VerdictReason.CONDITION_NOT_MET
+        return result.reason == VerdictReason.CONDITION_NOT_MET or is_excused(result)
     return result.verdict in ("Passed", "Bypassed")
+
+
+def is_excused(result: CheckResult) -> bool:
+    """Whether the base fails the same check, and the Project lets work on all the same."""
+    return result.reason == VerdictReason.BASE_FAILS and result.excused is True
+
+
+def base_failures(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Required checks that fail on the base, too, where that excuses nothing."""
+    failing = (r for r in results if r.required and r.reason == VerdictReason.BASE_FAILS)
+    return [result for result in failing if not is_excused(result)]
 
 
 def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:

@@ -42,6 +42,9 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.worktree is not None:
         resumed = _resumed_tree(repository, config, sha) if config.resume else None
         _write_worktree(repository, config, sha, resumed or sha, Path(config.worktree))
+    if config.base is not None and config.base_worktree is not None:
+        base = repository.commit_id(config.base)
+        _write_worktree(repository, config, base, base, Path(config.base_worktree))
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -53,7 +56,7 @@ def run(config: CheckoutConfig) -> CheckoutResult:
 
 def _fetch(repository: Git, config: CheckoutConfig) -> str:
     """Fetch all that the configuration names; returns the commit that its ref is at."""
-    more = [*config.also, *([config.pinned_sha] if config.pinned_sha else [])]
+    more = [*config.also, *filter(None, (config.pinned_sha, config.base))]
     names = dict.fromkeys(full_ref(n) for n in (config.ref, *more) if not is_sha(n))
     specs = [f"{name}:{name}" for name in names]
     repository.fetch(specs, depth=None if config.history else 1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.pod import EXCERPT_CHARACTERS, Check, CheckVerdict, InspectConfig, InspectResult
 from bernstein.checks.paths import InvalidPathError
 from bernstein.checks.reading import ChangedFile, CommitReader, EntryKind
@@ -57,7 +57,7 @@ def fit(result: InspectResult, limit: int) -> InspectResult:
     low, high = 0, EXCERPT_CHARACTERS
     while low < high:
         middle = (low + high + 1) // 2
-        if len(pod.dump(_cut(result, middle))) <= limit:
+        if len(encoding.dump(_cut(result, middle))) <= limit:
             low = middle
         else:
             high = middle - 1

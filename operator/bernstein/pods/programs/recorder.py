@@ -16,7 +16,7 @@ from pathlib import Path
 from bernstein import agents
 from bernstein.agents import StreamParser, records
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.checks.changes import changed_from_paths
@@ -355,7 +355,7 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 def fit(result: RecorderResult) -> RecorderResult:
     """The result with the longer of the agent's `text` and `message` cut, again and again, until it
     fits the termination message."""
-    while (over := len(pod.dump(result)) - pod.TERMINATION_SHARE) > 0:
+    while (over := len(encoding.dump(result)) - pod.TERMINATION_SHARE) > 0:
         name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
         words = getattr(result.final, name)
         if not words:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.core import sanitise
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
@@ -94,7 +94,7 @@ class CallbackClient:
 
     def result(self, result: pod.RecorderResult, timeout: float = _TIMEOUT_SECONDS) -> None:
         """Send the result. Raises CallbackError."""
-        self._post("result", pod.dump(result), timeout)
+        self._post("result", encoding.dump(result), timeout)
 
     def _post(self, what: str, body: str, timeout: float) -> Any:
         connection = self._connection(timeout)

@@ -13,7 +13,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bernstein.api import pod
+from bernstein.api import encoding
 from bernstein.pods.errors import PodError
 
 _RECORD = re.compile(r"([0-9]{1,9})\.json")
@@ -56,7 +56,7 @@ def publish(folder: Path, number: int, record: PackRecord, pack: Path | None) ->
             record.base, record.sha, record.tree, record.final, name, record.aborted
         )
     temporary = folder / f".{number}.json.tmp"
-    temporary.write_text(pod.dump(record))
+    temporary.write_text(encoding.dump(record))
     temporary.chmod(0o640)
     temporary.replace(folder / f"{number}.json")
     _prune(folder, number, record.pack)
@@ -89,6 +89,6 @@ def _read(path: Path) -> PackRecord:
     with path.open("rb") as file:
         data = file.read(_RECORD_BYTES)
     try:
-        return pod.load(PackRecord, data)
+        return encoding.load(PackRecord, data)
     except (ValueError, RecursionError) as error:
         raise PodError("InvalidPack", f"{path.name}: {error}") from error

@@ -27,7 +27,9 @@ async def one_task(world: World) -> None:
 async def two_stages_with_a_retry(world: World) -> None:
     """The second stage's first attempt does not pass the gate."""
     world.kubelet.on("agent", works(usage=USED))
-    world.kubelet.on("shop-b-two-s1-lint-*", ends("Failed", check=exited(1, "F401 unused import")))
+    world.kubelet.on(
+        "shop-b-two-s1-lint-[0-9]", ends("Failed", check=exited(1, "F401 unused import"))
+    )
     await world.project(budget=PRICES)
     await world.plan("shop", [stage("a", "one"), stage("b", "two")])
     await _plan_is(world, "Succeeded")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig, InspectResult
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
@@ -207,7 +207,7 @@ def test_every_verdict_fits_and_the_longest_excerpts_are_cut() -> None:
     verdicts = tuple(CheckVerdict(f"check-{i}", "Failed", "X", "é" * 1000) for i in range(20))
     short = CheckVerdict("short", "Failed", "X", "kept whole")
     fitted = inspect.fit(InspectResult((*verdicts, short)), pod.TERMINATION_LIMIT)
-    assert len(pod.dump(fitted)) <= pod.TERMINATION_LIMIT
+    assert len(encoding.dump(fitted)) <= pod.TERMINATION_LIMIT
     assert [v.name for v in fitted.verdicts] == [v.name for v in (*verdicts, short)]
     assert fitted.verdicts[-1] == short
     assert len({len(v.excerpt) for v in fitted.verdicts[:-1]}) == 1

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bernstein import agents
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.pod import CheckoutConfig, PusherConfig, PusherResult
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import TEXT, Volumes
@@ -41,7 +41,7 @@ class Program:
             env={
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(Path(pod.__file__).parents[2]),
-                "BERNSTEIN_CONFIG": pod.dump(config),
+                "BERNSTEIN_CONFIG": encoding.dump(config),
                 "BERNSTEIN_TERMINATION_LOG": str(self.log),
             },
             stderr=subprocess.PIPE,
@@ -95,8 +95,8 @@ def test_a_session_from_checkout_to_its_ref(
     assert (agent.returncode, agent.stdout) == (0, b"Made f.\n")
     assert programs["recorder"].end() == 0
     assert programs["pusher"].end() == 0
-    recorded = pod.load(pod.RecorderResult, programs["recorder"].log.read_bytes())
-    pushed = pod.load(PusherResult, programs["pusher"].log.read_bytes())
+    recorded = encoding.load(pod.RecorderResult, programs["recorder"].log.read_bytes())
+    pushed = encoding.load(PusherResult, programs["pusher"].log.read_bytes())
     assert (recorded.base, recorded.sha, recorded.tree) == (pushed.base, pushed.sha, pushed.tree)
     assert pushed.final
     assert recorded.final.outcome == "Succeeded"
@@ -184,8 +184,8 @@ def test_a_failure_is_in_the_termination_message(
     with (volumes.worktree / "huge").open("wb") as file:
         file.truncate(1 << 40)
     assert programs["recorder"].end() == 1
-    failure = pod.load(pod.Failure, programs["recorder"].log.read_bytes())
+    failure = encoding.load(pod.Failure, programs["recorder"].log.read_bytes())
     assert failure.reason == "SnapshotTooLarge"
     assert "huge" in failure.message
     assert programs["pusher"].wait() == 0, "it does not wait for what will not come"
-    assert not pod.load(PusherResult, programs["pusher"].log.read_bytes()).final
+    assert not encoding.load(PusherResult, programs["pusher"].log.read_bytes()).final

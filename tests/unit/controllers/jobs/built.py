@@ -71,6 +71,7 @@ LINT = CheckSpec(
     image="toolchain:1",
     timeout=90,
     pinned=("ruff.toml",),
+    findings="ruff check --exit-zero --output-format json-lines .",
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 READS = tuple(
@@ -95,6 +96,8 @@ def follow_up(
 WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
+    "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
+    "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
     "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
     "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),
@@ -121,3 +124,9 @@ def jobs() -> dict[str, Object]:
 
 def environment(container: Object) -> dict[str, str]:
     return {e["name"]: e["value"] for e in container["env"]}
+
+
+def program(container: Object) -> str | None:
+    """The program of ours that it runs."""
+    *python, called = container["command"]
+    return called if python == ["python3", "-m", "bernstein.pods"] else None

@@ -14,15 +14,16 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from bernstein.api.encoding import load
 from bernstein.api.pod import (
     BeginConfig,
     CheckoutConfig,
+    CompareConfig,
     InspectConfig,
     LandConfig,
     PrepareConfig,
     PusherConfig,
     RecorderConfig,
-    load,
 )
 from bernstein.controllers.jobs import agent
 from tests.unit.controllers.jobs import built
@@ -40,6 +41,7 @@ CONFIGS: dict[str, type[Any]] = {
     "begin": BeginConfig,
     "prepare": PrepareConfig,
     "land": LandConfig,
+    "compare": CompareConfig,
 }
 MAY_HOLD = {
     "git-read": {"checkout"},
@@ -141,7 +143,8 @@ def test_every_user_is_explicit(name: str) -> None:
 @EVERY
 def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) -> None:
     for container in containers(name):
-        opted_out = container["name"] == "check" and name.endswith("-full")
+        theirs = built.program(container) is None and container["name"] != "agent"
+        opted_out = theirs and name.endswith("-full")
         assert container["securityContext"]["readOnlyRootFilesystem"] is not opted_out
 
 
@@ -277,7 +280,7 @@ def test_what_runs_other_peoples_code_holds_no_credential_of_ours(name: str) -> 
     held = {
         c["name"]
         for c, _, v in mounts(name)
-        if c["name"] in ("agent", "check", "inspect")
+        if c["name"] in ("agent", "check", "inspect", "list-head", "list-before")
         and ("projected" in v or v.get("secret", {}).get("secretName", "").startswith("git-"))
     }
 
@@ -287,10 +290,11 @@ def test_what_runs_other_peoples_code_holds_no_credential_of_ours(name: str) -> 
 @EVERY
 def test_a_program_of_ours_is_configured_with_what_is_mounted(name: str) -> None:
     for container in containers(name):
-        kind = CONFIGS.get(container["name"])
-        if kind is None:
+        called = built.program(container)
+        if called is None:
             assert "BERNSTEIN_CONFIG" not in environment(container)
             continue
+        kind = CONFIGS[called]
         text = environment(container)["BERNSTEIN_CONFIG"]
         config: Any = load(kind, text)
         here = [m["mountPath"] for m in container["volumeMounts"]]

@@ -144,9 +144,9 @@ def test_losses_are_counted_and_after_too_many_it_rests_for_a_day() -> None:
 def test_a_required_check_that_said_no_rejects_it_although_it_is_lost() -> None:
     own = {"name": "own", "command": "true", "image": "own:1"}
     stricter = objects.project(gates={"pipeline": [own, {"name": "pii_scan", "enabled": False}]})
-    no = objects.checked("work-s1-own-1", 1)
+    no, base = objects.checked("work-s1-own-1", 1), objects.checked("work-s1-own-1b")
 
-    found = look(judged(), unchecked("RefMoved"), no, of=stricter).status
+    found = look(judged(), unchecked("RefMoved"), no, base, of=stricter).status
 
     assert found.state is TaskState.FAILED
 

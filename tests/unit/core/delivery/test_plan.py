@@ -41,6 +41,7 @@ from tests.unit.core.objects import (
     waiting,
 )
 from tests.unit.core.objects import status as status_of
+from tests.unit.core.verification.comparisons import compared
 
 
 def test_landing_is_written_before_there_is_a_job() -> None:
@@ -155,9 +156,12 @@ def test_a_target_that_holds_everything_already_is_verified_where_it_is() -> Non
     assert (ready.verification.ref, ready.verification.sha) == (ONTO, TIP)
 
 
+NEW = compared("web-lint-0b")
+
+
 def test_a_merge_that_does_not_pass_its_checks_lands_nowhere() -> None:
     ready = look(step("Preparing"), prepared()).status
-    found = look(ready, checked("web-lint-0", 1)).status
+    found = look(ready, checked("web-lint-0", 1), NEW).status
 
     assert stalled_for(found.conditions) == "GateFailed"
     quiet = look(found, checked("web-lint-0", 1))
@@ -182,7 +186,7 @@ def test_what_a_check_of_the_whole_printed_is_kept_once() -> None:
     ready = look(step("Preparing"), prepared()).status
     red, absent = checked("web-lint-0", 1), checked("web-lint-0", 127)
 
-    refused, errored = look(ready, red), look(ready, absent)
+    refused, errored = look(ready, red, NEW), look(ready, absent)
     later = look(errored.status, checked("web-lint-1", 127), now=PROBE_SECONDS)
 
     assert refused.actions == (KeepCheckLogs((red,)),)

@@ -38,6 +38,7 @@ from tests.unit.core.objects import (
     told,
     waiting,
 )
+from tests.unit.core.verification.comparisons import compared
 
 
 def judging(*ends: JobView, **more: Any) -> PlanDecision:
@@ -70,8 +71,11 @@ def test_a_check_of_the_whole_that_ran_out_of_memory_is_run_once_more() -> None:
     assert stalled_for(found.conditions) == "GateFailed"
 
 
+NEW = compared("web-lint-0b")
+
+
 def test_a_whole_that_was_refused_is_judged_again_when_the_project_has_changed() -> None:
-    refused = judging(checked("web-lint-0", 1)).status
+    refused = judging(checked("web-lint-0", 1), NEW).status
     assert stalled_for(refused.conditions) == "GateFailed"
     assert look(refused, now=9 * PROBE_SECONDS).actions == ()
 
@@ -101,7 +105,7 @@ def test_how_the_whole_was_judged_is_told_as_of_a_task(
     runs = [run for run in look(ready, tasks=tasks).actions if isinstance(run, RunCheck)]
     ends = [checked(run.job, code if run.check.name == name else 0) for run in runs]
 
-    found = look(ready, *ends, tasks=tasks).status
+    found = look(ready, *ends, NEW, tasks=tasks).status
 
     assert told(found.conditions)["Verified"] == verified
     assert stalled_for(found.conditions) == reason

@@ -41,6 +41,7 @@ from tests.unit.core.objects import (
     sha,
     told,
 )
+from tests.unit.core.verification.comparisons import compared
 
 # --- the commit ---------------------------------------------------------------------------------
 
@@ -164,7 +165,8 @@ def test_a_candidate_that_is_rejected_fails_the_attempt() -> None:
     judged: Object = {"base": TIP, "sha": sha(8), "passed": None, "checks": [], "round": 1}
     found = verified(step("Preparing", tip=TIP), verification=judged)
 
-    decision = look(found, objects.checked("work-s1-lint-1", 1))
+    new = compared("work-s1-lint-1b")
+    decision = look(found, objects.checked("work-s1-lint-1", 1), new)
 
     assert decision.status.state is TaskState.FAILED
 

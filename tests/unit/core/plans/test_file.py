@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.api.plan import PlanSpec
+from bernstein.api.plan import PlanSpec, Stage, Step
+from bernstein.api.signals import Signal
 from bernstein.core import labels
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.file import PlanSyntaxError
@@ -155,6 +156,45 @@ def test_the_digest_depends_on_what_is_asked_for_and_not_on_how_it_is_written() 
     assert digest(budget="$5.00") == digest(budget=5)
     assert digest(budget="$5") != digest(budget="$6")
     assert digest(description="more") != digest()
+
+
+def test_the_digest_of_a_file_stays_what_older_releases_wrote_down() -> None:
+    data = plan_file.parse(RATE_LIMIT)
+    assert isinstance(data, dict)
+
+    plan = plan_file.plan_object(data)
+
+    assert plan["metadata"]["annotations"][labels.CONTENT] == "846b5b239696ecea429b032be11eab2f"
+
+
+def test_a_field_that_comes_later_counts_only_where_it_says_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class NewSignal(Signal):
+        shell: str | None = None
+
+    class NewStep(Step):
+        note: str | None = None
+        completion_signals: tuple[NewSignal, ...] = ()
+
+    class NewStage(Stage):
+        repo: str = "main"
+        steps: tuple[NewStep, ...]
+
+    class NewSpec(PlanSpec):
+        owners: tuple[str, ...] = ()
+        stages: tuple[NewStage, ...]
+
+    step = {"title": "a", "completionSignals": [{"type": "path_exists", "path": "a"}]}
+    spec = {"name": "p", "stages": [{"name": "s", "steps": [step]}]}
+    before = plan_file.content_digest(spec)
+
+    monkeypatch.setattr(plan_file, "PlanSpec", NewSpec)
+
+    assert plan_file.content_digest(spec) == before
+    noted = {"name": "p", "stages": [{"name": "s", "steps": [step | {"note": "n"}]}]}
+    assert plan_file.content_digest(noted) != before
+    assert plan_file.content_digest(spec | {"owners": ["me"]}) != before
 
 
 def test_the_digest_ignores_what_may_change_while_a_plan_runs() -> None:

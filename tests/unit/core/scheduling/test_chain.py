@@ -217,6 +217,9 @@ def test_nothing_of_a_plan_that_has_ended_starts_when_its_dependency_comes_late(
     assert told(found.conditions)["DependenciesMet"] == ("True", "AllClosed")
 
 
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
 @pytest.mark.parametrize(
     ("gone", "reason", "remedy"),
     [
@@ -230,7 +233,7 @@ def test_nothing_of_a_plan_that_has_ended_starts_when_its_dependency_comes_late(
         ),
         ({"plan": None}, "PlanGone", "Delete the Task"),
         (
-            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            {"project": project(agents=[OTHER_AGENT])},
             "AgentNotFound",
             "it has: b",
         ),
@@ -315,7 +318,8 @@ def test_a_model_without_price_starts_unless_a_budget_would_be_blind(
     deny: str, budget: str | None, reason: str | None
 ) -> None:
     subject = objects.task(status=status(), model="mystery-1")
-    strict = project(budget={"onUnpriced": deny})
+    agent = {"name": "demo", "adapter": "demo", "image": "d", "models": {"opus": "mystery-1"}}
+    strict = project(agents=[agent], budget={"onUnpriced": deny})
 
     assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
 

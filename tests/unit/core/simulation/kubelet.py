@@ -129,12 +129,24 @@ class Kubelet(State):
         if fate in ("disrupted", "lost"):
             self._finish(job, objects.ended("check", 143), disrupted=True)
             return
+        if wanted.compares:
+            self._end_comparison(job, wanted, fate)
+            return
         code = {"bad": 1, "limited": 127, "empty": 127, "oom": 1}.get(fate, 0)
-        if code == 0:
+        if code == 0 and wanted.base is None:
             self.seen.passed.add((wanted.check.digest, wanted.sha))
         phase = "Failed" if code else "Succeeded"
         job.pod = self._pod(
             job, objects.ended("checkout"), objects.ended("check", code), phase=phase
+        )
+
+    def _end_comparison(self, job: Job, wanted: RunCheck, fate: str) -> None:
+        verdict = {"bad": "Failed", "limited": "Skipped", "empty": "Skipped"}.get(fate, "Passed")
+        if verdict == "Passed":
+            self.seen.passed.add((wanted.check.digest, wanted.sha))
+        said = protocol.CheckVerdict(wanted.check.name, verdict)
+        job.pod = self._pod(
+            job, objects.ended("checkout"), objects.ended("check", said=said), phase="Succeeded"
         )
 
     def _end_merge(self, job: Job, wanted: RunBegin | RunPrepare | RunLand, fate: str) -> None:

@@ -13,12 +13,15 @@ from bernstein.core.jobs import JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import done, snapshot, stalled_for, told, verification
 from tests.unit.core.tasks.decisions import ATTEMPTS, decide
+from tests.unit.core.verification.comparisons import compared
 
 NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
 
 
 def lint(code: int) -> tuple[JobView, ...]:
-    return (objects.checked("work-s1-lint-0", code, said="F401"),)
+    """The gate's Job; where it fails, also that which finds the same to be new."""
+    red = (compared("work-s1-lint-0b"),) if code else ()
+    return (objects.checked("work-s1-lint-0", code, said="F401"), *red)
 
 
 def test_a_done_task_asks_for_its_checks() -> None:

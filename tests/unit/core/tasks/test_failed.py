@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.states import SessionState, TaskState
+from bernstein.api.task import Attempt
+from bernstein.core.tasks.attempts import fail
+from bernstein.core.waiting import parted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, dead, session, snapshot, stalled_for, status, told
 from tests.unit.core.tasks.decisions import decide
@@ -39,3 +42,44 @@ def test_a_failed_task_without_retries_stays_as_it_is() -> None:
 
     assert told.waiting == waiting
     assert decide(snapshot(objects.task(status=told))).status == told
+
+
+def test_the_last_message_tells_how_every_attempt_ended() -> None:
+    tried = [
+        ("GateFailed", "Quality gate 'lint' Failed:\nF401", True),
+        ("GateFailed", "Quality gate 'lint' Failed:\nF811", True),
+        ("Disrupted", "a drained node", False),
+        ("SignalFailed", "Completion signal 'test_passes: make test' Failed:\nno", True),
+        ("AgentFailed", "it gave up", True),
+    ]
+    number, attempts = 0, []
+    for reason, message, counted in tried:
+        number += counted
+        attempts.append(
+            Attempt(session="s", attempt=number, counted=counted, reason=reason, message=message)
+        )
+    found = status(TaskState.IN_PROGRESS, attempt=4, attempts=attempts, feedback="AgentFailed: no")
+
+    over = fail(snapshot(objects.task(status=found)), found, "AgentFailed", NOW)
+
+    assert over.waiting is not None
+    cause, _ = parted(over.waiting.message)
+    assert cause == (
+        "no retry is left after 4 attempts: no. Before that: "
+        "attempts 1 to 2 GateFailed: Quality gate 'lint' Failed; "
+        "attempt 3 SignalFailed: Completion signal 'test_passes: make test' Failed."
+    )
+
+
+def test_of_many_long_attempts_the_last_message_stays_short() -> None:
+    attempts = [
+        Attempt(session="s", attempt=n, counted=True, reason=f"R{n}", message="x" * 500)
+        for n in range(1, 22)
+    ]
+    found = status(TaskState.IN_PROGRESS, attempt=21, attempts=attempts, feedback="y" * 500)
+
+    over = fail(snapshot(objects.task(status=found)), found, "AgentFailed", NOW)
+
+    assert over.waiting is not None
+    assert len(over.waiting.message) < 2000
+    assert all(f" R{n}: " in over.waiting.message for n in range(1, 21))

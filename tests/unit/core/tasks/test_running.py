@@ -42,6 +42,9 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
     assert decide(snapshot(claimed, sessions=(session(),))).actions == ()
 
 
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
 def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
     claimed = objects.task(status=with_session(TaskState.CLAIMED))
 
@@ -64,7 +67,7 @@ def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
         ({"plan": None}, "PlanGone"),
         ({"plan": ENDED}, "PlanEnded"),
         (
-            {"project": project(agents=[{"name": "b", "adapter": "demo", "image": "b"}])},
+            {"project": project(agents=[OTHER_AGENT])},
             "AgentNotFound",
         ),
     ],

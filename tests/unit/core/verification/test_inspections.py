@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.encoding import dump, load
 from bernstein.api.pod import (
     CONFIG_VARIABLE,
     INSPECT,
@@ -12,8 +13,6 @@ from bernstein.api.pod import (
     CheckVerdict,
     InspectConfig,
     InspectResult,
-    dump,
-    load,
 )
 from bernstein.api.project import Gates, GateSettings
 from bernstein.api.signals import Signal

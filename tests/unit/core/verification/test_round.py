@@ -35,6 +35,7 @@ from tests.unit.core.objects import (
     told,
     verification,
 )
+from tests.unit.core.verification.comparisons import compared
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ def take(kind: Kind, *jobs: JobView, anew: bool = False, **judged: Any) -> Any:
     return rounds.take(status, question, {each.name: each for each in jobs}, NOW)
 
 
-def ends(kind: Kind, lint: int = 0, signal: int = 0) -> tuple[JobView, JobView]:
-    """Both checks of the first round, with their exit codes."""
-    return checked(kind.job("lint", 0), lint), checked(kind.job("signal-0", 0), signal)
+def ends(kind: Kind, lint: int = 0, signal: int = 0) -> tuple[JobView, ...]:
+    """Both checks of the first round, with their exit codes; what lint finds is new."""
+    own = checked(kind.job("lint", 0), lint), checked(kind.job("signal-0", 0), signal)
+    return (*own, compared(kind.job("lint.base", 0))) if lint else own
 
 
 def verified(status: TaskStatus | PlanStatus) -> tuple[str, str] | None:

@@ -40,6 +40,7 @@ from tests.unit.core.objects import (
     told,
     waiting,
 )
+from tests.unit.core.verification.comparisons import compared
 
 TEST = {"type": "test_passes", "command": "pytest -q"}
 FILE = {"type": "path_exists", "path": "a.py"}
@@ -102,8 +103,11 @@ def test_a_pass_is_recorded_with_every_verdict_and_a_digest() -> None:
     assert (found.gate_errors, found.feedback) == (0, None)
 
 
+NEW = compared("work-s1-lint-0b")
+
+
 def test_a_signal_that_fails_is_named_before_a_gate_that_fails() -> None:
-    both = (checked("work-s1-signal-0-0", 1), checked("work-s1-lint-0", 1))
+    both = (checked("work-s1-signal-0-0", 1), checked("work-s1-lint-0", 1), NEW)
 
     found = look(done(), *both, completionSignals=[TEST]).status
 
@@ -140,7 +144,7 @@ def test_a_check_that_cannot_run_is_run_again_after_a_while_without_costing_an_a
 
 
 def test_a_rejection_counts_even_beside_a_check_that_could_not_run() -> None:
-    both = (checked("work-s1-signal-0-0", 127), checked("work-s1-lint-0", 1))
+    both = (checked("work-s1-signal-0-0", 127), checked("work-s1-lint-0", 1), NEW)
 
     found = look(done(), *both, completionSignals=[TEST]).status
 
@@ -285,7 +289,7 @@ def test_a_command_has_its_time_from_its_own_start_and_is_then_ended() -> None:
     late = look(done(), hangs, now=122)
     assert late.actions == (KeepCheckLogs((hangs,)), DeleteJobs((hangs,))), "read before it goes"
     assert late.status.reports == 1
-    over_ = look(late.status, slow(122), now=125)
+    over_ = look(late.status, slow(122), checked("work-s1-lint-0b"), now=125)
 
     assert over_.status.history[-1].reason == "GateFailed"
     assert "not done after 120 s" in (over_.status.feedback or "")
@@ -316,7 +320,7 @@ def kept(decision: TaskDecision) -> list[str]:
 
 
 def test_what_a_check_printed_is_kept_when_its_verdict_is_recorded_and_never_again() -> None:
-    ends = (checked("work-s1-signal-0-0"), checked("work-s1-lint-0", 1))
+    ends = (checked("work-s1-signal-0-0"), checked("work-s1-lint-0", 1), NEW)
 
     rejected = look(done(), *ends, completionSignals=[TEST])
 

@@ -34,6 +34,8 @@ CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, de
 NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
 PARALLEL, IN_TURN = Gates(), Gates(execution="Sequential")
 RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
+BASE_PASSES = {"lint.base": objects.checked("lint.base")}
+"""The same check on the commit before the work."""
 
 
 def spec(**gates: Any) -> ProjectSpec:
@@ -111,6 +113,36 @@ def test_settings_of_a_built_in_gate_change_it() -> None:
     assert (found[0].command, found[0].required) == ("flake8", False)
     assert found[0].pinned == LINTER_FILES
     assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+
+
+OWN = {"name": "licence", "command": "check", "image": "own:1"}
+
+
+def in_order(**gates: Any) -> list[str]:
+    """Gates that run where the settings are exactly these."""
+    project_ = objects.project().spec
+    given = project_.model_copy(update={"gates": Gates.model_validate(gates)})
+    return names(required.required_checks([], given, CHANGED))
+
+
+def test_without_a_pipeline_the_gates_run_that_are_on_by_default() -> None:
+    assert in_order() == in_order(pipeline=[]) == ["lint", "lint_suppression", "pii_scan"]
+
+
+def test_a_pipeline_that_is_given_is_complete_and_in_its_order() -> None:
+    listed = [{"name": "pii_scan"}, OWN, {"name": "lint"}, {"name": "tests", "enabled": False}]
+
+    assert in_order(pipeline=listed) == ["pii_scan", "licence", "lint"]
+    assert in_order(pipeline=[OWN]) == ["licence"]
+
+
+def test_a_pipeline_that_extends_the_defaults_has_them_first_with_its_settings() -> None:
+    listed = [OWN, {"name": "tests"}, {"name": "pii_scan"}, {"name": "lint", "enabled": False}]
+
+    assert in_order(extends="Default", pipeline=listed) == [
+        *("lint_suppression", "pii_scan"),
+        *("licence", "tests"),
+    ]
 
 
 def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
@@ -250,7 +282,7 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
 
     assert found is not None
     assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
@@ -277,7 +309,7 @@ def test_a_check_on_a_node_that_is_gone_gives_no_verdict() -> None:
 def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod)}, NOW, PARALLEL)
+    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
@@ -287,7 +319,9 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", check_pod(1, said=said))}, NOW, PARALLEL)
+    found = verdicts.verdicts(
+        [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+    )
 
     assert found is not None
     assert found[0].excerpt.startswith("exit code 1\n…\n")
@@ -363,7 +397,9 @@ def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_cloc
     late = ended("check", 143, after=seconds)
     slow = over(ended("checkout"), late, deleting=True, disrupted=drained)
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", slow)}, NOW, PARALLEL, HURRIED)
+    found = verdicts.verdicts(
+        [RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED
+    )
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == verdict
@@ -378,7 +414,7 @@ def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
 ) -> None:
     first = replace(RUNS, required=required)
     then = CheckSpec("own", "gate", "own", True, command="true")
-    jobs = {"lint": job("lint", check_pod(code))}
+    jobs = {"lint": job("lint", check_pod(code)), **BASE_PASSES}
 
     found = verdicts.verdicts([first, then], jobs, NOW, IN_TURN)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api import pod
+from bernstein.api import encoding
 from bernstein.api.pod import Callback, RecorderResult
 from bernstein.pods.programs import recorder
 from bernstein.pods.session.callback import Beat, CallbackClient, CallbackError
@@ -52,7 +52,7 @@ def test_heartbeats_tell_what_is_going_on(
     assert numbers == sorted(set(numbers))
     result = run.end()
     (told,) = server.of("result")
-    assert pod.load(RecorderResult, json.dumps(told.body)) == result
+    assert encoding.load(RecorderResult, json.dumps(told.body)) == result
 
 
 def test_the_token_is_read_again_for_every_call(

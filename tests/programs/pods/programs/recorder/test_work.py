@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from bernstein.agents.demo import DemoParser
-from bernstein.api import pod
+from bernstein.api import encoding, pod
 from bernstein.api.pod import CommitText, FinalRecord
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
@@ -219,7 +219,7 @@ def test_the_agents_words_fit_the_termination_message(run: Run) -> None:
         line(type="result", text="\U0001f600" * 5000, error={"kind": "x", "message": "ü" * 900})
     )
     result = run.end()
-    assert len(pod.dump(result)) <= pod.TERMINATION_SHARE
+    assert len(encoding.dump(result)) <= pod.TERMINATION_SHARE
     assert result.final.message
     assert result.final.text
 

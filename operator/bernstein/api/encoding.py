@@ -1,0 +1,63 @@
+"""The messages between our programs as JSON: dataclasses, strictly read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+def dump(value: Any) -> str:
+    """JSON of a dataclass of `bernstein.api.pod`."""
+    return json.dumps(dataclasses.asdict(value), separators=(",", ":"), sort_keys=True)
+
+
+def load(kind: type[T], text: str | bytes) -> T:
+    """The dataclass of this kind that `dump` wrote; unknown keys are ignored.
+
+    Raises ValueError for anything else; it names the field that is wrong.
+    """
+    data = json.loads(text)
+    result = _build(kind, data, kind.__name__)
+    if not isinstance(result, kind):
+        raise _wrong(kind.__name__, "an object")
+    return result
+
+
+def _wrong(where: str, expected: str) -> ValueError:
+    return ValueError(f"{where}: expected {expected}")
+
+
+def _build(kind: Any, data: Any, where: str) -> Any:
+    origin = get_origin(kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _build_object(kind, data, where)
+    if origin is tuple:
+        if not isinstance(data, list):
+            raise _wrong(where, "a list")
+        return tuple(
+            _build(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(data)
+        )
+    if origin is not None:  # X | None
+        if data is None:
+            return None
+        (inner,) = (a for a in get_args(kind) if a is not type(None))
+        return _build(inner, data, where)
+    if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
+        raise _wrong(where, kind.__name__)
+    return data
+
+
+def _build_object(kind: type, data: Any, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise _wrong(where, "an object")
+    hints = get_type_hints(kind)
+    values = {}
+    for f in dataclasses.fields(kind):
+        if f.name in data:
+            values[f.name] = _build(hints[f.name], data[f.name], f"{where}.{f.name}")
+        elif f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{where}: '{f.name}' is missing")
+    return kind(**values)

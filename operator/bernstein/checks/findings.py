@@ -1,0 +1,83 @@
+"""What a linter finds in two trees, compared: which findings are new?
+
+A finding is known by its file, its rule and the content of its line, so that lines may move. Where
+the same stands there more often than before, the last ones are new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+MOST = 100_000
+"""Findings of one tree."""
+_SHOWN = 20
+_WORDS = 160
+"""Characters of a finding's message."""
+
+Line: TypeAlias = Callable[[str, int], bytes]
+"""Content of a file's line, by path and number from 1."""
+
+
+class NoListing(ValueError):  # noqa: N818 - it tells what was found instead
+    """What was printed is no list of findings, or one of over MOST."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding; `line` counts from 1."""
+
+    path: str
+    line: int
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.rule} {self.message}"
+
+
+def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
+    """The findings in lines of JSON as ruff prints them, of a tree at `root`. Raises NoListing."""
+    for number, text in enumerate(filter(None, map(bytes.strip, output))):
+        if number >= MOST:
+            raise NoListing(f"there are over {MOST} findings")
+        try:
+            yield _finding(json.loads(text), root)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise NoListing(f"line {number + 1} is no finding") from error
+
+
+def _finding(said: Any, root: str) -> Finding:
+    path = str(said["filename"]).removeprefix(root.rstrip("/") + "/")
+    line = int((said.get("location") or {}).get("row") or 0)
+    message = " ".join(str(said.get("message") or "").split())[:_WORDS]
+    return Finding(path, line, str(said.get("code") or "syntax"), message)
+
+
+def new(
+    before: Iterable[Finding], line_before: Line, after: Iterable[Finding], line_after: Line
+) -> list[Finding]:
+    """The findings of `after` that `before` does not have, in their order."""
+    known = Counter(_identity(finding, line_before) for finding in before)
+    found = []
+    for finding in after:
+        identity = _identity(finding, line_after)
+        if known[identity] > 0:
+            known[identity] -= 1
+        else:
+            found.append(finding)
+    return found
+
+
+def _identity(finding: Finding, line: Line) -> tuple[str, str, bytes]:
+    return finding.path, finding.rule, line(finding.path, finding.line).strip()
+
+
+def shown(findings: list[Finding]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(findings) - _SHOWN
+    lines = [*map(str, findings[:_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+    return "\n".join(lines)

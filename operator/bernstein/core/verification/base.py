@@ -1,0 +1,92 @@
+"""A required gate that does not pass: does the commit before the work pass it?
+
+What was there before is not the work's to answer for. Where findings can be listed, only those that
+the base does not have count. Where they cannot and the base fails as well, nobody can tell what the
+work has done: then the gate is Skipped(BaseFails), which excuses it only if the Project says so.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.encoding import load
+from bernstein.api.pod import CHECK, CHECKOUT, CheckVerdict
+from bernstein.api.reasons import Reason
+from bernstein.api.verification import CheckResult, VerdictReason
+from bernstein.api.waiting import Abandoned
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import diagnosis, pods
+from bernstein.core.jobs import JobView
+from bernstein.core.verification.executed import cut_off, executed, result_of, unstarted
+
+_TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
+"""Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
+
+
+def is_asked(check: CheckSpec, result: CheckResult) -> bool:
+    """Whether the base is to be judged by the same gate before this verdict counts."""
+    gate = check.kind == "gate" and check.required
+    return gate and result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
+
+
+def compares(check: CheckSpec, result: CheckResult) -> bool:
+    """Whether that Job lists what is found in both trees, instead of running the gate once more."""
+    return check.findings is not None and result.verdict == "Failed"
+
+
+def judged_by_base(
+    check: CheckSpec,
+    result: CheckResult,
+    job: JobView,
+    abandoned: Abandoned | None,
+    now: datetime,
+) -> CheckResult:
+    """The verdict that counts, once the Job on the base is over; `result` is the work's own."""
+    if compares(check, result):
+        return _compared(check, result, job, abandoned, now)
+    base = executed(check, job, abandoned, now)
+    if base.verdict == "Errored" and base.reason != Reason.TOOL_MISSING:
+        return base
+    # A base that lacks the command does not fail: it cannot tell.
+    return _fails_too(check, result) if is_asked(check, base) else result
+
+
+def _compared(
+    check: CheckSpec,
+    result: CheckResult,
+    job: JobView,
+    abandoned: Abandoned | None,
+    now: datetime,
+) -> CheckResult:
+    problem = unstarted(abandoned) or diagnosis.without_end(job, now)
+    if problem is not None:
+        return result_of(check, "Errored", problem.reason, problem.message)
+    assert job.pod is not None
+    outside = cut_off(check, job.pod, {})
+    if outside is not None and outside.verdict == "Errored":
+        return outside
+    for program in (CHECKOUT, CHECK):
+        problem = diagnosis.failure_of(job.pod, program)
+        if problem is not None:
+            return result_of(check, "Errored", problem.reason, problem.message)
+    said = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
+    try:
+        answer = load(CheckVerdict, said)
+    except ValueError:
+        return result  # the linter was ended before it had listed anything: it counts as it is
+    return _answered(check, result, answer)
+
+
+def _answered(check: CheckSpec, result: CheckResult, answer: CheckVerdict) -> CheckResult:
+    if answer.verdict == "Skipped":
+        return _fails_too(check, result)
+    if answer.verdict not in ("Passed", "Failed"):
+        return result
+    reason = VerdictReason.NEW_FINDINGS if answer.verdict == "Failed" else ""
+    judged = result_of(check, answer.verdict, reason, answer.excerpt)
+    return judged.model_copy(update={"seconds": result.seconds})
+
+
+def _fails_too(check: CheckSpec, result: CheckResult) -> CheckResult:
+    skipped = result_of(check, "Skipped", VerdictReason.BASE_FAILS, result.excerpt)
+    return skipped.model_copy(update={"seconds": result.seconds, "excused": check.excused or None})

@@ -1,0 +1,141 @@
+"""What the end of a pod that ran a check's command means."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS
+from bernstein.api.reasons import Reason
+from bernstein.api.verification import CheckResult, VerdictReason
+from bernstein.api.waiting import Abandoned
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import diagnosis, pods
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import JobView
+from bernstein.core.pods import Object
+from bernstein.core.sanitise import ELLIPSIS
+from bernstein.core.sanitise import text as sanitise
+
+_PRINTED = 1400
+"""Characters of the excerpt for what a command printed; the rest is for our own words."""
+SLACK = 1
+"""Seconds; the kubelet tells times in whole ones."""
+
+
+def unstarted(abandoned: Abandoned | None) -> Diagnosis | None:
+    """Why the check could not begin, where it could not."""
+    if abandoned is None or abandoned.reason == Reason.TIMEOUT:
+        return None
+    return Diagnosis(abandoned.reason, abandoned.message)
+
+
+def result_of(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "") -> CheckResult:
+    return CheckResult.model_validate(
+        {
+            "name": check.name,
+            "kind": check.kind,
+            "title": check.title,
+            "required": check.required,
+            "asked": check.digest,
+            "verdict": verdict,
+            "reason": reason,
+            "excerpt": sanitise(excerpt, EXCERPT_CHARACTERS),
+        }
+    )
+
+
+def executed(
+    check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
+) -> CheckResult:
+    """The verdict of a check that ran a command, with the seconds that it took."""
+    problem = unstarted(abandoned) or diagnosis.without_end(job, now)
+    if problem is not None:
+        return result_of(check, "Errored", problem.reason, problem.message)
+    assert job.pod is not None
+    result = _verdict(check, job, job.pod, hurried=abandoned is not None)
+    took = _seconds(pods.terminated(job.pod, CHECK) or {})
+    return result if took is None else result.model_copy(update={"seconds": round(took)})
+
+
+def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
+    return result_of(
+        check, "TimedOut", Reason.TIMEOUT, f"not done after {check.timeout} s\n{excerpt}"
+    )
+
+
+def _printed(ended: Object) -> str:
+    """The last lines that the command printed: its summary stands at the end."""
+    shown = sanitise(str(ended.get("message") or ""), 4096)
+    if len(shown) <= _PRINTED:
+        return shown
+    cut = shown[-_PRINTED:]
+    return f"{ELLIPSIS}\n{cut.partition(chr(10))[2] or cut}"
+
+
+def _seconds(ended: Object) -> float | None:
+    """How long the container ran; None: it is not known."""
+    begun, end = ended.get("startedAt"), ended.get("finishedAt")
+    if not begun or not end:
+        return None
+    return max(0, (pods.parse_time(end) - pods.parse_time(begun)).total_seconds())
+
+
+def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> CheckResult:
+    """What the end of a pod that ran a command means; `hurried`: it was ended for its slowness.
+
+    Times are the kubelet's own. Exit codes are read last: a command that was stopped may catch
+    SIGTERM and exit with 0.
+    """
+    ended = pods.terminated(pod, CHECK) or {}
+    excerpt = _printed(ended)
+    took, code = _seconds(ended), ended.get("exitCode")
+    from_outside = cut_off(check, pod, ended, hurried=hurried)
+    if from_outside is not None:
+        return from_outside
+    problem = diagnosis.failure_of(pod, CHECKOUT)
+    if problem is not None:
+        return result_of(check, "Errored", problem.reason, problem.message)
+    if not ended:
+        return result_of(
+            check, "Errored", job.failed or VerdictReason.NO_VERDICT, "the check did not run"
+        )
+    if ended.get("reason") == "OOMKilled":
+        return result_of(
+            check, "Failed", VerdictReason.OUT_OF_MEMORY, "the check ran out of memory"
+        )
+    if took is not None and took > check.timeout + SLACK:
+        return _timed_out(check, excerpt)
+    if pods.could_not_start(ended) or code in (127, 128):
+        return result_of(
+            check, "Errored", Reason.TOOL_MISSING, excerpt or "the command was not found"
+        )
+    if code == 0:
+        return result_of(check, "Passed")
+    return result_of(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
+
+
+def cut_off(
+    check: CheckSpec, pod: Object, ended: Object, *, hurried: bool = False
+) -> CheckResult | None:
+    """The verdict where something from outside ended the pod.
+
+    A disruption is asked for first: our own deletion of a slow check is none.
+    """
+    disrupted = result_of(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
+    if pods.is_disrupted(pod):
+        return disrupted
+    took = _seconds(ended)
+    if hurried and took is not None and took >= check.timeout:
+        return _timed_out(check, _printed(ended))
+    if pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, CHECK):
+        if took is not None and took < check.timeout - SLACK:
+            text = f"its pod took so long to start that only {took:.0f} s were left for it"
+            return result_of(check, "Errored", VerdictReason.STARTED_LATE, text)
+        return _timed_out(check, _printed(ended))
+    if pods.is_deleting(pod):
+        return disrupted
+    if pods.reason(pod) == "Evicted":
+        return result_of(
+            check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))
+        )
+    return None

@@ -1,0 +1,49 @@
+"""What a Task may name: agents of its Project, and models that somebody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.api.project import Project
+from bernstein.api.task import Task
+from bernstein.core import conditions
+from tests.unit.core import objects, scheduled
+from tests.unit.core.objects import NOW, project, snapshot, status
+
+OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
+def stalled(subject: Task, of: Project) -> tuple[str, str] | None:
+    """Why it does not start, with the words."""
+    found = scheduled.decide(snapshot(subject, project=of), NOW).status
+    stall = conditions.find(found.conditions, "Stalled")
+    return None if stall is None else (stall.reason, stall.message)
+
+
+def test_a_cli_is_also_the_adapter_of_just_one_agent() -> None:
+    named = {"name": "b", "adapter": "demo", "image": "b"}
+    subject = objects.task(status=status(), cli="demo")
+
+    assert stalled(subject, project(agents=[OTHER_AGENT | {"name": "c"}, named])) is None
+    reason, message = stalled(subject, project(agents=[named, named | {"name": "c"}])) or ("", "")
+    assert reason == "AgentNotFound"
+    assert "adapter of several agents of the Project: b, c" in message
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        *((name, None) for name in (None, "auto", "haiku", "own-large", "own-2", "gpt-5.5-pro")),
+        *((name, "ModelNotFound") for name in ("sonet", "own", "Opus")),
+    ],
+)
+def test_a_model_that_nobody_knows_starts_no_agent(model: str | None, reason: str | None) -> None:
+    agent = {"name": "demo", "adapter": "demo", "image": "d", "models": {"opus": "own-large"}}
+    price = {"model": "own-2", "input": "1", "output": "1"}
+    of = project(agents=[agent], budget={"prices": [price]})
+    subject = objects.task(status=status(), model=model)
+
+    found = stalled(subject, of)
+    assert (found and found[0]) == reason
+    if found is not None:
+        assert "but: auto, opus, sonnet, haiku, own-large, own-2" in found[1]
