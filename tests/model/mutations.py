@@ -28,7 +28,7 @@ from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import cancel, retention
-from bernstein.core.verification import executed
+from bernstein.core.verification import executed, verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
