@@ -28,7 +28,6 @@ from tests.unit.core.objects import (
     waiting,
 )
 
-CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
 NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
 PARALLEL, IN_TURN = Gates(), Gates(execution="Sequential")
 RUNS = CheckSpec("lint", "gate", "lint", True, command="ruff check .", timeout=120)
@@ -38,10 +37,6 @@ BASE_PASSES = {"lint.base": objects.checked("lint.base")}
 
 def spec(**gates: Any) -> ProjectSpec:
     return objects.project(gates=gates).spec
-
-
-def names(found: tuple[CheckSpec, ...]) -> list[str]:
-    return [c.name for c in found]
 
 
 # --- the verdict of a command -------------------------------------------------------------------
