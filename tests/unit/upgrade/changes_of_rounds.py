@@ -49,6 +49,38 @@ def _says_in_one_word(pair: Pair) -> bool:
     ]
 
 
+def _asks_the_base(pair: Pair) -> bool:
+    asked = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
+    return any("base" in action for action in asked)
+
+
+def _by_name(checks: Any) -> list[dict[str, Any]]:
+    return sorted(checks, key=lambda check: str(check["name"]))
+
+
+def _has_another_order(pair: Pair) -> bool:
+    was, now = (status["verification"]["checks"] for status in (pair.recorded, pair.today))
+    asked = [{key: each[key] for key in ("name", "verdict")} for each in _by_name(was)]
+    return asked == [{key: each[key] for key in ("name", "verdict")} for each in _by_name(now)]
+
+
+def _tells_every_attempt(pair: Pair) -> bool:
+    said, says = (
+        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
+    )
+    head = "no retry is left after "
+    return said.startswith(head) and says.startswith(head) and ". Before that: attempt" in says
+
+
+def _has_no_such_model(pair: Pair) -> bool:
+    return "ModelNotFound" in str(pair.today)
+
+
+def _names_an_adapter(pair: Pair) -> bool:
+    found = str(pair.today).count("AgentNotFound") < str(pair.recorded).count("AgentNotFound")
+    return found and "ProjectNotFound" not in str(pair.recorded)
+
+
 ROUNDS = (
     *(
         Change(
