@@ -22,7 +22,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import ApiError, NotFound
-from bernstein.kube.resource import Resource
+from bernstein.kube.resource import SELF_SUBJECT_REVIEWS, Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
 from tests.control_plane.objects import KINDS, OURS, job, valid
@@ -185,6 +185,14 @@ def _await_denial(tools: Tools, policy: str, *command: str, stdin: str | None = 
 async def admin(cluster: Cluster, chart: None) -> AsyncIterator[Client]:
     async with Client(ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))) as client:
         yield client
+
+
+@pytest.fixture
+async def user(admin: Client) -> str:
+    """The administrator's name, as the API server knows it."""
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    answer = await admin.create(SELF_SUBJECT_REVIEWS, review)
+    return str(answer["status"]["userInfo"]["username"])
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from datetime import datetime
 
 import pytest
 
-from bernstein.core import names
 from tests.e2e.conftest import MakeWorld, Object, World, condition, does, state
 
 LINES = "one\ntwo\nthree\nfour\n"
@@ -122,7 +121,10 @@ def stories(shared_world: MakeWorld) -> Stories:
     neighbours = begin(does("left", left), does("right", right))
     other = {"steps": [{"write": {"path": "{task}.txt", "content": "x\n"}}], "text": "done"}
     refused = begin(does("left", left, other), does("right", right, other), signal=NOT_BOTH)
-    conflict = begin(does("left", left), does("right", replacing("one", "EINS")))
+    conflict = begin(
+        does("left", left, replacing("EINS", "ONE, EINS")),
+        does("right", replacing("one", "EINS"), replacing("ONE", "ONE, EINS")),
+    )
     return Stories(
         neighbours,
         refused,
@@ -171,22 +173,21 @@ def test_work_that_fails_together_with_what_landed_before_it_is_done_again(
     assert ("ONE" in lines) != ("THREE" in lines)
 
 
-def test_a_conflict_keeps_the_work_and_names_the_file(stories: Stories) -> None:
+def test_work_that_conflicts_is_done_once_more_on_what_landed_and_told_of_both_sides(
+    stories: Stories,
+) -> None:
     story = stories.conflict
-    plan = story.plan("Stalled")
-    (first,) = story.tasks()
-    second = next(t for t in story.here.all("tasks") if not landed_at(t))
-    assert state(second) == "Done"
-    assert second["status"]["delivery"]["state"] == "Conflict"
-    stalled = condition(second, "Stalled")
-    assert (stalled["status"], stalled["reason"]) == ("True", "MergeConflict")
-    assert "lines.txt" in stalled["message"]
-    assert second["metadata"]["name"] in condition(plan, "Stalled")["message"]
-    judged = second["status"]["verification"]
-    assert story.here.tip(judged["ref"]) == judged["sha"]
-    integration = names.integration_ref(plan["metadata"]["uid"])
-    assert story.here.tip(integration) == first["status"]["delivery"]["sha"]
-    assert story.here.tip() == story.before
+    story.plan("Succeeded")
+    first, second = story.tasks()
+    ends = [(a["reason"], a["counted"]) for a in second["status"]["attempts"]]
+    assert ends == [("MergeConflict", True), ("Succeeded", True)]
+    assert "lines.txt" in second["status"]["attempts"][0]["message"]
+    again = story.here.get("agentsession", second["status"]["session"])
+    assert again["status"]["work"]["base"] == first["status"]["delivery"]["sha"]
+    prompt = story.here.get("configmap", second["status"]["session"])["data"]["prompt.md"]
+    assert "> lines.txt:\n> <<<<<<< " in prompt
+    assert {"> ONE", "> =======", "> EINS"} <= set(prompt.splitlines())
+    assert story.here.on_server("show", "main:lines.txt").startswith("ONE, EINS\n")
 
 
 def test_a_branch_that_moved_meanwhile_gets_a_merge_that_was_verified(stories: Stories) -> None:

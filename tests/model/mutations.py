@@ -20,6 +20,7 @@ from bernstein.controllers.sessions import controller
 from bernstein.core import pods, runs
 from bernstein.core.actions import PlanDecision, RunFence
 from bernstein.core.delivery import job_result, landing
+from bernstein.core.delivery.way import OnItsWay
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView, gone
 from bernstein.core.plans import decide as plans
@@ -119,7 +120,7 @@ def fences() -> Iterator[None]:
         actions = getattr(step, "actions", ())
         if not any(isinstance(action, RunFence) for action in actions):
             return step
-        return landing.OnItsWay(forbids(status) or landing.without_turn(status))
+        return OnItsWay(forbids(status) or landing.without_turn(status))
 
     with (
         patch.object(sessions, "_launch", unfenced),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -14,6 +14,7 @@ from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult
 from bernstein.api.reasons import Reason
+from bernstein.api.requests import Answer
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
@@ -258,6 +259,7 @@ class Oracles:
         self._conditions(name, status)
         if old is not None:
             self._monotonic(name, old, new)
+            self._answers(name, new, old)
         before = old.status.state if old is not None else None
         if status.state is not before:
             legal = TASK_INITIAL if before is None else TASK_MOVES[before]
@@ -285,8 +287,28 @@ class Oracles:
             and Decimal(now.spend_usd) >= Decimal(was.spend_usd)
         )
         self.must(grows, "counts only grow", name)
-        tries = now.attempt <= 1 + new.spec.max_retries
-        self.must(tries, "attempts are counted", f"{name}: {now.attempt}")
+        before = now.round.since if now.round is not None else 0
+        tries = now.attempt - before <= 1 + new.spec.max_retries
+        self.must(tries, "attempts are counted", f"{name}: {now.attempt}, {before} of them before")
+        began = _rounds(now) - _rounds(was)
+        granted = _granted(now.requests) - _granted(was.requests)
+        self.must(began == granted, "a round is what a request was granted", f"{name}: {began}")
+        reopened = now.state is not was.state and now.state is not TaskState.CANCELLED
+        if is_final(was, old.spec.max_retries) and reopened:
+            self.must(began == 1, "an end is an end", f"{name}: {was.state} -> {now.state}")
+
+    def _answers(self, name: str, new: Task | plan.Plan, old: Task | plan.Plan) -> None:
+        """Each request has one answer, and keeps it while it stands."""
+        was = {answer.id: answer for answer in old.status.requests or ()}
+        now = {answer.id: answer for answer in new.status.requests or ()}
+        ids = [answer.id for answer in new.status.requests or ()]
+        self.must(len(now) == len(ids), "a request is answered once", f"{name}: {ids}")
+        kept = all(
+            now.get(request.id) == was.get(request.id)
+            for request in old.spec.requests
+            if request.id in was
+        )
+        self.must(kept, "a request is answered once", f"{name}: {was} -> {now}")
 
     def _claimed(self, claimed: Task) -> None:
         active = [t for t in self._living() if t.status.state in ACTIVE]
@@ -365,8 +387,13 @@ class Oracles:
         if old is not None:
             grows = Decimal(status.spend_usd) >= Decimal(old.status.spend_usd)
             self.must(grows, "counts only grow", name)
+            self._answers(name, new, old)
             same = old.status.ended_at is None or old.status.phase == status.phase
-            self.must(same, "an end is an end", f"{name}: {old.status.phase} -> {status.phase}")
+            self.must(
+                same or _goes_on(old, new),
+                "an end is an end",
+                f"{name}: {old.status.phase} -> {status.phase}",
+            )
         self._ledger(old, new)
         if status.verification is not None:
             self._verified(name, status.verification)
@@ -375,6 +402,8 @@ class Oracles:
             self.must(not self._pushed[uid], "cancelled is cancelled", f"{name} was delivered")
         if status.ended_at is not None:
             self._ended(name, {uid})
+        else:
+            self._over.discard(uid)
 
     def _ledger(self, old: plan.Plan | None, new: plan.Plan) -> None:
         """The ledger is what our Jobs have landed, and only grows; the Plan delivers its end."""
@@ -405,6 +434,20 @@ class Oracles:
             consistent(status)
         except AssertionError as error:
             self.fail("conditions agree", f"{name}: {error}")
+
+
+def _rounds(status: TaskStatus) -> int:
+    return status.round.number if status.round is not None else 0
+
+
+def _granted(answers: Iterable[Answer] | None) -> int:
+    return sum(answer.answer == "Done" for answer in answers or ())
+
+
+def _goes_on(old: plan.Plan, new: plan.Plan) -> bool:
+    """It had failed, and a Task of it was granted another round."""
+    rounds = [sum(row.rounds or 0 for row in each.status.tasks) for each in (old, new)]
+    return old.status.phase == "Failed" and rounds[0] < rounds[1]
 
 
 def _chain(of: plan.Plan) -> list[tuple[str | None, str]]:

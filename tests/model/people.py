@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from bernstein.api.requests import MOST_REQUESTS
 from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
@@ -17,6 +18,9 @@ from tests.unit.core.simulation.remote import Remote
 KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS)}
 TARGET = "refs/heads/main"
 
+LOOKS_SECONDS = 60.0
+"""Between two looks of somebody who waits for a failure."""
+
 T = TypeVar("T")
 
 
@@ -26,6 +30,7 @@ class People:
         self._remote = remote
         self._applied: dict[tuple[Resource, str], Object] = {}
         self._pushes = 0
+        self._asked = 0
         self.limits: list[tuple[float, int]] = []
         """When the Project's number of agents was set to what."""
         self.optional: set[str] = set()
@@ -78,6 +83,27 @@ class People:
         if obj is not None and "cancel" not in obj["spec"]:
             body = {"spec": {"cancel": {"reason": "not needed"}}}
             self._store.merge(resource, key_of(obj), body)
+
+    def _retry(self, event: dict[str, Any]) -> None:
+        """Somebody asks for another round: at once of one that is picked, or of one that has
+        failed, once there is one."""
+        resource, looks = KINDS[event["kind"]], int(event["looks"])
+        failed = [obj for obj in self._store.all(resource) if _has_failed(obj)]
+        if looks and not failed:
+            asyncio.get_running_loop().call_later(
+                LOOKS_SECONDS, self.act, event | {"looks": looks - 1}
+            )
+            return
+        obj = _one_of(failed, event["pick"]) if failed else self._pick(resource, event)
+        if obj is not None:
+            self._ask(resource, obj)
+
+    def _ask(self, resource: Resource, obj: Object) -> None:
+        asked = obj["spec"].get("requests", [])
+        self._asked += 1
+        new = {"id": f"r-{self._asked}", "verb": "Retry", "by": "ann", "reason": "once more"}
+        if len(asked) < MOST_REQUESTS:
+            self._store.merge(resource, key_of(obj), {"spec": {"requests": [*asked, new]}})
 
     def _delete(self, event: dict[str, Any]) -> None:
         resource = KINDS[event["kind"]]
@@ -146,6 +172,12 @@ class People:
         for plan in self._store.all(PLANS):
             if plan["spec"].get("suspend") and not is_deleting(plan):
                 self._resume(plan)
+
+
+def _has_failed(obj: Object) -> bool:
+    told = obj.get("status", {}).get("conditions", ())
+    ended = any((c["type"], c["status"]) == ("Succeeded", "False") for c in told)
+    return ended and "cancel" not in obj["spec"]
 
 
 def _one_of(choice: list[T], pick: float) -> T:

@@ -147,7 +147,7 @@ class _Maker:
                     "at": self._at("task", n, latest=240),
                     "do": "apply task",
                     "name": f"task-{n}",
-                    "spec": self._step(f"task {n}") | self._depends(n),
+                    "spec": self._task(f"task {n}") | self._depends(n),
                 }
                 for n in range(tasks)
             ),
@@ -192,10 +192,21 @@ class _Maker:
             step["priority"] = 1
         return step
 
+    def _task(self, title: str) -> dict[str, Any]:
+        step = self._step(title)
+        if self._dice.chance(0.4, title, "retries"):
+            step["maxRetries"] = 0
+        return step
+
     # --- people -----------------------------------------------------------------------------------
 
     def people(self) -> list[Event]:
-        return [self._act(n, at) for n, at in self._times(3.0, "people")]
+        patient = [
+            {"at": 0.0, "do": "retry", "kind": kind, "looks": 60, "pick": 0.5}
+            for kind in ("plans", "tasks")
+            if self._dice.chance(0.5, "patient", kind)
+        ]
+        return [*(self._act(n, at) for n, at in self._times(3.0, "people")), *patient]
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice
@@ -208,11 +219,14 @@ class _Maker:
             "apply again": 1,
             "budget": 1,
             "meddle": 1,
+            "retry": 3,
         }
         act = dice.weighed(acts, "act", number)
         event: Event = {"at": at, "do": act, "pick": round(dice.draw("which", number), 3)}
-        if act == "cancel":
+        if act in ("cancel", "retry"):
             event["kind"] = dice.pick(("plans", "tasks"), "kind", number)
+        if act == "retry":
+            event["looks"] = 0
         if act == "delete":
             kinds = ("plans", "tasks", "tasks", "agentsessions", "jobs", "pods")
             event["kind"] = dice.pick(kinds, "kind", number)

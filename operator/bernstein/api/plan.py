@@ -28,6 +28,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.money import Dollars
 from bernstein.api.older import Waits
+from bernstein.api.requests import Answers, PlanRequests, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Abandoned, Cancel
@@ -103,6 +104,8 @@ class PlanSpec(Model):
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
     """Ends the Plan for good; agents get time to save their work."""
+    requests: PlanRequests = ()
+    """What is asked of it beside its work; answered once, in status.requests."""
 
 
 class Counts(Model):
@@ -162,6 +165,9 @@ class PlanTask(Model):
     spend_usd: Money = "0"
     """US dollars that it has cost."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
+    rounds: int | None = Field(
+        default=None, description="Rounds of attempts that requests have granted; absent: none."
+    )
     landed: LedgerEntry | None = Field(
         default=None, description="Written once; from then on the row is of this Task for good."
     )
@@ -227,6 +233,8 @@ class PlanStatus(Waits):
             json_schema_extra={"x-kubernetes-list-type": "atomic"},
         ),
     ] = Field(default=(), description="One for each step, in the Plan's order.")
+    requests: Answers | None = None
+    """Answers to requests, the oldest first."""
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
@@ -274,10 +282,12 @@ class Plan(Model):
         **Model.model_config,
         "json_schema_extra": cel(
             named(63),
+            kept_until_answered(),
             *immutable_spec_except(
                 "budget",
                 "cancel",
                 "maxAgents",
+                "requests",
                 "suspend",
                 spec=PlanSpec,
                 unless=_NEVER_RAN,

@@ -391,6 +391,8 @@ class PrepareResult:
     changed: Changed
     conflicts: tuple[str, ...] = ()
     """Paths in conflict (at most 20); then sha and tree are empty."""
+    sides: str = ""
+    """The places in conflict with both sides, as far as there is room."""
 
 
 @dataclass(frozen=True, slots=True)

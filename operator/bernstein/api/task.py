@@ -25,6 +25,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.older import OLDER, QueueReason, Waits
 from bernstein.api.plan import MAX_STAGES
+from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
@@ -47,6 +48,7 @@ class TaskSpec(Assignment):
         **Assignment.model_config,
         "json_schema_extra": immutable_except(
             "cancel",
+            "requests",
             remedy="make a Task of another name instead",
             rules=(one_way("cancel"), _FEW_EXPRESSIONS),
         ),
@@ -78,6 +80,8 @@ class TaskSpec(Assignment):
     )
     cancel: Cancel | None = None
     """Ends the Task for good; its agent gets time to save its work."""
+    requests: TaskRequests = ()
+    """What is asked of it beside its work; answered once, in status.requests."""
 
 
 class Move(Model):
@@ -118,6 +122,14 @@ class Attempt(Model):
     """The agent ran, but a container of ours failed on what it left."""
 
 
+class Round(Model):
+    """Attempts that a Retry has granted: as many as the Task had at first."""
+
+    number: int
+    """How many rounds were granted so far."""
+    since: int = Field(description="Counted attempts before this round.")
+
+
 class TaskStatus(Waits):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -134,6 +146,9 @@ class TaskStatus(Waits):
     attempt: int = Field(
         default=0, description="Attempts that have ended and count; the one at work is the next."
     )
+    round: Round | None = Field(default=None, description="Absent: no Retry has granted one.")
+    requests: Answers | None = None
+    """Answers to requests, the oldest first."""
     sessions: int = Field(default=0, description="Sessions so far; numbers their names.")
     session: Annotated[str, Field(max_length=63)] | None = None
     """AgentSession that works for it, or did last."""
@@ -149,6 +164,10 @@ class TaskStatus(Waits):
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
         default=None,
         description="Ref of what a session that was cut off left for the next one.",
+    )
+    resolved: bool | None = Field(
+        default=None,
+        description="An attempt of this round was begun because the work before did not merge.",
     )
     verification: Verification | None = None
     delivery: Delivery | None = None
@@ -175,7 +194,9 @@ class Task(Model):
 
     model_config = {
         **Model.model_config,
-        "json_schema_extra": cel(named(40), *cel_rules(TASK_MOVES, TASK_INITIAL)),
+        "json_schema_extra": cel(
+            named(40), *cel_rules(TASK_MOVES, TASK_INITIAL), kept_until_answered()
+        ),
     }
 
     metadata: Metadata

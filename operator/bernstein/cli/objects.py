@@ -23,7 +23,7 @@ _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _STEP = "stages[0].steps[0]"
 _NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages",
-                  "constraints", "contextFiles", "maxRetries", "cancel")  # fmt: skip
+                  "constraints", "contextFiles", "maxRetries", "cancel", "requests")  # fmt: skip
 
 
 def is_ours(data: object) -> bool:

@@ -38,7 +38,7 @@ from bernstein.kube.writes import (
 )
 from bernstein.resources import TASKS
 
-EXACT = {TASKS: ("cancel",), CONFIG_MAPS: ()}
+EXACT = {TASKS: ("cancel", "requests"), CONFIG_MAPS: ()}
 """What is taken at its word, with the fields of its spec that people change: another of that name
 will do only if it says the same. A Job's verdict names what was asked, and only the operator's
 account makes Jobs and sessions."""

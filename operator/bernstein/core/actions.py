@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE
+from bernstein.api.requests import TaskRequest
 from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import DIGEST, CheckSpec
 from bernstein.core.jobs import JobView
@@ -164,10 +165,20 @@ class DeleteTask:
     """Delete the Task itself, as it was read, with all that it owns."""
 
 
+@dataclass(frozen=True)
+class AskTask:
+    """Hand a request of the Plan on to one of its Tasks."""
+
+    name: str
+    resource_version: str
+    """That of the Task whose requests these are with the new one."""
+    requests: tuple[TaskRequest, ...]
+
+
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteTask | JobAction
-PlanAction = CreateTasks | CancelTasks | RunBegin | JobAction
+PlanAction = CreateTasks | CancelTasks | AskTask | RunBegin | JobAction
 
 
 @dataclass(frozen=True)

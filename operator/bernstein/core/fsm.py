@@ -66,11 +66,12 @@ def is_final(status: TaskStatus, max_retries: int) -> bool:
 
 
 def may_retry(status: TaskStatus, max_retries: int) -> bool:
-    """Whether an attempt is left: `maxRetries` 3 means at most four that count.
+    """Whether an attempt is left: `maxRetries` 3 means at most four that count, in each round.
 
     Failures of the infrastructure do not count; they have a cap of their own.
     """
+    before = status.round.since if status.round is not None else 0
     return (
-        status.attempt < 1 + max_retries
+        status.attempt - before < 1 + max_retries
         and status.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES
     )

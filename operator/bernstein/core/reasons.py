@@ -341,10 +341,16 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.NEVER, False, "Apply the work that is left anew, as a Plan of its own."
     ),
     Reason.TASK_FAILED: Policy(
-        Retry.NEVER, False, "Read the failed Tasks' messages, then apply a Plan with what is left."
+        Retry.NEVER,
+        False,
+        "Read the failed Tasks' messages, then give them another round (`bernstein retry PLAN`), "
+        "or apply a Plan with what is left.",
     ),
     Reason.DEPENDENCY_FAILED: Policy(
-        Retry.NEVER, False, "Apply the work that is left anew, under another name."
+        Retry.NEVER,
+        False,
+        "Give what has failed another round (`bernstein retry`), or apply the work that is left "
+        "anew, under another name.",
     ),
 }
 

@@ -1,4 +1,5 @@
-"""Makes text of an agent or a repository safe to show in a terminal, a pull request or an Event."""
+"""Text for people: what an agent or a repository says is made safe to show in a terminal, a pull
+request or an Event."""
 
 from __future__ import annotations
 
@@ -70,6 +71,11 @@ def within(value: str, size: int) -> str:
         return value
     room = max(size - len(ELLIPSIS.encode()), 0)
     return data[:room].decode(errors="ignore").rstrip() + ELLIPSIS
+
+
+def count(number: int, what: str) -> str:
+    """`1 Task`, `2 Tasks`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _visible(character: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_snake
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Estimate, Plan
+from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.api.verification import CheckResult, Verification
@@ -112,6 +113,8 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
         "verification": _verification(status.verification),
         "delivery": _delivery(status.delivery),
         "attempts": [_attempt(task, attempt) for attempt in status.attempts],
+        "round": 1 + (status.round.number if status.round is not None else 0),
+        "requests": _answers(status.requests),
         "cost_usd": _dollars(status.spend_usd),
         "tokens": status.usage.model_dump(),
         "created_at": _time(task.metadata.creation_timestamp),
@@ -121,6 +124,11 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
     if status.state is TaskState.PENDING_APPROVAL:
         record["approval"] = "pending"
     return record
+
+
+def _answers(answers: Iterable[Answer] | None) -> list[Document]:
+    """Requests that were answered; who asked, why, and what came of it."""
+    return [answer.model_dump(mode="json") for answer in answers or ()]
 
 
 def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
@@ -139,6 +147,7 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "stage": status.current_stage,
         "suspended": spec.suspend,
         "cancel": spec.cancel.reason if spec.cancel else None,
+        "requests": _answers(status.requests),
         "counts": status.counts.model_dump(),
         "max_agents": spec.max_agents,
         "budget_usd": None if spec.budget is None else _dollars(spec.budget),

@@ -64,6 +64,9 @@ SELF_SUBJECT_ACCESS_REVIEWS = Resource(
     "SelfSubjectAccessReview",
     namespaced=False,
 )
+SELF_SUBJECT_REVIEWS = Resource(
+    "authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False
+)
 
 
 class Key(NamedTuple):

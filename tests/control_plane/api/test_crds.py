@@ -42,11 +42,13 @@ async def test_a_smallest_object_of_every_kind_is_taken(
 
 
 async def test_all_that_a_model_can_say_is_kept_and_read_again(
-    writer: Client, operator: Client, namespace: str, kind: str
+    writer: Client, operator: Client, namespace: str, user: str, kind: str
 ) -> None:
     model = next(k.model for k in crds.KINDS if k.name == kind)
     schema = crds.object_schema(model)["properties"]
     full = valid(kind, namespace, **largest(schema["spec"]))
+    for request in full["spec"].get("requests", ()):
+        request["by"] = user
     await writer.create(KINDS[kind], full)
     status = largest(schema["status"]) | {"state": None}
     if kind in INITIAL:

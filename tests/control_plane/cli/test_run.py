@@ -44,6 +44,7 @@ async def test_run_follows_a_plan_to_its_success_and_once_more_changes_nothing(
         operator,
         plan,
         phase="Succeeded",
+        endedAt="2030-01-01T12:00:00Z",
         spendUsd="0.5",
         counts={"total": 2, "closed": 2},
         conditions=[condition("Succeeded", "True", "Delivered", "verified and merged")],

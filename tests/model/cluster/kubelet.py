@@ -233,7 +233,7 @@ class Kubelets:
 
     def _collect(self, node: Node, failed_at: float) -> None:
         """Its pods are told to have failed, and are gone at once: no kubelet has to confirm it."""
-        if node.failed_at != failed_at:
+        if node.state == "up" or node.failed_at != failed_at:
             return
         for pod in self.on(node.name):
             told = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}

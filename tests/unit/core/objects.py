@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bernstein.api import encoding
 from bernstein.api import pod as protocol
 from bernstein.api.delivery import Delivery
+from bernstein.api.encoding import dump
 from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import Integration, Plan, PlanStatus
 from bernstein.api.project import Project
@@ -43,9 +43,6 @@ def sha(number: int) -> str:
 
 
 BASE, HEAD, TREE, TIP = sha(0xBA5E), sha(0x4EAD), sha(0x73EE), sha(0x719)
-
-
-# --- kinds --------------------------------------------------------------------------------------
 
 
 def metadata(name: str, uid: str, **more: Any) -> Object:
@@ -337,7 +334,7 @@ def ended(
     name: str, code: int = 0, *, reason: str | None = None, said: Any = "", after: float = 0
 ) -> Object:
     """A container that has terminated; `said` is its termination message or what it dumps."""
-    message = said if isinstance(said, str) else encoding.dump(said)
+    message = said if isinstance(said, str) else dump(said)
     why = reason or ("Completed" if code == 0 else "Error")
     over = {"exitCode": code, "reason": why, "message": message}
     over |= {"startedAt": NOW.isoformat(), "finishedAt": at(after).isoformat()}

@@ -11,7 +11,7 @@ import pytest
 from bernstein.api.pod import PROGRAMS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import way
 from bernstein.core.scheduling import chain
 from bernstein.core.scheduling.chain import CHAIN
 from bernstein.core.verification import round as rounds
@@ -121,7 +121,7 @@ def test_the_reasons_to_wait_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "union"), [(VERDICTS, rounds.RoundState), (LANDING, landing.LandingState)]
+    ("heading", "union"), [(VERDICTS, rounds.RoundState), (LANDING, way.LandingState)]
 )
 def test_the_outcomes_are_the_codes(heading: str, union: Any) -> None:
     assert first_cells(heading) == [get_origin(kind).__name__ for kind in get_args(union)]

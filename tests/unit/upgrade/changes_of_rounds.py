@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.waiting import parted
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
 from tests.unit.upgrade.recordings import Object
@@ -81,6 +82,21 @@ def _names_an_adapter(pair: Pair) -> bool:
     return found and "ProjectNotFound" not in str(pair.recorded)
 
 
+def _says_how_it_goes_on(pair: Pair) -> bool:
+    told = (each.get("waiting", {}).get("message", "") for each in (pair.recorded, pair.today))
+    (cause, before), (cause_now, now) = map(parted, told)
+    says = ("`bernstein retry", "Apply a Plan with what is left, under another name.")
+    reason = pair.today.get("waiting", {}).get("reason")
+    cause = cause.replace(f": {reason}: ", ": ").replace("1 Tasks ", "1 Task ")
+    return cause == cause_now and before != now and any(text in (now or "") for text in says)
+
+
+def _is_done_once_more(pair: Pair) -> bool:
+    was, now = pair.recorded, pair.today
+    conflicts = was.get("delivery", {}).get("state") == "Conflict"
+    return conflicts and now["state"] == "Failed" and bool(now["resolved"])
+
+
 ROUNDS = (
     *(
         Change(
@@ -90,6 +106,21 @@ ROUNDS = (
             _may_have_landed,
         )
         for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
+            f"a {kind} that has failed says how it goes on, and how to have its work",
+            kind,
+            ("conditions.Stalled.message", "waiting.message"),
+            _says_how_it_goes_on,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    Change(
+        "a Task whose work does not merge is done once more on the new tip",
+        "Task",
+        (*EVERYTHING, "resolved"),
+        _is_done_once_more,
     ),
     Change(
         "a session says in one word why it ends, and none that is not verified says Succeeded",
@@ -211,10 +242,9 @@ def _names_its_reason_once(pair: Pair) -> bool:
         for status in _both(pair)
     )
     was, now = told
-    return (
-        bool(now["message"])
-        and was["message"].replace(f": {was['reason']}: ", ": ") == (now["message"])
-    )
+    return bool(now["message"]) and parted(was["message"])[0].rstrip(".").replace(
+        f": {was['reason']}: ", ": "
+    ) == parted(now["message"])[0].rstrip(".")
 
 
 def _both(pair: Pair) -> tuple[Object, Object]:

@@ -268,12 +268,11 @@ def _of_one(message: str) -> str:
     return message
 
 
-PLURALS: tuple[Change, ...] = tuple(
+PLURALS = (
     Change(
-        f"a message of a {kind} about one thing does not speak of many",
-        kind,
+        "a message of a Task about one thing does not speak of many",
+        "Task",
         _MESSAGES,
         _speaks_of_one,
-    )
-    for kind in ("Task", "Plan")
+    ),
 )

@@ -51,6 +51,9 @@ COMMANDS: tuple[Subcommand, ...] = (
     ),
     Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
     Subcommand("resume", "Lets a suspended Plan go on."),
+    Subcommand(
+        "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
+    ),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

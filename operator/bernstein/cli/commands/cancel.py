@@ -12,6 +12,7 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import BY_USER, LONGEST_REASON
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.naming import find
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import ACTIVE, is_final
@@ -94,31 +95,8 @@ def _is_cancelled(refusal: Invalid) -> bool:
 
 
 async def _find(cluster: Cluster, name: str) -> _Subject:
-    """What `task/NAME`, `plan/NAME`, or a NAME alone stands for.
-
-    Raises CliError where there is nothing of that name, or both a Plan and a Task.
-    """
-    kind, slash, rest = name.partition("/")
-    bare = rest if slash else name
-    if slash and kind not in ("task", "plan"):
-        raise CliError(
-            "InvalidName", f"'{name}' is no name", "write task/NAME or plan/NAME", INVALID
-        )
-    plan = await cluster.find_plan(bare) if not slash or kind == "plan" else None
-    task = await cluster.find_task(bare) if not slash or kind == "task" else None
-    if plan is not None and task is not None:
-        raise CliError(
-            "Ambiguous",
-            f"there are a Plan and a Task '{bare}'",
-            f"write plan/{bare} or task/{bare}",
-            INVALID,
-        )
-    if plan is not None:
-        return _subject_plan(plan)
-    if task is not None:
-        return _subject_task(task)
-    kinds = {"plan": (PLANS,), "task": (TASKS,)}.get(kind if slash else "", (TASKS, PLANS))
-    raise await cluster.not_found(bare, *kinds)
+    found = await find(cluster, name)
+    return _subject_plan(found) if isinstance(found, Plan) else _subject_task(found)
 
 
 def _subject_plan(plan: Plan) -> _Subject:

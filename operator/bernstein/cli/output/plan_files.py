@@ -10,8 +10,8 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
 from bernstein.core.plans.estimate import beyond_budget
 from bernstein.core.plans.field_errors import FieldError
+from bernstein.core.sanitise import count
 from bernstein.core.serializers import Document, estimate_record
-from bernstein.core.words import count
 
 _SHOWN = 50
 

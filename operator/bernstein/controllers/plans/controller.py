@@ -13,7 +13,7 @@ from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.controllers.writer import check_content
 from bernstein.core import progress
-from bernstein.core.actions import CancelTasks, CreateTasks, PlanAction
+from bernstein.core.actions import AskTask, CancelTasks, CreateTasks, PlanAction
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
 from bernstein.core.plans.standstill import stopped
@@ -66,6 +66,12 @@ class PlanController(KindController):
                 for name in names:
                     body = {"spec": {"cancel": {"reason": reason}}}
                     await self._writer.merge(key, TASKS, name, body)
+            case AskTask(name, version, requests):
+                asks: Object = {
+                    "metadata": {"resourceVersion": version},
+                    "spec": {"requests": [request.dump() for request in requests]},
+                }
+                await self._writer.merge(key, TASKS, name, asks)
             case _:
                 meta = snapshot.plan.metadata
                 owner = owner_reference(PLANS.kind, meta.name, meta.uid)

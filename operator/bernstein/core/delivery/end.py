@@ -11,6 +11,7 @@ from bernstein.core import runs
 from bernstein.core.actions import DeleteJobs, RunFence, give_up
 from bernstein.core.conditions import drop
 from bernstein.core.delivery import landing
+from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
 
@@ -18,7 +19,7 @@ LOOK_AGAIN_SECONDS = 2
 """Until the Jobs of what is cancelled are looked at again: somebody waits for that."""
 
 
-class Ending(landing.Delivering, rounds.Judged, Protocol):
+class Ending(Delivering, rounds.Judged, Protocol):
     """What is read and written of the status of a Task or a Plan."""
 
 

@@ -3,7 +3,7 @@
                          ┌───────────── the tip moved ─────────────┐
                          ▼                                         │
     verified ──▶ Preparing: a candidate on the new tip ──▶ verified again
-        │                │ conflict, failure: held, then anew      │
+        │                │ failure: held, then anew; Conflicted    │
         │                                                          ▼
         └──────────────────────────────────────────────▶ Landing: compare-and-swap ──▶ Landed
 
@@ -15,117 +15,36 @@ has landed, all that may forbid a merge is asked anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import Origin, Verification
-from bernstein.api.waiting import Waiting, WaitReason
+from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
-from bernstein.core.actions import JobAction, RunFence, RunLand, RunPrepare
-from bernstein.core.conditions import Progress, note
+from bernstein.core.actions import RunFence, RunLand, RunPrepare
+from bernstein.core.conditions import note
 from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
+from bernstein.core.delivery.way import (
+    Conflicted,
+    Delivering,
+    JudgedCommit,
+    Landed,
+    Landing,
+    LandingState,
+    OnItsWay,
+    Prepared,
+    S,
+)
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, held, seconds_left, waits_for_a_node
-
-
-class Delivering(Progress, Protocol):
-    """What a landing reads and writes in the status of a Task or a Plan."""
-
-    @property
-    def verification(self) -> Verification | None: ...
-    @property
-    def delivery(self) -> Delivery | None: ...
-    @property
-    def waiting(self) -> Waiting | None: ...
-    @property
-    def infrastructure_failures(self) -> int: ...
-
-
-S = TypeVar("S", bound=Delivering)
-
-
-@dataclass(frozen=True)
-class JudgedCommit:
-    """What lands, as it was judged."""
-
-    ref: str
-    sha: str
-    tree: str
-    base: str
-    """The tip that it was judged on: it lands only while the ref is there."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What a candidate is made of."""
-
-    origin: Origin
-    candidate: str
-    """The ref of the candidate."""
-    message: str
-    merge: bool = False
-    """The candidate is a merge commit; else the same change as a commit on the new tip."""
-
-
-@dataclass(frozen=True)
-class Landing:
-    """One piece of work, where it goes, and what is known of the way."""
-
-    job: Callable[[str, int], str]
-    """The name of the Job that runs a program, by the number of the step."""
-    number: int
-    """The number that the next step gets, in the names of its Jobs."""
-    commit: JudgedCommit
-    source: Source
-    onto: str
-    """The ref that it lands in."""
-    tip: str | None
-    """Where `onto` is, as far as statuses tell. None: nothing is known."""
-    ours: bool
-    """Nobody else moves `onto`: elsewhere than at `tip` it is not gone on from."""
-    conflict: str
-    """How the message about a conflict begins; the files follow."""
-    project: Project | None
-    jobs: Mapping[str, JobView]
-
-
-@dataclass(frozen=True)
-class OnItsWay(Generic[S]):
-    """A Job is asked for or at work, or it waits for a time or a person."""
-
-    status: S
-    actions: tuple[JobAction, ...] = ()
-    requeue_after: float | None = None
-
-
-@dataclass(frozen=True)
-class Prepared(Generic[S]):
-    """There is a candidate on the new tip, to be verified."""
-
-    status: S
-    candidate: Verification
-
-
-@dataclass(frozen=True)
-class Landed(Generic[S]):
-    """The remote has it."""
-
-    status: S
-    delivery: Delivery
-
-
-LandingState = OnItsWay[S] | Prepared[S] | Landed[S]
+from bernstein.core.waiting import MESSAGE, goes_on, seconds_left, waits_for_a_node
 
 
 def step_of(status: Delivering) -> str | None:
@@ -254,7 +173,9 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
     return status.model_copy(update={"delivery": new}), new
 
 
-def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepared[S]:
+def _prepare(
+    status: S, landing: Landing, now: datetime
+) -> OnItsWay[S] | Prepared[S] | Conflicted[S]:
     status, delivery = _begin(status, landing, "Preparing")
     source = landing.source
     name = landing.job(PREPARE, delivery.round)
@@ -280,7 +201,7 @@ def _prepare(status: S, landing: Landing, now: datetime) -> OnItsWay[S] | Prepar
     if surprise is not None:
         return OnItsWay(_failed(status, delivery, landing, surprise, now))
     if result.conflicts:
-        return OnItsWay(_conflict(status, delivery, landing, result.conflicts, now))
+        return _conflict(status, delivery, landing, result)
     status = status.model_copy(update={"delivery": delivery})
     # Where the tip holds the change already, no candidate was pushed.
     ref = source.candidate if result.sha != result.base else landing.onto
@@ -387,10 +308,9 @@ def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -
 
 
 def _conflict(
-    status: S, delivery: Delivery, landing: Landing, paths: tuple[str, ...], now: datetime
-) -> S:
-    """The merge alone is tried again after a while: somebody may mend what landed before."""
-    files = ", ".join(sanitise(path, 200) for path in paths)
+    status: S, delivery: Delivery, landing: Landing, found: PrepareResult
+) -> Conflicted[S]:
+    files = ", ".join(sanitise(path, 200) for path in found.conflicts)
     text = f"{landing.conflict}: {files}"
     update = {
         "state": "Conflict",
@@ -399,7 +319,7 @@ def _conflict(
         "message": text[:2000],
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return held(status, Reason.MERGE_CONFLICT, text, landing.project, now)
+    return Conflicted(status, text, found.sides)
 
 
 def _failed(

@@ -12,8 +12,15 @@ from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision
 from bernstein.core.delivery import landing
-from bernstein.core.delivery.landing import JudgedCommit, Landed, Landing, Prepared, Source
 from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.delivery.way import (
+    Conflicted,
+    JudgedCommit,
+    Landed,
+    Landing,
+    Prepared,
+    Source,
+)
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
@@ -56,6 +63,10 @@ def _deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanD
             return PlanDecision(again(status, candidate))
         case Landed(status, delivered):
             return PlanDecision(_succeeded(status, delivered, now))
+        case Conflicted(status, text):
+            # The merge alone is tried again after a while: somebody may mend the branch.
+            conflict = held(status, Reason.MERGE_CONFLICT, text, snapshot.project, now)
+            return PlanDecision(conflict)
         case step:
             return PlanDecision(step.status, step.actions, step.requeue_after)
 

@@ -12,16 +12,18 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import landing, tip
-from bernstein.core.delivery.landing import (
+from bernstein.core.delivery import conflict, landing, tip
+from bernstein.core.delivery.may_merge import may_merge
+from bernstein.core.delivery.way import (
+    Conflicted,
     JudgedCommit,
     Landed,
     Landing,
+    LandingState,
     OnItsWay,
     Prepared,
     Source,
 )
-from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
@@ -33,19 +35,21 @@ from bernstein.core.waiting import goes_on, waits
 
 def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Done Task whose verification passed."""
+    if conflict.rests(snapshot, status):
+        return TaskDecision(status)
     match _next(snapshot, status, now):
         case Prepared(status, candidate):
             return TaskDecision(again(status, candidate))
         case Landed(status, delivered):
             return TaskDecision(_closed(status, delivered, now))
+        case Conflicted(status, text, sides):
+            return TaskDecision(conflict.stalled(snapshot, status, text, sides, now))
         case step:
             asking = _asks_for_its_turn(snapshot, step.status, now)
             return TaskDecision(asking, step.actions, step.requeue_after)
 
 
-def _next(
-    snapshot: TaskSnapshot, status: TaskStatus, now: datetime
-) -> landing.LandingState[TaskStatus]:
+def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingState[TaskStatus]:
     judged, current = status.verification, status.delivery
     assert judged is not None
     onto, changed = snapshot.target_ref, landing.is_lost(status) or judged.sha != judged.base

@@ -185,6 +185,7 @@ def _row(task: Task, before: PlanTask | None) -> PlanTask:
         sessions=settled_sessions(task),
         spend_usd=task.status.spend_usd,
         usage=task.status.usage,
+        rounds=task.status.round.number if task.status.round is not None else None,
         step=before.step if before is not None else None,
         landed=before.landed if before is not None else None,
     )

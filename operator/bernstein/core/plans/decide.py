@@ -31,6 +31,7 @@ from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
+from bernstein.core.plans import requests
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.field_errors import listed
@@ -38,6 +39,7 @@ from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
 from bernstein.core.waiting import (
@@ -50,7 +52,6 @@ from bernstein.core.waiting import (
     waits,
     waits_for_a_node,
 )
-from bernstein.core.words import count
 
 _LISTED = 3800
 """Characters of problems in a condition, which holds 4096 with the remedy."""
@@ -64,6 +65,8 @@ def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
 
 def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     plan = snapshot.plan
+    if requests.is_behind(snapshot):
+        return PlanDecision(plan.status)
     changed = plan.status.observed_generation != plan.metadata.generation
     status = tally(snapshot).model_copy(
         update={
@@ -73,8 +76,17 @@ def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     )
     if plan.metadata.deletion_timestamp is not None:
         return PlanDecision(status)
-    if plan.status.ended_at is not None:
-        return PlanDecision(status, end.stop_late(snapshot.jobs))
+    if requests.goes_on_again(snapshot):
+        status = requests.revived(status)
+    answers = requests.answered(snapshot, status, now)
+    step = _next(snapshot, answers.status, changed, now)
+    return replace(step, actions=(*answers.actions, *step.actions))
+
+
+def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: datetime) -> PlanDecision:
+    plan = snapshot.plan
+    if status.ended_at is not None:
+        return PlanDecision(status, (*_cancel_late(snapshot), *end.stop_late(snapshot.jobs)))
     if plan.spec.cancel is not None:
         return _cancel(snapshot, status, now)
     if snapshot.project is None:
@@ -251,7 +263,7 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     status, tasks = goes_on(status), snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
     if unfinished:
-        to_cancel = tuple(t.metadata.name for t in unfinished if t.spec.cancel is None)
+        to_cancel = _to_cancel(snapshot)
         status = _phase(status, "Cancelling")
         actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
@@ -259,6 +271,21 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     if stops is not None:
         return PlanDecision(_phase(status, "Cancelling"), stops, end.LOOK_AGAIN_SECONDS)
     return PlanDecision(end.cancelled(_phase(status, "Cancelled"), now))
+
+
+def _cancel_late(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
+    """For Tasks of a cancelled Plan that got another round while it ended."""
+    cancel = snapshot.plan.spec.cancel
+    if cancel is None or snapshot.plan.status.phase != "Cancelled":
+        return ()
+    names = _to_cancel(snapshot)
+    return (CancelTasks(names, cancel.reason),) if names else ()
+
+
+def _to_cancel(snapshot: PlanSnapshot) -> tuple[str, ...]:
+    """Tasks that are not over, and not told yet."""
+    going = (t for t in snapshot.tasks.values() if not is_final(t.status, t.spec.max_retries))
+    return tuple(t.metadata.name for t in going if t.spec.cancel is None)
 
 
 def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:

@@ -88,7 +88,7 @@ def is_made(manifest: Mapping[str, Any], tasks: Mapping[str, Task], plan: Plan) 
         names = names_by_stage(plan, tasks.values())
         upstream = tuple(name for stage in spec.depends_on_stages for name in names[stage])
         spec = spec.model_copy(update={"depends_on": upstream, "depends_on_stages": ()})
-    return asked.model_copy(update={"cancel": None}) == spec
+    return asked.model_copy(update={"cancel": None, "requests": ()}) == spec
 
 
 def upstream_first(tasks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

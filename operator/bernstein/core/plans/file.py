@@ -142,13 +142,16 @@ def plan_object(
     return {"apiVersion": API_VERSION, "kind": PLAN_KIND, "metadata": metadata, "spec": spec}
 
 
+_ASKS_FOR_NO_WORK = {"suspend", "cancel", "requests"}
+
+
 def content_digest(spec: Mapping[str, Any]) -> str:
     """The same for two specs that ask for the same work, however they are written.
 
     The same in every release, too: a field that came later counts only where it says something.
     """
     model = PlanSpec.model_validate(spec)
-    content = _content(model, model.model_dump(mode="json", exclude={"suspend", "cancel"}))
+    content = _content(model, model.model_dump(mode="json", exclude=_ASKS_FOR_NO_WORK))
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 

@@ -9,12 +9,13 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.api.waiting import PASSES, WaitReason
+from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.plans.tally import failed_for_good, tally
 from bernstein.core.reasons import POLICIES
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
-from bernstein.core.words import count
 
 _PASSING = (
     *(reason for reason, passes in PASSES.items() if passes),
@@ -42,7 +43,7 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
     going = [task for task in snapshot.tasks.values() if _moves(task)]
-    cause = None if going else _what_stops(snapshot)
+    cause = None if going else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
         failed = reason == Reason.TASK_FAILED
@@ -119,7 +120,9 @@ def _moves(task: Task) -> bool:
     return True
 
 
-def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None, datetime | None] | None:
+def _what_stops(
+    snapshot: PlanSnapshot, status: PlanStatus
+) -> tuple[str, str, str | None, datetime | None] | None:
     """(reason, message, remedy, when it is tried again): why nothing moves.
 
     None: Tasks only have to look again.
@@ -129,17 +132,27 @@ def _what_stops(snapshot: PlanSnapshot) -> tuple[str, str, str | None, datetime 
     if failed:
         which = ", ".join(f"'{t.metadata.name}' ({_reason(t)})" for t in failed[:5])
         text = f"{count(len(failed), 'Task')} ended without result: {which}."
-        return Reason.TASK_FAILED, text, None, None
+        return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
     missing = _missing(snapshot)
     if missing:
         text = f"Tasks were deleted and are not made again: {', '.join(missing[:5])}."
-        return Reason.TASK_FAILED, text, None, None
+        return Reason.TASK_FAILED, text, _remedy(snapshot, status), None
     for task in tasks:
         stall = task.status.waiting if is_stalled(task.status) else None
         if stall is not None and stall.reason != Reason.DEPENDENCY_FAILED:
             text, remedy = parted(stall.message)
             return stall.reason, f"Task '{task.metadata.name}': {text}", remedy or "", stall.until
     return None
+
+
+def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
+    """What helps, and how to have what has landed: it was paid for."""
+    helps = "Apply a Plan with what is left, under another name."
+    if any(map(failed_for_good, snapshot.tasks.values())):
+        again = f"`bernstein retry {snapshot.plan.metadata.name}`"
+        helps = f"Read the failed Tasks' messages, then give them another round: {again}."
+    landed = kept.of_plan(status, snapshot.project)
+    return helps if landed is None else f"{helps} What has landed: {landed}"
 
 
 def _reason(task: Task) -> str:

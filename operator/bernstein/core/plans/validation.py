@@ -72,7 +72,7 @@ def validate_plan(
 
 def _file_form(spec: PlanSpec) -> dict[str, Any]:
     """The spec as a plan file has it: in snake case, without what a file cannot say."""
-    ours = {"project_ref", "suspend", "cancel"}
+    ours = {"project_ref", "suspend", "cancel", "requests"}
     data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
     return data
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bernstein import agents
+from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
+from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
 from bernstein.core import projects
@@ -137,7 +139,18 @@ def plan_ended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """An end is an end: what a Task waited for may come later, by a Task of no Plan."""
     if snapshot.plan is None or snapshot.plan.status.ended_at is None:
         return None
+    if _goes_on_again(snapshot.task, snapshot.plan):
+        return Wait(WaitReason.PLAN_STARTING, "its Plan goes on again with it")
     return Wait(Reason.PLAN_ENDED, "its Plan has ended", needs_person=True)
+
+
+def _goes_on_again(task: Task, plan: Plan) -> bool:
+    """The Task was granted another round, of which its Plan, which had failed, knows not yet."""
+    granted = task.status.round
+    if granted is None or plan.status.phase != "Failed":
+        return False
+    name = task.metadata.name
+    return any(row.name == name and (row.rounds or 0) < granted.number for row in plan.status.tasks)
 
 
 def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:

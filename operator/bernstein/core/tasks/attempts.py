@@ -9,6 +9,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, TaskStatus
+from bernstein.core.delivery import kept
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
@@ -16,12 +17,13 @@ from bernstein.core.reasons import (
     MAX_INFRASTRUCTURE_FAILURES,
     Retry,
     policy,
+    remedy_of,
     seconds_to_wait,
 )
+from bernstein.core.sanitise import count
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on, held, tries, waits
-from bernstein.core.words import count
 
 _ATTEMPTS = 30
 """Entries that a status keeps."""
@@ -110,10 +112,12 @@ def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime)
     failed = goes_on(move(status, TaskState.FAILED, reason, now))
     if may_retry(failed, snapshot.task.spec.max_retries):
         return failed
-    return _no_retry_left(failed, reason, now)
+    return _no_retry_left(snapshot, failed, reason, now)
 
 
-def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
+def _no_retry_left(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
+) -> TaskStatus:
     said = _last_message(status).removeprefix(f"{reason}: ")
     attempts = count(status.attempt, "attempt")
     text = ": ".join(part for part in (f"no retry is left after {attempts}", said) if part)
@@ -121,7 +125,16 @@ def _no_retry_left(status: TaskStatus, reason: str, now: datetime) -> TaskStatus
     if before:
         text = f"{text.rstrip('.')}. Before that: {before}"
     over = goes_on(status).model_copy(update={"ended_at": now})
-    return waits(over, reason, text, now, needs_person=True)
+    remedy = _remedy(snapshot, status, reason, text)
+    return waits(over, reason, text, now, needs_person=True, remedy=remedy)
+
+
+def _remedy(snapshot: TaskSnapshot, status: TaskStatus, reason: str, text: str) -> str:
+    """The reason's, and how its work goes on or can be had: it was paid for."""
+    again = f"Another round of attempts: `bernstein retry task/{snapshot.task.metadata.name}`."
+    left = kept.of_task(status, snapshot.session, snapshot.project)
+    parts = (remedy_of(reason, text, snapshot.project), again, left and f"What it left: {left}")
+    return " ".join(part for part in parts if part)
 
 
 def _earlier(status: TaskStatus) -> str:
@@ -168,14 +181,14 @@ def not_counted(
         status = _probed(status, snapshot, reason, message, now)
         if _agent_worked(session, reason):
             # It cost a whole run, so it counts to the cap.
-            return infrastructure(status, reason, message, now)
+            return infrastructure(snapshot, status, reason, message, now)
         return _without_repetition(move(status, TaskState.OPEN, reason, now))
     if retry in (Retry.BACK_OFF, Retry.LATER):
         outcome = session.status.outcome
         asked = outcome.retry_after_seconds if outcome is not None else None
         wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
         status = held(status, reason, message, snapshot.project, now, wait, needs_person=False)
-    return infrastructure(status, reason, message, now)
+    return infrastructure(snapshot, status, reason, message, now)
 
 
 def refused(status: TaskStatus, snapshot: TaskSnapshot, message: str, now: datetime) -> TaskStatus:
@@ -210,7 +223,9 @@ def _agent_worked(session: AgentSession, reason: str) -> bool:
     return outcome is not None and outcome.started
 
 
-def infrastructure(status: TaskStatus, reason: str, message: str, now: datetime) -> TaskStatus:
+def infrastructure(
+    snapshot: TaskSnapshot, status: TaskStatus, reason: str, message: str, now: datetime
+) -> TaskStatus:
     """A failure that is nobody's fault: tried again at no cost of an attempt, up to the cap."""
     counted = status.model_copy(
         update={"infrastructure_failures": status.infrastructure_failures + 1}
@@ -218,4 +233,4 @@ def infrastructure(status: TaskStatus, reason: str, message: str, now: datetime)
     if counted.infrastructure_failures <= MAX_INFRASTRUCTURE_FAILURES:
         return move(counted, TaskState.OPEN, reason, now)
     failed = move(counted, TaskState.FAILED, reason, now).model_copy(update={"feedback": message})
-    return _no_retry_left(failed, reason, now)
+    return _no_retry_left(snapshot, failed, reason, now)

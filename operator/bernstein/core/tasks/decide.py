@@ -11,11 +11,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
 from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks import retention
+from bernstein.core.tasks import requests, retention
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
@@ -32,7 +33,8 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     return retention.applied(snapshot, decision, now)
 
 
-def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
+def _of_now(snapshot: TaskSnapshot) -> TaskStatus:
+    """The status with the Project that it belongs to, for what was read now."""
     task = snapshot.task
     status = task.status.model_copy(
         update={
@@ -42,11 +44,19 @@ def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     )
     if status.sessions and status.ended_at is None and snapshot.project is not None:
         status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
+    return status
+
+
+def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
+    status = _of_now(snapshot)
     if status.state is None:
         return decide_new(snapshot, status, now)
+    answers = requests.answered(snapshot, status, now)
+    if answers is not None:
+        return TaskDecision(answers)
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
         return TaskDecision(status, end.stop_late(snapshot.jobs))
-    if task.spec.cancel is not None:
+    if snapshot.task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
     match status.state:
         case TaskState.OPEN:

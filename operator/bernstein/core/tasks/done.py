@@ -8,8 +8,9 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import conflict, landing
 from bernstein.core.delivery.task import deliver
+from bernstein.core.fsm import may_retry
 from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
@@ -29,14 +30,26 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
     if status.verification.passed is None and not landing.is_lost(status):
         return _verify(snapshot, status, now)
-    return deliver(snapshot, status, now)
+    return _deliver(snapshot, status, now)
+
+
+def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
+    """What does not merge is done once more on the new tip, if an attempt is left."""
+    decision = deliver(snapshot, status, now)
+    found = decision.status
+    if not conflict.is_met(found) or conflict.is_met(status):
+        return decision
+    if found.resolved or not may_retry(found, snapshot.task.spec.max_retries):
+        return decision
+    anew = fail(snapshot, conflict.begins_anew(found), Reason.MERGE_CONFLICT, now)
+    return replace(decision, status=anew)
 
 
 def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     assert status.verification is not None
     match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
         case Passed(status, actions):
-            delivered = deliver(snapshot, status.model_copy(update={"feedback": None}), now)
+            delivered = _deliver(snapshot, status.model_copy(update={"feedback": None}), now)
             return replace(delivered, actions=(*actions, *delivered.actions))
         case Rejected() as outcome:
             rejected = _rejected(outcome)

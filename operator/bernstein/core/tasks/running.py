@@ -48,7 +48,7 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
 def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     if status.state is not TaskState.CLAIMED:
         return TaskDecision(
-            infrastructure(status, Reason.POD_LOST, "its AgentSession was deleted", now)
+            infrastructure(snapshot, status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
     if snapshot.refused is not None:
         return TaskDecision(refused(status, snapshot, snapshot.refused, now))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.core.words import count
+from bernstein.core.sanitise import count
 
 SHOWN = 8
 _GOOD = ("Passed", "Skipped", "Bypassed")

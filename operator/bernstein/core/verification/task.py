@@ -10,11 +10,11 @@ from bernstein.api.task import Task
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import Question
-from bernstein.core.words import count
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:

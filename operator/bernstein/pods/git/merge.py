@@ -20,6 +20,10 @@ class Merged:
 
     tree: str
     conflicts: tuple[str, ...] = ()
+    raw: tuple[bytes, ...] = ()
+    """The same paths as they are."""
+    marked: str = ""
+    """A tree in which the files in conflict hold both sides, between marks."""
 
 
 def merge_trees(repository: Git, ours: str, theirs: str) -> Merged:
@@ -34,8 +38,9 @@ def merge_trees(repository: Git, ours: str, theirs: str) -> Merged:
     tree, *paths = done.stdout.rstrip(b"\0").split(b"\0")
     if done.code == 0:
         return Merged(tree.decode("ascii"))
-    shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in paths[:_CONFLICTS])
-    return Merged("", tuple(shown))
+    raw = tuple(paths[:_CONFLICTS])
+    shown = (sanitise.line(p.decode("utf-8", "replace"), _PATH_LENGTH) for p in raw)
+    return Merged("", tuple(shown), raw, tree.decode("ascii"))
 
 
 def is_ancestor(repository: Git, ancestor: str, commit: str) -> bool:

@@ -10,8 +10,13 @@ from bernstein.pods.git import client as git
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git, full_ref
 from bernstein.pods.git.merge import Merged, commit_tree, is_ancestor, merge_trees
+from bernstein.pods.git.sides import sides
 
 CONFIG = PrepareConfig
+_SIDES = 2800
+"""Characters of all places in conflict."""
+_LINES = (10, 3, 1, 0)
+"""Of each side: in JSON one character may take 12 bytes, and then fewer are tried."""
 
 
 def run(config: PrepareConfig) -> PrepareResult:
@@ -23,7 +28,7 @@ def run(config: PrepareConfig) -> PrepareResult:
     merged = _merge(repository, tip, config.sha)
     if merged.conflicts:
         log.event("conflict", base=tip, files=len(merged.conflicts))
-        return _conflict(tip, merged.conflicts)
+        return _conflict(repository, tip, config.sha, merged)
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha)
     if sha != tip:
@@ -53,8 +58,13 @@ def _commit(repository: Git, config: PrepareConfig, tip: str, tree: str) -> str:
     return commit_tree(repository, tree, parents, config.commit, config.sha)
 
 
-def _conflict(tip: str, paths: tuple[str, ...]) -> PrepareResult:
-    """As many of the paths as the termination message has room for."""
+def _conflict(repository: Git, tip: str, sha: str, merged: Merged) -> PrepareResult:
+    """As many lines of both sides, and then of the paths, as the termination message can hold."""
+    paths = merged.conflicts
+    for lines in _LINES:
+        both = sides(repository, merged, tip, sha, lines=lines, limit=_SIDES)
+        if termination.fits(result := PrepareResult(tip, "", "", Changed(), paths, both)):
+            return result
     while not termination.fits(result := PrepareResult(tip, "", "", Changed(), paths)):
         paths = paths[:-1]
     return result

@@ -34,7 +34,7 @@ def test_another_shell_is_a_wrong_call(runner: CliRunner) -> None:
     [
         ("bernstein st", ["status"]),
         ("bernstein status --all", ["--all-namespaces"]),
-        ("bernstein re", ["resume"]),
+        ("bernstein res", ["resume"]),
     ],
 )
 def test_commands_and_their_options_are_completed(words: str, answer: list[str]) -> None:

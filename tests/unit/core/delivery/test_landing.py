@@ -16,7 +16,8 @@ from bernstein.api.verification import Origin, Verification
 from bernstein.core import names
 from bernstein.core.actions import RunFence, RunLand, RunPrepare
 from bernstein.core.delivery import landing
-from bernstein.core.delivery.landing import (
+from bernstein.core.delivery.way import (
+    Conflicted,
     JudgedCommit,
     Landed,
     Landing,
@@ -138,13 +139,14 @@ def test_a_candidate_that_is_made_is_to_be_verified(kind: Kind) -> None:
 
 
 @BOTH
-def test_a_conflict_is_held_and_names_the_files(kind: Kind) -> None:
-    met = forward(kind, at_step(kind, "Preparing"), prepared(kind, conflicts=("a.py",)), tip=TIP)
+def test_a_conflict_names_the_files_and_shows_both_sides(kind: Kind) -> None:
+    met = forward(
+        kind, at_step(kind, "Preparing"), prepared(kind, conflicts=("a.py",), sides="both"), tip=TIP
+    )
 
-    assert isinstance(met, OnItsWay)
-    assert met.status.delivery.state == "Conflict"
-    assert met.status.waiting.reason == "MergeConflict"
-    assert "it conflicts in: a.py" in met.status.waiting.message
+    assert isinstance(met, Conflicted)
+    assert (met.status.delivery.state, met.status.delivery.step) == ("Conflict", None)
+    assert (met.message, met.sides) == ("it conflicts in: a.py", "both")
 
 
 @BOTH

@@ -155,7 +155,7 @@ def test_tasks_in_a_circle_say_so_each_with_its_own_way() -> None:
         ),
         (
             objects.task("z", status=status(), dependsOn=["first"]),
-            "Apply the work that is left anew, under another name",
+            "Give what has failed another round (`bernstein retry`), or apply the work that is",
         ),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.project import Project
+from bernstein.api.requests import TaskRequest
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import Cancel
 from tests.unit.core.simulation.state import State
@@ -18,6 +19,12 @@ class People(State):
         if found.spec.cancel is None:
             spec = found.spec.model_copy(update={"cancel": Cancel(reason=reason)})
             self.tasks[name] = found.model_copy(update={"spec": spec})
+
+    def ask(self, name: str, *requests: TaskRequest) -> None:
+        """The Task's requests are these from now on."""
+        found = self.tasks[name]
+        spec = found.spec.model_copy(update={"requests": requests})
+        self.tasks[name] = found.model_copy(update={"spec": spec})
 
     def delete_task(self, name: str, propagation: str = "Background") -> None:
         """In the foreground it stays until all that it owns is gone."""

@@ -13,6 +13,7 @@ from bernstein.api.task import Task
 from bernstein.checks import spec
 from bernstein.core import owners
 from bernstein.core.actions import (
+    AskTask,
     CancelTasks,
     CreateSession,
     CreateTasks,
@@ -20,8 +21,12 @@ from bernstein.core.actions import (
     DeleteTask,
     KeepCheckLogs,
     PlanAction,
+    RunBegin,
+    RunCheck,
     RunFence,
+    RunInspect,
     RunLand,
+    RunPrepare,
     StopSession,
     TaskAction,
 )
@@ -231,17 +236,25 @@ class World(ApiServer, People, Kubelet, Invariants):
                 for name in which:
                     self._write()
                     self.cancel(name, reason)
+            case AskTask(name, _, requests):
+                self._write()
+                self.ask(name, *requests)
             case DeleteJobs(jobs):
                 for job in jobs:
                     self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
             case _:
-                if isinstance(action, RunLand) and action.job not in self.jobs:
-                    assert self.plan is not None
-                    if action.expect is not None:
-                        self._must_have_passed(action.sha)
-                self._create_job(action.job, "Plan", action)
+                self._plan_job(action)
+
+    def _plan_job(
+        self, action: RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunFence
+    ) -> None:
+        if isinstance(action, RunLand) and action.job not in self.jobs:
+            assert self.plan is not None
+            if action.expect is not None:
+                self._must_have_passed(action.sha)
+        self._create_job(action.job, "Plan", action)
 
     # --- fair runs --------------------------------------------------------------------------
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.waiting import parted
 from tests.unit.core import objects
-from tests.unit.core.objects import NOW, dead, session, snapshot, stalled_for, status, told
-from tests.unit.core.tasks.decisions import decide
+from tests.unit.core.objects import (
+    BASE,
+    NOW,
+    dead,
+    session,
+    snapshot,
+    stalled_for,
+    status,
+    told,
+    with_session,
+)
+from tests.unit.core.tasks.decisions import after, decide
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
@@ -83,3 +96,51 @@ def test_of_many_long_attempts_the_last_message_stays_short() -> None:
     assert over.waiting is not None
     assert len(over.waiting.message) < 2000
     assert all(f" R{n}: " in over.waiting.message for n in range(1, 21))
+
+
+FETCH = "git fetch https://git.example/app.git "
+
+
+def last_attempt(ended: AgentSession, **more: Any) -> str:
+    """What its message says that helps, once no retry is left."""
+    before = with_session(TaskState.IN_PROGRESS, **({"attempt": 3} | more))
+    found = after(ended, before)
+    assert (found.state, found.ended_at) == (TaskState.FAILED, NOW)
+    assert found.waiting is not None
+    return parted(found.waiting.message)[1] or ""
+
+
+def test_a_task_that_failed_for_good_says_how_it_goes_on_and_how_to_have_what_it_left() -> None:
+    ended = dead("MaxTurns", work=objects.work())
+
+    said = last_attempt(ended)
+
+    assert said.startswith(
+        "Split the step. Another round of attempts: `bernstein retry task/work`."
+    )
+    assert ended.status.work is not None
+    assert said.endswith(f" What it left: {FETCH}{ended.status.work.ref}")
+
+
+def test_of_a_session_that_was_cut_off_the_checkpoint_can_be_had() -> None:
+    ref = "refs/bernstein/1111222233334444/work/s0"
+
+    said = last_attempt(dead("Timeout"), checkpoint=ref)
+
+    assert said.endswith(FETCH + ref)
+
+
+def test_a_task_that_left_nothing_names_no_ref() -> None:
+    assert "git fetch" not in last_attempt(dead("AgentFailed", work=objects.work(BASE)))
+
+
+def test_work_that_a_check_rejected_last_can_be_had() -> None:
+    rejected = objects.checked("work-s1-signal-0-0", 1), objects.checked("work-s1-lint-0")
+    signals = [{"type": "test_passes", "command": "pytest"}]
+    subject = objects.task(status=objects.done(attempt=4), completionSignals=signals)
+
+    found = decide(snapshot(subject, jobs=rejected)).status
+
+    assert (found.state, stalled_for(found.conditions)) == (TaskState.FAILED, "SignalFailed")
+    assert found.waiting is not None
+    assert found.waiting.message.endswith(FETCH + "refs/bernstein/1111222233334444/work/s1")

@@ -14,7 +14,7 @@ from bernstein.cli.commands.doctor.finding import Finding, Outcome
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
-from bernstein.core.words import count
+from bernstein.core.sanitise import count
 
 _SIGNS = {
     Outcome.GOOD: ("✓", "green"),

@@ -15,7 +15,7 @@ from bernstein.api.project import Project
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed
 from bernstein.core import names
-from bernstein.core.words import count
+from bernstein.core.sanitise import count
 from bernstein.resources import PLANS, TASKS
 
 CHECK = "refs"

@@ -12,6 +12,7 @@ from bernstein.api.pod import (
     CommitText,
     PrepareResult,
 )
+from bernstein.pods import termination
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git
 from tests.programs.pods.conftest import Origin
@@ -74,7 +75,7 @@ def test_a_conflict_names_its_files_and_pushes_nothing(
     work = origin.commit({"a": "2\n", "é": "2\n"}, base, ref=SESSION)
     tip = origin.commit({"a": "3\n", "é": "3\n"}, base, ref=INTEGRATION)
     result = do_prepare(work)
-    assert result == PrepareResult(tip, "", "", result.changed, ("a", "é"))
+    assert result == PrepareResult(tip, "", "", result.changed, ("a", "é"), result.sides)
     assert origin.git("for-each-ref", CANDIDATE) == ""
 
 
@@ -171,3 +172,48 @@ def test_the_message_and_author_of_a_candidate_are_required(
 def test_remote_refs_are_named_in_full_or_are_branches() -> None:
     assert git.full_ref("main") == "refs/heads/main"
     assert git.full_ref(INTEGRATION) == INTEGRATION
+
+
+def test_a_conflict_shows_both_sides_and_what_is_around(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    far = "".join(f"{n}\n" for n in range(20))
+    base = origin.commit({"a b[1].py": f"{far}old\nend\n", "gone": "1\n"})
+    work = origin.commit({"a b[1].py": f"{far}mine\nend\n", "gone": "2\n"}, base, ref=SESSION)
+    others: dict[str, bytes | str | None] = {"a b[1].py": f"{far}theirs\nend\n", "gone": None}
+    origin.commit(others, base, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert result.conflicts == ("a b[1].py", "gone")
+    tip = origin.tip(INTEGRATION)
+    assert result.sides.splitlines() == [
+        *("a b[1].py:", "...", "18", "19", f"<<<<<<< {tip}", "theirs", "=======", "mine"),
+        *(f">>>>>>> {work}", "end", "gone:", "(what landed before has no such file)"),
+    ]
+
+
+@pytest.mark.parametrize(("mine", "others"), [("x", "y"), ("ö", "ä")])
+def test_of_a_large_conflict_some_of_both_sides_is_shown(
+    origin: Origin, do_prepare: Callable[..., PrepareResult], mine: str, others: str
+) -> None:
+    def wide(character: str) -> str:
+        return "".join(f"{character * 150}{n}\n" for n in range(200))
+
+    base = origin.commit({"a": "1\n"})
+    work = origin.commit({"a": wide(mine)}, base, ref=SESSION)
+    origin.commit({"a": wide(others)}, base, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert termination.fits(result)
+    assert mine * 100 in result.sides
+    assert others * 100 in result.sides
+
+
+def test_of_conflicts_in_many_files_as_much_is_shown_as_fits(
+    origin: Origin, do_prepare: Callable[..., PrepareResult]
+) -> None:
+    files = [f"file-{'ö' * 60}-{n:02}" for n in range(25)]
+    base = origin.commit(dict.fromkeys(files, "1\n"))
+    work = origin.commit(dict.fromkeys(files, "2\n"), base, ref=SESSION)
+    origin.commit(dict.fromkeys(files, "3\n"), base, ref=INTEGRATION)
+    result = do_prepare(work)
+    assert termination.fits(result)
+    assert result.conflicts[0] == files[0]

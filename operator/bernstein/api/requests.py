@@ -1,0 +1,107 @@
+"""What people ask of an object beside its spec: each request is answered once, in the status."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import CelRule, Line, Model, cel, list_map, rule
+
+MOST_REQUESTS = 20
+MOST_ANSWERS = 40
+"""Of requests that are gone from the spec the last ones are kept, too."""
+
+RETRY = "Retry"
+
+
+class Refusal(StrEnum):
+    """Why a request is refused, in one word that stays the same between releases."""
+
+    NOTHING_TO_RETRY = "NothingToRetry"
+    """Nothing has failed for good: it is at work, waits, or has ended well."""
+    CANCELLED = "Cancelled"
+    """It was cancelled, or its Plan was."""
+    PLAN_ENDED = "PlanEnded"
+    """Its Plan has delivered, is about to, or is gone."""
+    OPERATOR_TOO_OLD = "OperatorTooOld"
+    """The operator does not know the verb: the CRDs are newer than it."""
+
+
+_ID = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+
+
+class Request(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(rule("self == oldSelf", "a request does not change")),
+    }
+
+    id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=50)]
+    """Names the request in its object; chosen by who asks, and used once."""
+    verb: Annotated[str, Field(max_length=32)]
+    """What is asked for."""
+    by: Annotated[str, Field(min_length=1, max_length=300)]
+    """User who asks, as the API server knows him."""
+    reason: Line
+    """Why, for people."""
+
+
+class TaskRequest(Request):
+    # Longer than a Plan's, with which a Plan hands its own on.
+    id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=63)]
+    """Names the request in its object; chosen by who asks, and used once."""
+    verb: Annotated[str, Field(max_length=32, json_schema_extra={"enum": [RETRY]})]
+    """Retry: another round of attempts for a Task that has failed or is in conflict."""
+
+
+class PlanRequest(Request):
+    verb: Annotated[str, Field(max_length=32, json_schema_extra={"enum": [RETRY]})]
+    """Retry: another round of attempts for all its Tasks that have failed or are in conflict."""
+
+
+class Answer(Model):
+    """What has become of a request; it is answered once."""
+
+    id: Annotated[str, Field(max_length=63)]
+    """The request's."""
+    verb: Annotated[str, Field(max_length=32)]
+    """What was asked for."""
+    by: Annotated[str, Field(max_length=300)]
+    """User who asked."""
+    asked: Annotated[str, Field(max_length=300)]
+    """Why it was asked for."""
+    answer: Literal["Done", "Refused"]
+    """Whether it was done."""
+    reason: Annotated[str, Field(max_length=64)]
+    """Why, in one word that stays the same between releases."""
+    message: Annotated[str, Field(max_length=512)] = ""
+    """Why, for people."""
+    time: datetime
+    """When it was answered."""
+
+
+TaskRequests = Annotated[
+    tuple[TaskRequest, ...], Field(max_length=MOST_REQUESTS, json_schema_extra=list_map("id"))
+]
+PlanRequests = Annotated[
+    tuple[PlanRequest, ...], Field(max_length=MOST_REQUESTS, json_schema_extra=list_map("id"))
+]
+Answers = Annotated[
+    tuple[Answer, ...], Field(max_length=MOST_ANSWERS, json_schema_extra=list_map("id"))
+]
+
+
+def kept_until_answered() -> CelRule:
+    """Rule for the root of a kind: no request goes before it is answered."""
+    return rule(
+        "!has(oldSelf.spec.requests) || oldSelf.spec.requests.all(r, "
+        "(has(self.spec.requests) && self.spec.requests.exists(n, n.id == r.id)) || "
+        "(has(oldSelf.status) && has(oldSelf.status.requests) && "
+        "oldSelf.status.requests.exists(a, a.id == r.id)))",
+        "a request stays until it is answered in status.requests",
+        fieldPath=".spec.requests",
+        reason="FieldValueForbidden",
+    )

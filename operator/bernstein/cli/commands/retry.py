@@ -1,0 +1,68 @@
+"""`bernstein retry`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.api.requests import RETRY, Answer
+from bernstein.api.task import Task
+from bernstein.cli import requests
+from bernstein.cli.cluster import connected
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.naming import called, find
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import CliSettings
+from bernstein.core.sanitise import line
+from bernstein.core.serializers import plan_record, task_record
+
+_SECONDS = 15.0
+"""The answer is waited for; the operator gives it within a few."""
+_NEXT = {
+    "NothingToRetry": "see how it stands with `bernstein status`, or `bernstein logs`",
+    "Cancelled": "apply the work anew, under another name",
+    "PlanEnded": "apply the work anew, under another name",
+    "OperatorTooOld": "run the version of the operator that the CRDs are from",
+}
+
+
+def retry(
+    settings: CliSettings,
+    name: Annotated[
+        str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
+    ],
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
+    ] = "Retried by user",
+) -> None:
+    """Gives a failed task, or all failed ones of a Plan, another round of attempts.
+
+    The objects stay the same: what is closed stays closed, and attempts and costs count on.
+    """
+    terminal = Terminal(settings)
+    run_command(terminal, _retry(terminal, settings, name, reason.strip()))
+
+
+async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: str) -> None:
+    if not 1 <= len(reason) <= requests.LONGEST_REASON or reason != line(reason, len(reason)):
+        message = f"a reason is one line of 1 to {requests.LONGEST_REASON} characters"
+        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    async with connected(settings) as cluster:
+        subject = await find(cluster, name)
+        request = await requests.ask(cluster, subject, RETRY, reason)
+        subject, answer = await requests.answer_to(cluster, subject, request, _SECONDS)
+    if answer is not None and answer.answer == "Refused":
+        raise _refused(subject, answer)
+    if terminal.json:
+        terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
+    elif answer is None:
+        terminal.say(f"{called(subject)}: it is asked for; the operator has not answered yet")
+    else:
+        terminal.say(f"{called(subject)}: {line(answer.message, 500)}")
+
+
+def _refused(subject: Plan | Task, answer: Answer) -> CliError:
+    text = f"{called(subject)} is not retried: {line(answer.message, 500)}"
+    return CliError(answer.reason, text, _NEXT.get(answer.reason, ""))

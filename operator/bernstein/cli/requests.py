@@ -1,0 +1,97 @@
+"""Requests, as the command line makes them: appended to `spec.requests`, answered by the operator.
+
+`by` must be the user's own name, which the API server knows and tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from bernstein.api.plan import Plan
+from bernstein.api.requests import MOST_REQUESTS, Answer, Request
+from bernstein.api.task import Task
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.errors import CliError
+from bernstein.cli.naming import called, find, resource_of
+from bernstein.core.requests import unanswered
+from bernstein.kube.errors import Conflict
+from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
+
+_TRIES = 5
+_TICK = 0.5
+LONGEST_REASON = 300
+
+
+async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) -> str:
+    """Ask for it, and return the request's id; one of the same verb that has no answer will do."""
+    user = await _user(cluster)
+    for _ in range(_TRIES):
+        asked, answers = subject.spec.requests, subject.status.requests
+        waits = [request for request in unanswered(asked, answers) if request.verb == verb]
+        if waits:
+            return waits[0].id
+        new = Request(
+            id=f"{verb.lower()}-{secrets.token_hex(6)}", verb=verb, by=user, reason=reason
+        )
+        body = {
+            "metadata": {"resourceVersion": subject.metadata.resource_version},
+            "spec": {"requests": [*_kept(subject, user), new.dump()]},
+        }
+        name = subject.metadata.name
+        try:
+            await cluster.client.patch(resource_of(subject), name, cluster.namespace, body)
+        except Conflict:
+            subject = await again(cluster, subject)
+            continue
+        return new.id
+    text = f"{called(subject)} changes too often to be asked for anything"
+    raise CliError("Conflict", text, "try again")
+
+
+def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
+    """What was asked for before; where there is no room, answered requests of this user go."""
+    answered = {answer.id for answer in subject.status.requests or ()}
+    asked: list[Request] = list(subject.spec.requests)
+    for request in tuple(asked):
+        if len(asked) >= MOST_REQUESTS and request.by == user and request.id in answered:
+            asked.remove(request)
+    if len(asked) >= MOST_REQUESTS:
+        raise CliError(
+            "TooManyRequests",
+            f"{called(subject)} has {MOST_REQUESTS} requests of others",
+            "let their authors take those out of spec.requests that are answered",
+        )
+    return [request.dump() for request in asked]
+
+
+async def _user(cluster: Cluster) -> str:
+    """The user's name, as the API server knows it."""
+    review = {
+        "apiVersion": SELF_SUBJECT_REVIEWS.api_version,
+        "kind": SELF_SUBJECT_REVIEWS.kind,
+    }
+    answer = await cluster.client.create(SELF_SUBJECT_REVIEWS, review)
+    return str(answer["status"]["userInfo"]["username"])
+
+
+async def again(cluster: Cluster, subject: Plan | Task) -> Plan | Task:
+    """The same object, read once more."""
+    kind = resource_of(subject).kind.lower()
+    return await find(cluster, f"{kind}/{subject.metadata.name}")
+
+
+async def answer_to(
+    cluster: Cluster, subject: Plan | Task, request: str, seconds: float
+) -> tuple[Plan | Task, Answer | None]:
+    """The object with the answer, waited for so long; None: there is none yet."""
+    clock: Callable[[], float] = asyncio.get_running_loop().time
+    end = clock() + seconds
+    while True:
+        subject = await again(cluster, subject)
+        found = next((a for a in subject.status.requests or () if a.id == request), None)
+        if found is not None or clock() >= end:
+            return subject, found
+        await asyncio.sleep(_TICK)

@@ -1,0 +1,38 @@
+"""Where work is that was paid for and has not been delivered, and how anybody can have it."""
+
+from __future__ import annotations
+
+from bernstein.api.plan import PlanStatus
+from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
+from bernstein.api.task import TaskStatus
+
+
+def fetch(project: Project | None, ref: str) -> str:
+    """The command that brings a ref into a repository: it is in `FETCH_HEAD` then."""
+    where = project.spec.repository.url if project is not None else "origin"
+    return f"git fetch {where} {ref}"
+
+
+def of_task(
+    status: TaskStatus, session: AgentSession | None, project: Project | None
+) -> str | None:
+    """The command that fetches what the last attempt of a Task left; None: it left nothing."""
+    ref = _ref(status, session)
+    return None if ref is None else fetch(project, ref)
+
+
+def _ref(status: TaskStatus, session: AgentSession | None) -> str | None:
+    if status.verification is not None:
+        judged = status.verification
+        return judged.origin.ref if judged.origin is not None else judged.ref
+    work = session.status.work if session is not None else None
+    if work is not None and work.sha != work.base:
+        return work.ref
+    return status.checkpoint
+
+
+def of_plan(status: PlanStatus, project: Project | None) -> str | None:
+    """The command that fetches what the Tasks of a Plan have landed; None: nothing has landed."""
+    begun = status.integration
+    return None if begun is None or begun.sha is None else fetch(project, begun.ref)

@@ -1,0 +1,115 @@
+"""Work on its way to a ref: what is known of the way, and what one step of `landing` comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.project import Project
+from bernstein.api.verification import Origin, Verification
+from bernstein.api.waiting import Waiting
+from bernstein.core.actions import JobAction
+from bernstein.core.conditions import Progress
+from bernstein.core.jobs import JobView
+
+
+class Delivering(Progress, Protocol):
+    """What a landing reads and writes in the status of a Task or a Plan."""
+
+    @property
+    def verification(self) -> Verification | None: ...
+    @property
+    def delivery(self) -> Delivery | None: ...
+    @property
+    def waiting(self) -> Waiting | None: ...
+    @property
+    def infrastructure_failures(self) -> int: ...
+
+
+S = TypeVar("S", bound=Delivering)
+
+
+@dataclass(frozen=True)
+class JudgedCommit:
+    """What lands, as it was judged."""
+
+    ref: str
+    sha: str
+    tree: str
+    base: str
+    """The tip that it was judged on: it lands only while the ref is there."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a candidate is made of."""
+
+    origin: Origin
+    candidate: str
+    """The ref of the candidate."""
+    message: str
+    merge: bool = False
+    """The candidate is a merge commit; else the same change as a commit on the new tip."""
+
+
+@dataclass(frozen=True)
+class Landing:
+    """One piece of work, where it goes, and what is known of the way."""
+
+    job: Callable[[str, int], str]
+    """The name of the Job that runs a program, by the number of the step."""
+    number: int
+    """The number that the next step gets, in the names of its Jobs."""
+    commit: JudgedCommit
+    source: Source
+    onto: str
+    """The ref that it lands in."""
+    tip: str | None
+    """Where `onto` is, as far as statuses tell. None: nothing is known."""
+    ours: bool
+    """Nobody else moves `onto`: elsewhere than at `tip` it is not gone on from."""
+    conflict: str
+    """How the message about a conflict begins; the files follow."""
+    project: Project | None
+    jobs: Mapping[str, JobView]
+
+
+@dataclass(frozen=True)
+class OnItsWay(Generic[S]):
+    """A Job is asked for or at work, or it waits for a time or a person."""
+
+    status: S
+    actions: tuple[JobAction, ...] = ()
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[S]):
+    """There is a candidate on the new tip, to be verified."""
+
+    status: S
+    candidate: Verification
+
+
+@dataclass(frozen=True)
+class Landed(Generic[S]):
+    """The remote has it."""
+
+    status: S
+    delivery: Delivery
+
+
+@dataclass(frozen=True)
+class Conflicted(Generic[S]):
+    """It does not merge with what is at the tip, as the status says already."""
+
+    status: S
+    message: str
+    """With the files."""
+    sides: str
+    """The places in conflict, as the Job has shown them: not sanitised."""
+
+
+LandingState = OnItsWay[S] | Prepared[S] | Landed[S] | Conflicted[S]

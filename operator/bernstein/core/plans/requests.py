@@ -1,0 +1,134 @@
+"""What people ask of a Plan beside its work, and how one that had failed goes on.
+
+A Retry is handed on to the Tasks that have failed, as a request of the same person, and answered
+once they have answered. A Task that was granted a round says so (`status.round`), whoever asked:
+the Plan notes it in the Task's row, and is at work again. So neither a crash nor a cache that lags
+makes it end twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.requests import MOST_REQUESTS, RETRY, Answer, PlanRequest, Refusal, TaskRequest
+from bernstein.api.task import Task
+from bernstein.core import requests
+from bernstein.core.actions import AskTask, PlanAction, PlanDecision
+from bernstein.core.delivery import conflict
+from bernstein.core.plans.tally import failed_for_good
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.waiting import goes_on
+
+Verb = Callable[[PlanSnapshot, PlanStatus, PlanRequest, datetime], PlanDecision]
+
+
+def answered(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The status with the answers that can be given now, and what the others need first."""
+    asked = snapshot.plan.spec.requests
+    actions: tuple[PlanAction, ...] = ()
+    for request in requests.unanswered(asked, status.requests):
+        verb = VERBS.get(request.verb)
+        if verb is None:
+            status = requests.unknown(status, asked, request, now)
+            continue
+        step = verb(snapshot, status, request, now)
+        status, actions = step.status, (*actions, *step.actions)
+    return PlanDecision(status, actions)
+
+
+def _retry(
+    snapshot: PlanSnapshot, status: PlanStatus, request: PlanRequest, now: datetime
+) -> PlanDecision:
+    asked = snapshot.plan.spec.requests
+    refusal = _why_not(snapshot, status)
+    if refusal is not None:
+        return PlanDecision(requests.refused(status, asked, request, *refusal, now))
+    handed_on = f"plan-{request.id}"
+    tasks = [task for _, task in sorted(snapshot.tasks.items())]
+    told = [task for task in tasks if _is_asked(task, handed_on)]
+    to_ask = [t for t in tasks if t not in told and _needs_a_round(t) and not _is_leaving(t)]
+    if to_ask:
+        return PlanDecision(status, tuple(_ask(task, request, handed_on) for task in to_ask))
+    answers = [_answer(task, handed_on) for task in told]
+    if any(answer is None for answer in answers):
+        return PlanDecision(status)
+    number = sum(answer is not None and answer.answer == "Done" for answer in answers)
+    if not number:
+        text = "none of its Tasks has failed for good, or does not merge"
+        why = Refusal.NOTHING_TO_RETRY
+        return PlanDecision(requests.refused(status, asked, request, why, text, now))
+    tasks_run = "1 Task runs" if number == 1 else f"{number} Tasks run"
+    text = f"{tasks_run} for another round"
+    return PlanDecision(requests.done(status, asked, request, text, now))
+
+
+def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[Refusal, str] | None:
+    if snapshot.plan.spec.cancel is not None:
+        return Refusal.CANCELLED, "it was cancelled"
+    if status.ended_at is not None and status.phase != "Failed":
+        return Refusal.PLAN_ENDED, f"it has ended: {status.phase}"
+    return None
+
+
+def _needs_a_round(task: Task) -> bool:
+    return failed_for_good(task) or conflict.is_stalled(task.status)
+
+
+def _is_leaving(task: Task) -> bool:
+    return task.metadata.deletion_timestamp is not None
+
+
+def _is_asked(task: Task, identifier: str) -> bool:
+    asked = any(request.id == identifier for request in task.spec.requests)
+    return asked or _answer(task, identifier) is not None
+
+
+def _answer(task: Task, identifier: str) -> Answer | None:
+    return next((a for a in task.status.requests or () if a.id == identifier), None)
+
+
+def _ask(task: Task, request: PlanRequest, identifier: str) -> AskTask:
+    """With what was asked of the Task before; where there is no room, answered ones go."""
+    new = TaskRequest(id=identifier, verb=request.verb, by=request.by, reason=request.reason)
+    known = task.spec.requests
+    too_many = len(known) + 1 - MOST_REQUESTS
+    answers = {answer.id for answer in task.status.requests or ()}
+    over = [known_one.id for known_one in known if known_one.id in answers][: max(too_many, 0)]
+    kept = tuple(known_one for known_one in known if known_one.id not in over)
+    return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))
+
+
+VERBS: Mapping[str, Verb] = {RETRY: _retry}
+
+
+# --- rounds of its Tasks --------------------------------------------------------------------------
+
+
+def is_behind(snapshot: PlanSnapshot) -> bool:
+    """The cache shows a Task as it was before a round that the Plan knows of."""
+    return any((row.rounds or 0) > _rounds(task) for row, task in _pairs(snapshot))
+
+
+def goes_on_again(snapshot: PlanSnapshot) -> bool:
+    """It had failed, and since then a Task of it was granted another round."""
+    status = snapshot.plan.status
+    if status.ended_at is None or status.phase != "Failed":
+        return False
+    return any((row.rounds or 0) < _rounds(task) for row, task in _pairs(snapshot))
+
+
+def revived(status: PlanStatus) -> PlanStatus:
+    """The status of a Plan that has not ended after all."""
+    return goes_on(status).model_copy(update={"ended_at": None, "phase": "Running"})
+
+
+def _pairs(snapshot: PlanSnapshot) -> list[tuple[PlanTask, Task]]:
+    """The rows as the Plan knows them, with their Tasks."""
+    found = ((row, snapshot.tasks.get(row.name)) for row in snapshot.plan.status.tasks)
+    return [(row, t) for row, t in found if t is not None and t.metadata.uid == row.uid]
+
+
+def _rounds(task: Task) -> int:
+    return task.status.round.number if task.status.round is not None else 0

@@ -1,0 +1,84 @@
+"""Requests of people: each is answered once, with the write that does what it asks for.
+
+Adding a verb: its word in `bernstein.api.requests`, and a line in the `VERBS` of `core/tasks` or
+`core/plans`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Literal, Protocol, Self, TypeVar
+
+from bernstein.api.requests import MOST_ANSWERS, Answer, Refusal, Request
+from bernstein.core.sanitise import line
+
+
+class Answering(Protocol):
+    """What is read and written of a status."""
+
+    @property
+    def requests(self) -> tuple[Answer, ...] | None: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
+
+
+R = TypeVar("R", bound=Request)
+S = TypeVar("S", bound=Answering)
+
+
+def unanswered(asked: Iterable[R], answers: Iterable[Answer] | None) -> list[R]:
+    """The requests that have no answer, in their order."""
+    known = {answer.id for answer in answers or ()}
+    return [request for request in asked if request.id not in known]
+
+
+def done(status: S, asked: Collection[Request], request: Request, message: str, now: datetime) -> S:
+    """The status that says that it was done; `asked`: all requests of the object's spec."""
+    return _answered(status, asked, request, "Done", request.verb, message, now)
+
+
+def refused(
+    status: S,
+    asked: Collection[Request],
+    request: Request,
+    why: Refusal,
+    message: str,
+    now: datetime,
+) -> S:
+    """The status that says why it was not done."""
+    return _answered(status, asked, request, "Refused", why, message, now)
+
+
+def unknown(status: S, asked: Collection[Request], request: Request, now: datetime) -> S:
+    text = "this operator does not know the verb: it is older than the CRDs"
+    return refused(status, asked, request, Refusal.OPERATOR_TOO_OLD, text, now)
+
+
+def _answered(
+    status: S,
+    asked: Collection[Request],
+    request: Request,
+    answer: Literal["Done", "Refused"],
+    reason: str,
+    message: str,
+    now: datetime,
+) -> S:
+    new = Answer(
+        id=request.id,
+        verb=request.verb,
+        by=line(request.by, 300),
+        asked=line(request.reason, 300),
+        answer=answer,
+        reason=reason,
+        message=line(message, 500),
+        time=now,
+    )
+    return status.model_copy(update={"requests": _kept((*(status.requests or ()), new), asked)})
+
+
+def _kept(answers: tuple[Answer, ...], asked: Iterable[Request]) -> tuple[Answer, ...]:
+    """As many as there is room for: all to requests that still stand, and of others the last."""
+    still = {request.id for request in asked}
+    old = [answer.id for answer in answers if answer.id not in still]
+    forgotten = set(old[: max(len(answers) - MOST_ANSWERS, 0)])
+    return tuple(answer for answer in answers if answer.id not in forgotten)

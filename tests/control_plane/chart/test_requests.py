@@ -1,0 +1,78 @@
+"""The chart's policy on requests: everybody asks in his own name."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Forbidden
+from bernstein.kube.resource import Object
+from tests.control_plane.conftest import Person
+from tests.control_plane.objects import KINDS, OURS, TASKS, valid
+
+BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
+IN_OWN_NAME = "bernstein-requests.*must be the name of who asks"
+BY_AUTHOR = "bernstein-requests.*by its author only"
+
+
+def request(by: str, number: int = 1) -> Object:
+    return {"id": f"r-{number}", "verb": "Retry", "by": by, "reason": "once more"}
+
+
+def asks(*requests: Object) -> Object:
+    return {"spec": {"requests": list(requests)}}
+
+
+def account(namespace: str, role: str) -> str:
+    return f"system:serviceaccount:{namespace}:{role}"
+
+
+@BOTH
+async def test_an_editor_asks_in_his_own_name_only(
+    admin: Client, person: Person, namespace: str, kind: str
+) -> None:
+    await admin.create(KINDS[kind], valid(kind, namespace))
+    editor, name = await person("edit"), account(namespace, "edit")
+
+    with pytest.raises(Forbidden, match=IN_OWN_NAME):
+        await editor.patch(KINDS[kind], "one", namespace, asks(request("somebody-else")))
+    await editor.patch(KINDS[kind], "one", namespace, asks(request(name)))
+    # What stands already is no matter of who writes something else.
+    await admin.patch(KINDS[kind], "one", namespace, {"metadata": {"labels": {"a": "b"}}})
+
+
+@BOTH
+async def test_a_request_that_an_object_is_made_with_is_in_the_makers_name(
+    person: Person, namespace: str, kind: str
+) -> None:
+    editor, name = await person("edit"), account(namespace, "edit")
+
+    with pytest.raises(Forbidden, match=IN_OWN_NAME):
+        await editor.create(KINDS[kind], valid(kind, namespace, requests=[request("else")]))
+    await editor.create(KINDS[kind], valid(kind, namespace, requests=[request(name)]))
+
+
+@BOTH
+async def test_an_answered_request_is_taken_out_by_its_author_only(
+    admin: Client, operator: Client, person: Person, namespace: str, kind: str
+) -> None:
+    editor, name = await person("edit"), account(namespace, "edit")
+    await editor.create(KINDS[kind], valid(kind, namespace, requests=[request(name)]))
+    answer = {"verb": "Retry", "by": name, "asked": "x", "answer": "Refused"}
+    answer |= {"id": "r-1", "reason": "NothingToRetry", "time": "2030-01-01T00:00:00Z"}
+    status = {"status": {"requests": [answer]}}
+    await operator.patch(KINDS[kind], "one", namespace, status, subresource="status")
+
+    with pytest.raises(Forbidden, match=BY_AUTHOR):
+        await admin.patch(KINDS[kind], "one", namespace, asks())
+    await editor.patch(KINDS[kind], "one", namespace, asks())
+
+
+async def test_the_operator_hands_a_request_on_in_the_name_of_who_asked(
+    operator: Client, namespace: str
+) -> None:
+    task = valid("Task", namespace)
+    task["metadata"]["labels"] = OURS
+    await operator.create(TASKS, task)
+
+    await operator.patch(TASKS, "one", namespace, asks(request("ann")))

@@ -1,0 +1,86 @@
+"""A Plan whose Tasks fail for good, and people who give them another round, whatever breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api import plan, task
+from bernstein.resources import PLANS, TASKS
+from tests.model.loop import run
+from tests.model.scenario import Scenario
+from tests.model.world import World
+
+PROJECT: dict[str, Any] = {
+    "gates": {"enabled": False},
+    "limits": {"maxAgents": 2, "timeoutSeconds": {"small": 600, "medium": 600, "large": 600}},
+}
+STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]
+FAILS = [
+    {"at": 0.0, "do": "fate", "job": "web-a-two-s", "role": "agent", "fate": "bad", "seconds": 10}
+] * 4
+WORK = {"at": 1.0, "do": "apply plan", "name": "web", "spec": {"name": "web", "stages": STAGES}}
+
+
+def asks(kind: str, looks: int = 30) -> dict[str, Any]:
+    """Somebody who waits until one of them has failed."""
+    return {"at": 2.0, "do": "retry", "kind": kind, "looks": looks, "pick": 0.0}
+
+
+def breaks(moment: int) -> list[dict[str, Any]]:
+    """The operator dies at writes around the moment at which the round is asked for."""
+    after = bool(moment % 2)
+    crashes = [
+        {"at": 60.0 + moment * 1.7 + n * 60.0, "do": "crash at write", "replica": 0, "after": after}
+        for n in range(4)
+    ]
+    lag = {"at": 50.0, "do": "lag", "resource": "tasks", "seconds": 40.0 + moment}
+    return [*crashes, lag]
+
+
+def played(*events: dict[str, Any], replicas: int = 1) -> World:
+    ordered = tuple(sorted(events, key=lambda event: event["at"]))
+    scenario = Scenario(seed=7, rates="calm", events=ordered, replicas=replicas, project=PROJECT)
+    found: list[World] = []
+
+    async def main() -> None:
+        world = World(scenario)
+        outcome = await world.play()
+        assert [str(v) for v in outcome.violations] == []
+        found.append(world)
+
+    run(main())
+    return found[0]
+
+
+def succeeded(world: World) -> None:
+    (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
+    assert found.status.phase == "Succeeded"
+    tasks = {t.metadata.name: t for t in (task.parse(obj) for obj in world.store.all(TASKS))}
+    again = tasks["web-a-two"].status
+    assert (again.attempt, again.round and again.round.number) == (5, 1)
+    assert tasks["web-a-one"].status.round is None
+
+
+@pytest.mark.parametrize("kind", ["plans", "tasks"])
+def test_a_plan_that_failed_succeeds_in_another_round(kind: str) -> None:
+    succeeded(played(WORK, *FAILS, asks(kind)))
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_it_does_though_the_operator_dies_and_caches_lag(moment: int) -> None:
+    world = played(WORK, *FAILS, asks("plans"), *breaks(moment), replicas=1 + moment % 2)
+
+    succeeded(world)
+    (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
+    assert [answer.answer for answer in found.status.requests or ()] == ["Done"]
+
+
+def test_a_cancel_after_the_round_was_granted_ends_all() -> None:
+    cancel = {"at": 300.0, "do": "cancel", "kind": "plans", "name": "web"}
+
+    world = played(WORK, *FAILS * 2, asks("plans"), cancel)
+
+    states = {obj["metadata"]["name"]: obj["status"]["state"] for obj in world.store.all(TASKS)}
+    assert states["web-a-two"] in ("Cancelled", "Failed")
