@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
@@ -34,6 +33,7 @@ from bernstein.resources import PLANS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.people import People
+from tests.model.violation import Violation
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.invariants import consistent
 
@@ -46,17 +46,6 @@ OVERRUN_SECONDS = 300.0
 """From when a run should have been ended by its node until it is told to end, at most."""
 MOST_WRITES = 40
 """Status writes of one object in a minute: more are a loop."""
-
-
-@dataclass(frozen=True)
-class Violation:
-    at: float
-    what: str
-    """Which rule, in a few words that stay the same."""
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.at:.2f} s: {self.what}: {self.text}"
 
 
 class Oracles:

@@ -18,11 +18,12 @@ from tests.model.cluster.programs import Programs
 from tests.model.cluster.store import Store
 from tests.model.dice import Dice
 from tests.model.loop import Standstill, run
-from tests.model.oracles import Oracles, Violation
+from tests.model.oracles import Oracles
 from tests.model.people import TARGET, People
 from tests.model.replicas import Replica
 from tests.model.scenario import RATES, Event, Scenario
 from tests.model.trouble import Troubles
+from tests.model.violation import Violation
 from tests.unit.core.simulation.remote import Remote
 
 REFUSALS = (400, 403, 403, 418, 422, 451)
