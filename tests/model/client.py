@@ -26,7 +26,7 @@ _REFUSALS: Mapping[str, Callable[[int], ApiError]] = {
     "error": lambda _: api_error(500, {"message": "etcdserver: request timed out"}),
     "busy": lambda seconds: api_error(429, {}, retry_after=str(seconds)),
     "conflict": lambda _: refused(409, "Conflict", "the object has been modified"),
-    "forbidden": lambda _: refused(403, "Forbidden", "exceeded quota: count/jobs.batch"),
+    "forbidden": lambda _: refused(403, "Forbidden", "exceeded quota"),
 }
 """What a server answers that has applied nothing."""
 

@@ -7,28 +7,33 @@ worth nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 
+from bernstein.api.pod import AGENT
 from bernstein.controllers import job_actions
 from bernstein.controllers.job_views import JobViews
-from bernstein.core import runs
+from bernstein.controllers.sessions import controller
+from bernstein.core import pods, runs
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import landing
+from bernstein.core.delivery import job_result, landing
 from bernstein.core.delivery.way import OnItsWay
-from bernstein.core.jobs import JobView
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import JobView, gone
 from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
 from bernstein.core.sessions import decide as sessions
+from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks import cancel, retention
-from bernstein.core.verification import executed
+from bernstein.core.verification import executed, verdicts
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, Key
+from bernstein.kube.resource import Key
+from tests.model.cluster.store import Store
 
 Mutation = Callable[[], AbstractContextManager[None]]
 
@@ -90,12 +95,12 @@ def kubelet_times() -> Iterator[None]:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """A Job that is refused is asked for again and again."""
+    """What is refused is asked for again and again."""
 
-    async def create(key: Key, job: Any, context: Any) -> None:
-        await context.writer.create(key, JOBS, job)
+    def unheard(*_: Any) -> AbstractContextManager[None]:
+        return nullcontext()
 
-    with patch.object(job_actions, "create", create):
+    with patch.object(job_actions, "refusable", unheard):
         yield
 
 
@@ -177,6 +182,143 @@ def plan_jobs() -> Iterator[None]:
 
 
 @contextmanager
+def job_deletions() -> Iterator[None]:
+    """A Job that is being deleted has no pod where the cache shows none."""
+    without_pod = runs._without_pod
+
+    def believed(job: JobView) -> runs.State:
+        return runs.State.GONE if job.deleting else without_pod(job)
+
+    with patch.object(runs, "_without_pod", believed):
+        yield
+
+
+@contextmanager
+def ended_sessions() -> Iterator[None]:
+    """A session ends when its run is given up, not when that is over."""
+    alive = sessions._alive
+
+    def at_once(session: Any, job: JobView, status: Any, now: datetime) -> Any:
+        decision = alive(session, job, status, now)
+        why = decision.status.abandoned
+        if why is None:
+            return decision
+        ran = job.pod is not None and pods.has_started(job.pod, AGENT)
+        end = outcome.failed(why.reason, why.message, started=ran)
+        return sessions._end(decision.status, outcome.Ending(end), now)
+
+    with patch.object(sessions, "_alive", at_once):
+        yield
+
+
+@contextmanager
+def ended_checks() -> Iterator[None]:
+    """A check has a verdict when it is given up, not when its run is over."""
+    read = verdicts.verdicts
+
+    def at_once(checks: Any, jobs: Any, now: datetime, gates: Any, abandoned: Any = None) -> Any:
+        given_up = {each.check for each in abandoned or ()}
+        seen = {
+            check: gone(job.name, now) if check in given_up and not runs.is_over(job, now) else job
+            for check, job in jobs.items()
+        }
+        return read(checks, seen, now, gates, abandoned)
+
+    with patch.object(verdicts, "verdicts", at_once):
+        yield
+
+
+def _judged_at_once(*args: Any) -> Any:
+    """What a Job that moves refs is judged by, without its end."""
+    result = job_result.result_of(*args)
+    if isinstance(result, job_result.Unfinished) and result.abandoned is not None:
+        return Diagnosis(result.abandoned.reason, result.abandoned.message)
+    return result
+
+
+@contextmanager
+def ended_landings() -> Iterator[None]:
+    """A landing has failed when its Job is given up, not when its run is over."""
+    with patch.object(landing, "result_of", _judged_at_once):
+        yield
+
+
+@contextmanager
+def ended_begins() -> Iterator[None]:
+    """A Plan begins again when its Job is given up, not when its run is over."""
+    with patch.object(plans, "result_of", _judged_at_once):
+        yield
+
+
+@contextmanager
+def landing_doubts() -> Iterator[None]:
+    """A land Job without a result has landed nothing."""
+
+    def sure(*_: Any) -> bool:
+        return False
+
+    with patch.object(landing, "may_have_landed", sure):
+        yield
+
+
+@contextmanager
+def disruptions() -> Iterator[None]:
+    """The exit code of a check counts, whoever has ended its pod."""
+
+    def not_cut_off(*_: Any, **__: Any) -> None: ...
+
+    with patch.object(executed, "cut_off", not_cut_off):
+        yield
+
+
+@contextmanager
+def optional_checks() -> Iterator[None]:
+    """A check that cannot begin keeps the work back, required or not."""
+    unable = verdicts.unable
+
+    def strict(checks: Any, *args: Any) -> Any:
+        return unable(tuple(replace(check, required=True) for check in checks), *args)
+
+    with patch.object(verdicts, "unable", strict):
+        yield
+
+
+@contextmanager
+def late_sessions() -> Iterator[None]:
+    """A session is launched although its Task does not name it any more."""
+
+    def any_of_its_task(session: Any, task: Any, project: Any) -> bool:
+        return task is not None and project is not None
+
+    with (
+        patch.object(sessions, "is_launchable", any_of_its_task),
+        patch.object(controller, "is_launchable", any_of_its_task),
+    ):
+        yield
+
+
+@contextmanager
+def overdue_runs() -> Iterator[None]:
+    """A run that its node does not end in time is waited for."""
+
+    def never(*_: Any) -> bool:
+        return False
+
+    with patch.object(runs, "is_overdue", never):
+        yield
+
+
+@contextmanager
+def orphan_policy() -> Iterator[None]:
+    """The chart is installed without its admission policies: a pod may be left without its Job."""
+
+    def none(_: Store) -> None: ...
+
+    with patch.object(Store, "admit_orphans", none):
+        yield
+
+
+@contextmanager
 def kept_for_others() -> Iterator[None]:
     """A Task whose time is over is deleted, whoever waits for it."""
     due_at = retention.due_at
@@ -201,6 +343,17 @@ REPAIRS: Mapping[str, Mutation] = {
         uncertain_writes,
         ordered_refresh,
         plan_jobs,
+        job_deletions,
+        ended_sessions,
+        ended_checks,
+        ended_landings,
+        ended_begins,
+        landing_doubts,
+        disruptions,
+        optional_checks,
+        late_sessions,
+        overdue_runs,
+        orphan_policy,
         kept_for_others,
     )
 }

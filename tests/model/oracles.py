@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api import plan, session, task
 from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
-from bernstein.api.pod import AGENT, INSPECT, LAND, RecorderResult
+from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult
+from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer
 from bernstein.api.states import (
     SESSION_INITIAL,
@@ -27,31 +27,25 @@ from bernstein.api.verification import Verification
 from bernstein.core import labels, pods
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
+from bernstein.core.runs import LOST_SECONDS
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.people import People
+from tests.model.violation import Violation
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.invariants import consistent
 
+MOVES_REFS = (BEGIN, PREPARE, LAND)
 LATE_SECONDS = 900.0
 """A Project's new limit counts for everybody after so long."""
 SOON_SECONDS = 180.0
 """Longer than any watch is held back."""
+OVERRUN_SECONDS = 300.0
+"""From when a run should have been ended by its node until it is told to end, at most."""
 MOST_WRITES = 40
 """Status writes of one object in a minute: more are a loop."""
-
-
-@dataclass(frozen=True)
-class Violation:
-    at: float
-    what: str
-    """Which rule, in a few words that stay the same."""
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.at:.2f} s: {self.what}: {self.text}"
 
 
 class Oracles:
@@ -59,6 +53,8 @@ class Oracles:
         self.found: list[Violation] = []
         self.on_violation: Callable[[], None] = lambda: None
         self.runs: list[Run] = []
+        self.steady = True
+        """One process of the operator sees all: another one measures anew how long a run takes."""
         self.last_write = 0.0
         """When a status of ours was written last."""
         self._store = store
@@ -75,6 +71,7 @@ class Oracles:
         """Commits that our Jobs have landed, in order, by ref."""
         self._passed: set[tuple[str, str]] = set()
         """(what was asked, commit) of checks that passed, whoever heard of it."""
+        self._failed: set[tuple[str, str]] = set()
         self._begun: Counter[tuple[str, str]] = Counter()
         self._judged: Counter[tuple[str, str]] = Counter()
         self._approved: set[str] = set()
@@ -106,8 +103,20 @@ class Oracles:
                 and self._task_of.get(other.owner) == mine
             ]
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
-        if run.owner in self._over:
+        if run.role in MOVES_REFS:
+            others = [
+                other.job
+                for other in self._at_work()
+                if other is not run and other.role in MOVES_REFS and other.owner == run.owner
+            ]
+            self.must(not others, "refs are moved one by one", f"{run.job} beside {others}")
+        if {run.owner, self._task_of.get(run.owner)} & self._over:
             self._too_late(run)
+        if self.steady:
+            spec = run.pod["spec"]
+            limit = spec["activeDeadlineSeconds"] + spec.get("terminationGracePeriodSeconds", 0)
+            after = limit + LOST_SECONDS + OVERRUN_SECONDS
+            asyncio.get_running_loop().call_later(after, self._overrun, run)
         if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
 
@@ -127,6 +136,12 @@ class Oracles:
 
         asyncio.get_running_loop().call_later(SOON_SECONDS, look)
 
+    def _overrun(self, run: Run) -> None:
+        live = self._store.find(PODS, run.key)
+        there = live is not None and uid_of(live) == run.uid
+        if live is not None and there and not pods.has_ended(live):
+            self.must(is_deleting(live), "time is limited", f"{run.job} is not told to end")
+
     def _at_work(self) -> list[Run]:
         """Those of whose node everybody hears."""
         self.runs = [run for run in self.runs if run.live]
@@ -145,6 +160,8 @@ class Oracles:
     def judged(self, run: Run, sha: str, verdict: str) -> None:
         asked = run.labels[labels.ASKED]
         self._judged[asked, sha] += 1
+        if verdict == "Failed":
+            self._failed.add((asked, sha))
         if verdict != "Passed":
             return
         self._passed.add((asked, sha))
@@ -172,6 +189,7 @@ class Oracles:
         if old is not None:
             self._count(new)
         self._waits(new)
+        self._held_by_optional(new)
         if resource == TASKS:
             self._task(task.parse(old) if old else None, task.parse(new))
         elif resource == SESSIONS:
@@ -204,6 +222,16 @@ class Oracles:
         self.must(stalled == asks, "who stalls waits for a person", new["metadata"]["name"])
         older = {"hold", "queue"} & status.keys()
         self.must(not older, "one field says why it waits", f"{new['metadata']['name']}: {older}")
+
+    def _held_by_optional(self, new: Object) -> None:
+        """A check that is not required keeps nothing back: what it is called, its message says."""
+        waiting = new.get("status", {}).get("waiting") or {}
+        if waiting.get("reason") != Reason.GATE_ERRORED:
+            return
+        for gate in self._people.optional:
+            text = f"{new['metadata']['name']}: {waiting['message'][:80]}"
+            named = waiting["message"].startswith(f"'{gate}' ")
+            self.must(not named, "what is not required holds nothing", text)
 
     def _count(self, new: Object) -> None:
         now, writes = self._store.seconds, self._writes[uid_of(new)]
@@ -300,6 +328,9 @@ class Oracles:
             known = asked in self._passed or (result.name, judged.sha) in self._passed
             if result.verdict == "Passed":
                 self.must(known, "a verdict is what the check said", f"{name}: {result.name}")
+            if result.verdict == "Failed":
+                text = f"{name}: {result.name} is said to have failed"
+                self.must(asked in self._failed, "a verdict is what the check said", text)
             if result.verdict == "TimedOut" and self._begun[asked]:
                 hung = self._judged[asked] < self._begun[asked]
                 text = f"{name}: {result.name} is said to have timed out"

@@ -33,11 +33,15 @@ class People:
         self._asked = 0
         self.limits: list[tuple[float, int]] = []
         """When the Project's number of agents was set to what."""
+        self.optional: set[str] = set()
+        """Gates of the Project that are not required, from its beginning to its end."""
         self.deleted: set[str] = set()
         """Uids of what they have deleted."""
 
     def make_project(self, spec: Mapping[str, Any]) -> None:
         made = valid("Project", NAMESPACE, "default", **spec)
+        gates = made["spec"].get("gates", {}).get("pipeline", ())
+        self.optional = {gate["name"] for gate in gates if gate.get("required") is False}
         self._store.create(PROJECTS, made)
         self.limits.append((self._store.seconds, made["spec"]["limits"]["maxAgents"]))
 

@@ -8,13 +8,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import AGENT, CHECK, INSPECT
+from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
 
 Event = dict[str, Any]
 Fates = Mapping[str, Mapping[str, float]]
 
+REFUSED = ("jobs", "jobs", "jobs", "agentsessions", "configmaps", "networkpolicies", "tasks")
+"""What quotas and webhooks may refuse."""
+ROLES = (AGENT, AGENT, CHECK, CHECK, INSPECT, BEGIN, PREPARE, LAND, LAND)
+"""Whose image cannot be pulled for a while."""
 PEOPLE_SECONDS = 900.0
 """People and trouble stop after so long."""
 
@@ -272,10 +276,10 @@ class _Maker:
                 if event["verb"] == "PATCH":
                     kinds = ("tasks", "plans", "agentsessions")
                 event["resource"] = dice.pick(kinds, "kind", number)
-                if what == "forbidden" or event["verb"] == "DELETE":
+                if event["verb"] == "DELETE":
                     event["resource"] = "jobs"
                 if what == "forbidden":
-                    event["verb"] = "POST"
+                    event |= {"verb": "POST", "resource": dice.pick(REFUSED, "refused", number)}
                 event["seconds"] = round(dice.between(0, 60, "late", number), 1)
             case "slow":
                 event["verb"] = "LIST"
@@ -317,6 +321,7 @@ class _Maker:
             "removed": 2,
             "drain": 3,
             "quota": 2,
+            "forbid": 2,
             "image": 2,
             "slow starts": 1,
         }
@@ -327,6 +332,10 @@ class _Maker:
             event["node"] = dice.pick(NODES[:2], "which node", number)
         if what in ("dead", "removed") and dice.chance(0.5, "for ever", number):
             event["seconds"] = None
+        if what == "dead" and dice.chance(0.3, "noticed", number):
+            event["noticed"] = False
+        if what == "forbid":
+            event |= {"resource": dice.pick(REFUSED, "refused kind", number), "name": ""}
         if what == "image":
-            event["role"] = dice.pick((AGENT, CHECK), "image of", number)
+            event["role"] = dice.pick(ROLES, "image of", number)
         return event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tests.model.scenario import Event, Scenario, load
@@ -10,28 +10,12 @@ from tests.model.scenario import Event, Scenario, load
 FOLDER = Path(__file__).parent / "stories"
 
 
-@dataclass(frozen=True)
-class Known:
-    """An open fault of the product, which its story still finds."""
-
-    story: str
-    fault: str
-
-
-KNOWN: tuple[Known, ...] = (
-    Known(
-        "a-begin-job-outlives-its-plan",
-        "A begin Job that was given up is not waited for, and may be at work when its Plan ends; "
-        "it makes a ref that is there.",
-    ),
-    Known(
-        "an-orphaned-agent-and-a-late-request",
-        "Where the chart's admission policies are off: somebody deletes an agent's Job and leaves "
-        "its pod, while an earlier request for the same Job is on its way: it makes a second one.",
-    ),
-)
-"""Whoever mends one moves its story to MENDED."""
 MENDED = (
+    "a-begin-job-outlives-its-plan",
+    "a-quota-refuses-a-prompt",
+    "a-webhook-refuses-a-network-policy",
+    "a-webhook-refuses-a-session",
+    "a-webhook-refuses-a-task-of-a-plan",
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "the-time-of-day-jumps-while-a-check-runs",

@@ -18,13 +18,16 @@ from tests.model.cluster.programs import Programs
 from tests.model.cluster.store import Store
 from tests.model.dice import Dice
 from tests.model.loop import Standstill, run
-from tests.model.oracles import Oracles, Violation
+from tests.model.oracles import Oracles
 from tests.model.people import TARGET, People
 from tests.model.replicas import Replica
 from tests.model.scenario import RATES, Event, Scenario
 from tests.model.trouble import Troubles
+from tests.model.violation import Violation
 from tests.unit.core.simulation.remote import Remote
 
+REFUSALS = (400, 403, 403, 418, 422, 451)
+"""What quotas, policies and webhooks answer; a webhook that chooses no status is told of as 400."""
 LONGEST_REST = 2 * 3600.0
 """So long after people and trouble have stopped everything has ended, or says why not."""
 PROBED_SECONDS = 2400.0
@@ -52,11 +55,13 @@ class World:
     def __init__(self, scenario: Scenario) -> None:
         dice = Dice(scenario.seed)
         self.scenario = scenario
+        self.dice = dice
         self.store = Store()
         self.remote = Remote(TARGET)
         self.people = People(self.store, self.remote)
         self.oracles = Oracles(self.store, self.people)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
+        self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
         self.kubelets = Kubelets(self.store, self.programs, dice, self.oracles)
         self.jobs = JobController(self.store, dice)
@@ -130,7 +135,7 @@ class World:
 
     def _dead(self, event: Event) -> None:
         node = event.get("node") or self.kubelets.node_of(event["job"])
-        self.kubelets.fail(node, event["do"])
+        self.kubelets.fail(node, event["do"], noticed=event.get("noticed", True))
         if event["seconds"] is not None:
             self._later(event["seconds"], self.kubelets.mend, node)
 
@@ -143,7 +148,13 @@ class World:
         self.jobs.refuses_pods_until = self.store.seconds + event["seconds"]
 
     def _forbid(self, event: Event) -> None:
-        self.store.forbidden.append(event["job"])
+        """A quota answers with 403, a webhook with whatever it chooses."""
+        kind, name = event.get("resource", "jobs"), event["name"]
+        status = event.get("status") or self.dice.pick(REFUSALS, "refuses", kind, name)
+        rule = (kind, name, status)
+        self.store.forbidden.append(rule)
+        if event.get("seconds") is not None:
+            self._later(event["seconds"], self.store.forbidden.remove, rule)
 
     def _image(self, event: Event) -> None:
         self.kubelets.bad_images.add(event["role"])
@@ -156,7 +167,7 @@ class World:
         self.programs.forced.append(dict(event))
 
     @staticmethod
-    def _later(seconds: float, act: Callable[[str], None], what: str) -> None:
+    def _later(seconds: float, act: Callable[[Any], None], what: object) -> None:
         asyncio.get_running_loop().call_later(seconds, act, what)
 
     def _replica(self, event: Event) -> Replica:
@@ -217,6 +228,16 @@ class World:
             now = endings.without_reason(self.store, dead)
             found = [text for text in found if text in now]
         return found
+
+
+def _is_steady(scenario: Scenario) -> bool:
+    """Whether the operator's only process lives from the beginning to the end, and is heard of."""
+    breaks = {"crash", "crash at write", "stop", "cut off"}
+    whole = not any(
+        event["do"] in breaks or str(event.get("what")).startswith("crash")
+        for event in scenario.events
+    )
+    return scenario.replicas == 1 and whole
 
 
 def play(scenario: Scenario) -> Outcome:

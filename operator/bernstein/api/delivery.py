@@ -47,6 +47,10 @@ class Delivery(Model):
     """Why it stands still, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None
     """Why it stands still, for people."""
+    may_have_landed: bool | None = Field(
+        default=None,
+        description="The last land Job may have pushed: the next one only reads the remote.",
+    )
     abandoned: Abandoned | None = Field(
         default=None, description="Why the pod of its Job is being ended."
     )

@@ -1,6 +1,7 @@
-"""Statuses as older releases wrote them: why something waits stood in several fields.
+"""Statuses as older releases wrote them: why something waits stood in several fields, and that a
+merge may have happened in a reason.
 
-They are read into `waiting` when a status is parsed, here and nowhere else. What is written next
+They are read as those of today when a status is parsed, here and nowhere else. What is written next
 has no such field any more.
 """
 
@@ -53,6 +54,8 @@ def of_today(status: Status) -> dict[str, Any]:
         found |= {} if waiting is None else {"waiting": waiting}
     if _step(status) == "Queued":
         found["delivery"] = {k: v for k, v in status["delivery"].items() if k != "step"}
+    if _step(status) == "Landing" and status["delivery"].get("reason"):
+        found["delivery"] = {"mayHaveLanded": True, **status["delivery"]}
     return found
 
 

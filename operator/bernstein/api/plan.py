@@ -31,7 +31,7 @@ from bernstein.api.older import Waits
 from bernstein.api.requests import Answers, PlanRequests, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Cancel
+from bernstein.api.waiting import Abandoned, Cancel
 
 MAX_STAGES = 40
 MAX_STEPS = 50
@@ -244,6 +244,10 @@ class PlanStatus(Waits):
     """Time and money that it may take, reckoned before it began."""
     integration: Integration | None = None
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
+    abandoned: Abandoned | None = Field(
+        default=None,
+        description="Why the pod of the Job that makes the integration ref is being ended.",
+    )
     infrastructure_failures: int = 0
     """Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0

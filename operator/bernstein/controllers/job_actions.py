@@ -1,8 +1,12 @@
-"""What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept."""
+"""What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept.
+
+What the API server refuses to make becomes part of what is decided about.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
@@ -26,22 +30,42 @@ from bernstein.core.actions import (
     RunPrepare,
 )
 from bernstein.core.jobs import JobView, refusal
-from bernstein.kube.errors import Forbidden, Invalid
-from bernstein.kube.resource import JOBS, Key
+from bernstein.kube.errors import ApiError, is_refusal
+from bernstein.kube.resource import JOBS, Key, Resource
 
 
-class JobRefused(Exception):  # noqa: N818 - named like the reasons
-    """The API server refuses a Job: a quota, a policy or a webhook of the cluster."""
+class Refused(Exception):  # noqa: N818 - named like the reasons
+    """The API server refuses an object, or one that it needs: a quota, a policy or a webhook."""
 
-    def __init__(self, job: str, message: str) -> None:
+    def __init__(self, resource: Resource, name: str, message: str) -> None:
         super().__init__(message)
-        self.job = job
+        self.resource = resource
+        self.name = name
+
+
+@contextmanager
+def refusable(resource: Resource, name: str, key: Key, context: Context) -> Iterator[None]:
+    """While this object is made, with what it needs. Raises Refused where the API server will not
+    have it.
+
+    While an earlier request for it may still be on its way, a refusal settles nothing: it is raised
+    as it is, and the same is asked for again.
+    """
+    try:
+        yield
+    except ApiError as error:
+        late = context.writer.guard.may_come_late(resource, Key(key.namespace, name))
+        if late or not is_refusal(error):
+            raise
+        raise Refused(resource, name, str(error)) from error
 
 
 class Snapshot(Protocol):
     """What a decision looks at."""
 
     def with_job(self, job: JobView) -> Self: ...
+    def with_refusal(self, message: str) -> Self:
+        """With why anything else than a Job is refused."""
 
 
 class _Decision(Protocol):
@@ -84,10 +108,12 @@ async def execute(
     """Makes a Job, where there is none of ours by that name; deletes Jobs; or keeps their logs.
 
     `owner` is the owner reference of what is made; `also_for` are labels that say what else than
-    the owner a Job is for.
+    the owner a Job is for. Raises Refused.
     """
     if isinstance(action, RunFence):
-        await create(key, fence_job(action.job, key.namespace, owner, context.settings), context)
+        fence = fence_job(action.job, key.namespace, owner, context.settings)
+        with refusable(JOBS, action.job, key, context):
+            await context.writer.create(key, JOBS, fence)
         return
     if isinstance(action, KeepCheckLogs):
         await check_logs.keep(action, key, owner, context)
@@ -98,24 +124,10 @@ async def execute(
                 await context.writer.delete_job(key, job)
         return
     assert project is not None
-    await network_policies.ensure(key, project, context)
     wanted = build(action, project, key.namespace, owner, context.settings)
-    await create(key, pod.also_for(wanted, also_for or {}), context)
-
-
-async def create(key: Key, job: Object, context: Context) -> None:
-    """Makes the Job. Raises JobRefused where the API server will not have it.
-
-    While an earlier request for it may still be on its way, a refusal settles nothing: it is raised
-    as it is, and the same Job is asked for again.
-    """
-    try:
-        await context.writer.create(key, JOBS, job)
-    except (Forbidden, Invalid) as error:
-        name = job["metadata"]["name"]
-        if context.writer.guard.may_come_late(JOBS, Key(key.namespace, name)):
-            raise
-        raise JobRefused(name, str(error)) from error
+    with refusable(JOBS, action.job, key, context):
+        await network_policies.ensure(key, project, context)
+        await context.writer.create(key, JOBS, pod.also_for(wanted, also_for or {}))
 
 
 async def carry_out(
@@ -126,14 +138,17 @@ async def carry_out(
 ) -> D:
     """Decides and executes what was decided.
 
-    A Job that the API server refuses becomes part of the snapshot, and it is decided anew.
+    What the API server refuses becomes part of the snapshot, and it is decided anew.
     """
     while True:
         decision = decide(snapshot, now)
         try:
             for action in decision.actions:
                 await execute(snapshot, action)
-        except JobRefused as refused:
-            snapshot = snapshot.with_job(refusal(refused.job, str(refused), now))
+        except Refused as refused:
+            if refused.resource == JOBS:
+                snapshot = snapshot.with_job(refusal(refused.name, str(refused), now))
+            else:
+                snapshot = snapshot.with_refusal(str(refused))
         else:
             return decision

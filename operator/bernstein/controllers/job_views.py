@@ -115,7 +115,7 @@ class JobViews:
         jobs = self._jobs.by_index(OWNER, owner.uid)
         views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner)
         missing = expected is not None and expected not in views
-        if missing or any(_ended_without_pod(view) for view in views.values()):
+        if missing or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner)
         views = {name: self._timed(view, now) for name, view in views.items()}
         for job in jobs:
@@ -130,7 +130,7 @@ class JobViews:
         living = await self._list(PODS, owner)
         views = self._views(jobs, (*living, *self._pods.by_index(OWNER, owner.uid)), owner)
         for name, view in views.items():
-            if _ended_without_pod(view):
+            if runs.may_have_pod(view):
                 self._without_pod.add(view.uid)
                 views[name] = replace(view, no_pod=True)
         return views
@@ -232,11 +232,6 @@ def _made_by(pod: Object, job: Object) -> bool:
 def _removed(view: JobView, living: Collection[str]) -> JobView:
     """The view with whether its pod is none of the `living`, which are uids."""
     return replace(view, removed=view.pod is not None and view.pod["metadata"]["uid"] not in living)
-
-
-def _ended_without_pod(view: JobView) -> bool:
-    ended = view.complete or view.failed is not None
-    return ended and view.pod is None and not view.deleting and not view.no_pod
 
 
 def _is_stuck(view: JobView, now: datetime) -> bool:

@@ -77,13 +77,22 @@ def is_overdue(job: JobView, now: datetime) -> bool:
     return now > job.bound_since + timedelta(seconds=limit + grace + LOST_SECONDS)
 
 
+def may_have_pod(job: JobView) -> bool:
+    """Whether only the API server can tell that an ended Job has no pod.
+
+    Jobs and pods come from two streams: no pod in the cache is not yet no pod.
+    """
+    return job.pod is None and _has_ended(job) and not job.deleting and not job.no_pod
+
+
+def _has_ended(job: JobView) -> bool:
+    return job.complete or job.failed is not None
+
+
 def _without_pod(job: JobView) -> State:
-    if job.deleting:
-        return State.ABANDONED  # until the Job is gone: its pods go before it
-    if not job.complete and job.failed is None:
-        return State.SEEN
-    # Jobs and pods come from two streams: no pod in the cache is not yet no pod.
-    return State.GONE if job.no_pod else State.ABANDONED
+    if job.deleting or may_have_pod(job):
+        return State.ABANDONED  # while a Job is being deleted, its pods go before it
+    return State.GONE if _has_ended(job) else State.SEEN
 
 
 def _told_to_end(job: JobView, pod: pods.Object, now: datetime) -> State:

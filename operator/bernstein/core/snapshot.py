@@ -89,6 +89,8 @@ class TaskSnapshot:
     at_work: Sequence[AtWork] = ()
     """The Tasks of its Plan that are at work; known where a start is decided."""
     upstreams: Upstreams = field(default_factory=Upstreams)
+    refused: str | None = None
+    """Why the API server will not have its session."""
 
     @property
     def status(self) -> TaskStatus:
@@ -103,6 +105,9 @@ class TaskSnapshot:
 
     def with_job(self, job: JobView) -> TaskSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> TaskSnapshot:
+        return replace(self, refused=message)
 
     @property
     def plan_missing(self) -> bool:
@@ -156,6 +161,8 @@ class PlanSnapshot:
     """Of its Tasks, deleted ones included."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
+    refused: str | None = None
+    """Why the API server will not have one of its Tasks."""
 
     @property
     def owned(self) -> Mapping[str, Task]:
@@ -175,3 +182,6 @@ class PlanSnapshot:
 
     def with_job(self, job: JobView) -> PlanSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> PlanSnapshot:
+        return replace(self, refused=message)

@@ -146,6 +146,19 @@ def api_error(status: int, body: object, *, retry_after: str | None = None) -> A
     return error
 
 
+_PASSING = (401, 404, 408, 409, 410, 429)
+"""Of requests, the server's state or its load: the same object may be taken in a moment."""
+
+
+def is_refusal(error: ApiError) -> bool:
+    """Whether the server will not have an object as it is: a quota, a policy or a webhook says so.
+
+    A webhook chooses the status of its answer; one that chooses none is told of as 400.
+    """
+    final = 400 <= error.status < 500 and error.status not in _PASSING
+    return final and not isinstance(error, KindNotDiscovered)
+
+
 class LostLeadership(KubeError):
     """This process does not lead, or no longer; nothing was sent."""
 

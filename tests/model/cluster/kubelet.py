@@ -207,7 +207,9 @@ class Kubelets:
         for pod in self.on(node):
             self.evict(pod)
 
-    def fail(self, name: str, how: str) -> None:
+    def fail(self, name: str, how: str, *, noticed: bool = True) -> None:
+        """`noticed`: by the controller of nodes. Where most nodes of a cluster are not heard of, it
+        takes itself for cut off, and deletes no pod."""
         node = self.nodes[name]
         if node.state != "up":
             return
@@ -218,6 +220,8 @@ class Kubelets:
                 if how in ("dead", "removed"):
                     run.live = False
                     self._lives[run.uid].cancel()
+        if not noticed:
+            return
         after, act = UNREACHABLE_SECONDS, self._give_up
         if how == "removed":
             after, act = COLLECTED_SECONDS, self._collect

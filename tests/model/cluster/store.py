@@ -86,8 +86,9 @@ class Store:
         self.floor: dict[Resource, int] = defaultdict(int)
         """Revisions up to this one are too old to watch from."""
         self.hooks: list[Hook] = []
-        self.forbidden: list[str] = []
-        """Parts of names of Jobs that a policy of the cluster refuses."""
+        self.forbidden: list[tuple[str, str, int]] = []
+        """What a quota or a webhook of the cluster refuses: kind, part of the name, and the status
+        of its answer."""
         self.revision = 1
         self._uids = 0
         self._news: dict[Resource, asyncio.Event] = {kind: asyncio.Event() for kind in KEPT}
@@ -156,8 +157,9 @@ class Store:
         key = key_of(made)
         if key in self.objects[resource]:
             raise refused(409, "AlreadyExists", f"{resource.plural} {key.name} already exists")
-        if resource == JOBS and any(part in key.name for part in self.forbidden):
-            raise refused(403, "Forbidden", "denied by a policy of the cluster")
+        for kind, part, status in self.forbidden:
+            if kind == resource.plural and part in key.name:
+                raise refused(status, "", "denied by a policy of the cluster")
         self._uids += 1
         start = hashlib.blake2b(str(self._uids).encode(), digest_size=4).hexdigest()
         meta["uid"] = f"{start}-{self._uids:04x}"
@@ -232,6 +234,8 @@ class Store:
             raise refused(409, "Conflict", "the uid does not match")
         if version and live["metadata"]["resourceVersion"] != version:
             raise refused(409, "Conflict", "the resourceVersion does not match")
+        if propagation == "Orphan":
+            self.admit_orphans()
         new = copy(live)
         meta = new["metadata"]
         holds: list[str] = meta.get("finalizers", [])
@@ -249,6 +253,10 @@ class Store:
         elif grace < meta.get("deletionGracePeriodSeconds", 0):
             meta["deletionGracePeriodSeconds"] = grace
         self._replace(resource, live, new)
+
+    def admit_orphans(self) -> None:
+        """The chart's admission policy `orphans`: what belongs to an object goes with it."""
+        raise refused(403, "Forbidden", "what belongs to it is deleted with it")
 
     def _live(self, resource: Resource, key: Key) -> Object:
         found = self.find(resource, key)

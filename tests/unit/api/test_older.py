@@ -203,3 +203,19 @@ def test_what_is_written_today_counts_whatever_is_left_of_the_old() -> None:
     found = TaskStatus.model_validate({"state": "Open", "hold": HOLD, "waiting": today}).dump()
 
     assert found["waiting"] == today
+
+
+@pytest.mark.parametrize("status", [TaskStatus, PlanStatus])
+def test_a_merge_that_an_older_release_was_unsure_of_is_looked_up_first(
+    status: type[TaskStatus | PlanStatus],
+) -> None:
+    landing: Status = {"state": "Pending", "step": "Landing", "onto": "refs/heads/main"}
+    unsure = landing | {"reason": "Disrupted", "message": "the land pod did not finish"}
+
+    def doubted(delivery: Status) -> bool | None:
+        read = status.model_validate({"delivery": delivery}).delivery
+        return read.may_have_landed if read is not None else None
+
+    assert doubted(unsure) is True
+    assert doubted(landing) is None
+    assert doubted(unsure | {"step": None}) is None

@@ -1,4 +1,4 @@
-"""What today's code decides otherwise about rounds of checks, on purpose."""
+"""What today's code decides otherwise about rounds of checks and landings, on purpose."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ def _says_how_it_was_judged(pair: Pair) -> bool:
     )
 
 
+def _may_have_landed(pair: Pair) -> bool:
+    """An older release said the same by a reason at this step."""
+    delivery = pair.today["delivery"]
+    return delivery.get("step") == "Landing" and "reason" in delivery
+
+
 def _says_in_one_word(pair: Pair) -> bool:
     """Why it ends or ended; of a run that reports success, that it is not judged yet."""
     outcome = pair.today.get("outcome", {}).get("reason")
@@ -42,14 +48,6 @@ def _says_in_one_word(pair: Pair) -> bool:
     return (pair.today["reason"], said["status"]) == (told[0], told[1]) and said["reason"] == told[
         0
     ]
-
-
-def _names_the_image(pair: Pair) -> bool:
-    was, now = (
-        status.get("waiting", {}).get("message", "") for status in (pair.recorded, pair.today)
-    )
-    cause, _, why = was.partition(" cannot be made: ")
-    return bool(why) and now.startswith(f"{cause} cannot be made of image '") and now.endswith(why)
 
 
 def _asks_the_base(pair: Pair) -> bool:
@@ -102,6 +100,15 @@ def _is_done_once_more(pair: Pair) -> bool:
 ROUNDS = (
     *(
         Change(
+            f"that the work of a {kind} may have landed has a field of its own",
+            kind,
+            ("delivery.mayHaveLanded",),
+            _may_have_landed,
+        )
+        for kind in ("Task", "Plan")
+    ),
+    *(
+        Change(
             f"a {kind} that has failed says how it goes on, and how to have its work",
             kind,
             ("conditions.Stalled.message", "waiting.message"),
@@ -114,12 +121,6 @@ ROUNDS = (
         "Task",
         (*EVERYTHING, "resolved"),
         _is_done_once_more,
-    ),
-    Change(
-        "what is said of an image that cannot be used names it",
-        "Plan",
-        ("conditions.Stalled.message", "waiting.message"),
-        _names_the_image,
     ),
     Change(
         "a session says in one word why it ends, and none that is not verified says Succeeded",

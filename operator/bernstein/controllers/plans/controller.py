@@ -86,7 +86,8 @@ class PlanController(KindController):
             if live is not None:
                 check_content(TASKS, live, task)
         for task in objects:
-            await self._writer.create(key, TASKS, task)
+            with job_actions.refusable(TASKS, task["metadata"]["name"], key, self._context):
+                await self._writer.create(key, TASKS, task)
 
     def _tell(self, key: Key, obj: Object, snapshot: PlanSnapshot, new: PlanStatus) -> None:
         old, uid = snapshot.plan.status, snapshot.plan.metadata.uid

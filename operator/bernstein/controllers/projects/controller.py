@@ -15,7 +15,7 @@ from bernstein.core import projects
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.scheduling import occupancy
-from bernstein.kube.errors import Forbidden, Invalid, NameConflict, SpecMutated
+from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
@@ -49,6 +49,8 @@ class ProjectController(KindController):
             await network_policies.remove_others(key, project, self._context)
         except NameConflict as conflict:
             return Diagnosis(Reason.NAME_CONFLICT, name_conflicts.describe(conflict))
-        except (Forbidden, Invalid, SpecMutated) as refusal:
+        except (ApiError, SpecMutated) as refusal:
+            if isinstance(refusal, ApiError) and not is_refusal(refusal):
+                raise
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
         return None

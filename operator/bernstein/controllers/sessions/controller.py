@@ -38,7 +38,7 @@ from bernstein.core.sessions.reading import REPORTED, judgement
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import CONFIG_MAPS, PODS, Key, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
 from bernstein.observe import logging
 from bernstein.resources import SESSIONS
 
@@ -75,7 +75,7 @@ class SessionController(KindController):
         except NameConflict as conflict:
             text = name_conflicts.describe(conflict)
             decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
-        except job_actions.JobRefused as refusal:
+        except job_actions.Refused as refusal:
             decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
         await self._record(key, obj, session, decision)
         return Result(decision.requeue_after)
@@ -120,7 +120,8 @@ class SessionController(KindController):
                 meta = session.metadata
                 owner = owner_reference(SESSIONS.kind, meta.name, meta.uid)
                 fence = fence_job(name, key.namespace, owner, self._context.settings)
-                await job_actions.create(key, fence, self._context)
+                with job_actions.refusable(JOBS, name, key, self._context):
+                    await self._writer.create(key, JOBS, fence)
             case DeleteJob(job):
                 await self._writer.delete_job(key, job)
             case ReleasePods():
@@ -139,12 +140,12 @@ class SessionController(KindController):
         goes_on = session.spec.resume_ref is not None
         text = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
-        await self._writer.create(
-            key, CONFIG_MAPS, prompt_config_map(session, text, self._context.settings)
-        )
-        await network_policies.ensure(key, snapshot.project, self._context)
+        config_map = prompt_config_map(session, text, self._context.settings)
         job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
-        await job_actions.create(key, job, self._context)
+        with job_actions.refusable(JOBS, key.name, key, self._context):
+            await self._writer.create(key, CONFIG_MAPS, config_map)
+            await network_policies.ensure(key, snapshot.project, self._context)
+            await self._writer.create(key, JOBS, job)
 
     async def _record(
         self,

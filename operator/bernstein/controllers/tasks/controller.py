@@ -56,7 +56,9 @@ class TaskController(KindController):
     async def _execute(self, key: Key, snapshot: TaskSnapshot, action: TaskAction) -> None:
         match action:
             case CreateSession(session):
-                await self._writer.create(key, SESSIONS, session)
+                name = session["metadata"]["name"]
+                with job_actions.refusable(SESSIONS, name, key, self._context):
+                    await self._writer.create(key, SESSIONS, session)
             case DeleteTask():
                 # As it was decided about: a person may have had it run again meanwhile.
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)

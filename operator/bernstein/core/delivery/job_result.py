@@ -1,7 +1,12 @@
-"""Jobs that move refs: how they ended, and whether they may have moved one."""
+"""Jobs that move refs: how they ended, and whether they may have moved one.
+
+One that does not get on is given up. It is judged once its run is over: until then it may still
+move a ref, and no other one is made.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -9,48 +14,69 @@ from typing import TypeVar
 from bernstein.api.encoding import load
 from bernstein.api.pod import LAND
 from bernstein.api.reasons import Reason
+from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, pods, runs
+from bernstein.core.actions import DeleteJobs, give_up
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import JobView
+from bernstein.core.jobs import JobView, gone
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
+from bernstein.core.sanitise import text as sanitise
+from bernstein.core.waiting import MESSAGE
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Stuck:
-    """It does not get on: its pod is to be ended, and judged once it has ended."""
+class Unfinished:
+    """Its run is not over: it is waited for."""
 
-    problem: Diagnosis
+    abandoned: Abandoned | None
+    """Why it is given up, to be remembered; None: it is not."""
+    actions: tuple[DeleteJobs, ...] = ()
+
+
+def job_of(
+    jobs: Mapping[str, JobView], name: str, abandoned: Abandoned | None, now: datetime
+) -> JobView | None:
+    """None: it is to be made. One that was given up is never made anew."""
+    job = jobs.get(name)
+    return gone(name, now) if job is None and abandoned is not None else job
 
 
 def result_of(
-    kind: type[T], job: JobView, program: str, now: datetime
-) -> T | Diagnosis | Stuck | None:
-    """The program's result, or why it left none; None while it is to be waited for."""
+    kind: type[T], job: JobView, program: str, abandoned: Abandoned | None, now: datetime
+) -> T | Diagnosis | Unfinished:
+    """The program's result, or why it left none. `abandoned`: why it was given up, if it was."""
+    if not runs.is_over(job, now):
+        why = abandoned or _to_abandon(job, now)
+        return Unfinished(why, give_up((job,)) if why is not None else ())
     end = _end_of(job, program, now)
-    if not isinstance(end, str):
-        return end
-    try:
-        return load(kind, end)
-    except ValueError as error:
-        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{program} left no result: {error}")
+    if isinstance(end, str):
+        try:
+            return load(kind, end)
+        except ValueError as error:
+            text = f"{program} left no result: {error}"
+            end = Diagnosis(Reason.INFRASTRUCTURE_ERROR, text)
+    return end if abandoned is None else Diagnosis(abandoned.reason, abandoned.message)
 
 
-def _end_of(job: JobView, container: str, now: datetime) -> str | Diagnosis | Stuck | None:
+def _to_abandon(job: JobView, now: datetime) -> Abandoned | None:
+    problem = None
+    if runs.state(job, now) is not runs.State.ABANDONED:
+        problem = diagnosis.to_abandon(job, now)
+    if problem is None:
+        return None
+    return Abandoned(reason=problem.reason, message=sanitise(problem.message, MESSAGE))
+
+
+def _end_of(job: JobView, container: str, now: datetime) -> str | Diagnosis:
     """The container's termination message, or why there is none."""
-    match runs.state(job, now):
-        case runs.State.ENDED:
-            assert job.pod is not None
-            return _message(job.pod, container)
-        case runs.State.GONE | runs.State.LOST:
-            return diagnosis.without_end(job, now)
-        case runs.State.SEEN | runs.State.RUNNING:
-            problem = diagnosis.to_abandon(job, now)
-            return Stuck(problem) if problem is not None else None
-        case _:
-            return None
+    problem = diagnosis.without_end(job, now)
+    if problem is not None:
+        return problem
+    assert job.pod is not None
+    return _message(job.pod, container)
 
 
 def _message(pod: Object, container: str) -> str | Diagnosis:

@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TypeVar
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.waiting import Abandoned, WaitReason
+from bernstein.api.waiting import WaitReason
 from bernstein.core import runs
-from bernstein.core.actions import RunFence, RunLand, RunPrepare, give_up
+from bernstein.core.actions import RunFence, RunLand, RunPrepare
 from bernstein.core.conditions import note
-from bernstein.core.delivery.job_result import Stuck, may_have_landed, result_of
+from bernstein.core.delivery.job_result import Unfinished, job_of, may_have_landed, result_of
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -41,13 +40,11 @@ from bernstein.core.delivery.way import (
     S,
 )
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.waiting import MESSAGE, goes_on, seconds_left, waits_for_a_node
-
-T = TypeVar("T")
 
 
 def step_of(status: Delivering) -> str | None:
@@ -169,6 +166,7 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
         "round": landing.number,
         "reason": None,
         "message": None,
+        "may_have_landed": None,
         "abandoned": None,
     }
     new = old.model_copy(update=update)
@@ -181,7 +179,7 @@ def _prepare(
     status, delivery = _begin(status, landing, "Preparing")
     source = landing.source
     name = landing.job(PREPARE, delivery.round)
-    job = _job(landing, name, delivery, now)
+    job = job_of(landing.jobs, name, delivery.abandoned, now)
     if job is None:
         prepare = RunPrepare(
             job=name,
@@ -193,8 +191,8 @@ def _prepare(
             merge=source.merge,
         )
         return OnItsWay(status, (prepare,))
-    result = _result_of(PrepareResult, job, PREPARE, delivery, now)
-    if result is None or isinstance(result, Stuck):
+    result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, now)
+    if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         return OnItsWay(_failed(status, delivery, landing, result, now))
@@ -216,8 +214,8 @@ def _land(
     begun, before = has_started(status), status
     status, delivery = _begin(status, landing, "Landing")
     name = landing.job(LAND, delivery.round)
-    job = _job(landing, name, delivery, now) if begun else None
-    in_doubt = begun and delivery.reason is not None
+    job = job_of(landing.jobs, name, delivery.abandoned, now) if begun else None
+    in_doubt = delivery.may_have_landed is True
     forbidden = forbids(before) if job is None and not in_doubt else None
     if forbidden is not None:
         # The Job may have been asked for already: then its name must not be free.
@@ -227,8 +225,8 @@ def _land(
         return OnItsWay(status, (asked,) if begun else ())
     if runs.is_fence(job):
         return OnItsWay(forbids(before) or without_turn(status))
-    result = _result_of(LandResult, job, LAND, delivery, now)
-    if result is None or isinstance(result, Stuck):
+    result = result_of(LandResult, job, LAND, delivery.abandoned, now)
+    if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
         unsure = in_doubt or may_have_landed(job, result, now)
@@ -258,7 +256,8 @@ def _not_landed(
 
 def _elsewhere(status: S, delivery: Delivery, landing: Landing, tip: str, now: datetime) -> S:
     """Nothing has landed: it is begun anew or, where the tip moved, a candidate is made."""
-    moved = delivery.model_copy(update={"tip": tip, "step": None})
+    update = {"tip": tip, "step": None, "may_have_landed": None}
+    moved = delivery.model_copy(update=update)
     surprise = _surprise(landing, tip) if tip != landing.commit.base else None
     if surprise is not None:
         return _failed(status, moved, landing, surprise, now)
@@ -273,35 +272,13 @@ def _surprise(landing: Landing, tip: str) -> Diagnosis | None:
     return Diagnosis(Reason.INTEGRATION_MOVED, text)
 
 
-def _job(landing: Landing, name: str, delivery: Delivery, now: datetime) -> JobView | None:
-    """None: it is to be made. One that was abandoned is never made anew."""
-    job = landing.jobs.get(name)
-    return gone(name, now) if job is None and delivery.abandoned is not None else job
-
-
-def _result_of(
-    kind: type[T], job: JobView, program: str, delivery: Delivery, now: datetime
-) -> T | Diagnosis | Stuck | None:
-    """As result_of; of a Job that was abandoned, its own result or why it was abandoned."""
-    result, abandoned = result_of(kind, job, program, now), delivery.abandoned
-    if abandoned is None or not isinstance(result, Diagnosis | Stuck):
-        return result
-    if isinstance(result, Stuck):
-        return None
-    return Diagnosis(abandoned.reason, abandoned.message)
-
-
 def _still_at_work(
-    status: S, delivery: Delivery, job: JobView, stuck: Stuck | None, now: datetime
+    status: S, delivery: Delivery, job: JobView, run: Unfinished, now: datetime
 ) -> OnItsWay[S]:
-    """The Job is waited for, or given up: until its pod has ended, it may still push."""
-    if stuck is not None:
-        text = sanitise(stuck.problem.message, MESSAGE)
-        abandoned = Abandoned(reason=stuck.problem.reason, message=text)
-        delivery = delivery.model_copy(update={"abandoned": abandoned})
+    if run.abandoned != delivery.abandoned:
+        delivery = delivery.model_copy(update={"abandoned": run.abandoned})
         status = status.model_copy(update={"delivery": delivery})
-    actions = give_up((job,)) if delivery.abandoned is not None else ()
-    return OnItsWay(waits_for_a_node(status, (job,), now), actions, LOOK_AGAIN_SECONDS)
+    return OnItsWay(waits_for_a_node(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
@@ -320,6 +297,7 @@ def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -
     update = {
         "state": "Merged",
         "step": None,
+        "may_have_landed": None,
         "sha": commit.sha,
         "tree": commit.tree,
         "tip": tip,
@@ -365,6 +343,7 @@ def _failed(
         "round": landing.number if unsure else delivery.round,
         "reason": problem.reason,
         "message": sanitise(problem.message, MESSAGE),
+        "may_have_landed": True if unsure else None,
         "abandoned": None,
         "failures": times,
     }

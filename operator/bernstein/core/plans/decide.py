@@ -21,12 +21,11 @@ from bernstein.core.actions import (
     PlanDecision,
     RunBegin,
     RunFence,
-    give_up,
 )
 from bernstein.core.conditions import note
 from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
-from bernstein.core.delivery.job_result import Stuck, result_of
+from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, refuse_cancel
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
@@ -144,6 +143,12 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     actions: list[PlanAction] = []
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
+        seconds = seconds_left(status.waiting, snapshot.project, now)
+        if seconds is not None:
+            return PlanDecision(status, (), seconds)
+        if snapshot.refused is not None:
+            return PlanDecision(_refused(snapshot.project, status, snapshot.refused, now))
+        status = goes_on(status)
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
         actions.append(CreateTasks(upstream_first(missing)))
@@ -168,6 +173,12 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
             status = goes_on(status)  # what it said was what its Tasks waited for
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
+
+
+def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
+    """Those of its Tasks that were made wait: it has not begun."""
+    problem = Diagnosis(Reason.POD_REJECTED, why)
+    return tried_again(_phase(status, "Pending"), problem, project, now)
 
 
 def _resumed(status: PlanStatus, project: Project) -> PlanStatus:
@@ -213,20 +224,21 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     target = names.branch_ref(project.spec.repository.branch)
     foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
     status = _phase(trying(status, project).model_copy(update={"jobs": number}), "Starting")
-    job = snapshot.jobs.get(name)
+    job = job_of(snapshot.jobs, name, status.abandoned, now)
     if job is None:
         again = number > 0 and not foreign
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
-    result = result_of(BeginResult, job, BEGIN, now)
-    if result is None:
-        return PlanDecision(waits_for_a_node(status, (job,), now), (), LOOK_AGAIN_SECONDS)
-    if isinstance(result, Diagnosis | Stuck):
-        # What a begin Job does later is what the next one does, too.
-        problem = result.problem if isinstance(result, Stuck) else result
-        tried = tried_again(status, problem, project, now)
+    result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
+    if isinstance(result, Unfinished):
+        status = status.model_copy(update={"abandoned": result.abandoned})
+        status = waits_for_a_node(status, (job,), now)
+        return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
+    status = status.model_copy(update={"abandoned": None})
+    if isinstance(result, Diagnosis):
+        tried = tried_again(status, result, project, now)
         if tried.waiting is status.waiting:
             tried = goes_on(tried).model_copy(update={"jobs": number + 1})
-        return PlanDecision(tried, give_up((job,)))
+        return PlanDecision(tried)
     if result.integration != integration:
         integration = names.old_integration_ref(plan.metadata.uid)
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)

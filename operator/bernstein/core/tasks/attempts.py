@@ -178,8 +178,7 @@ def not_counted(
     """A failure that costs no attempt: tried again at once or after a while, as the table says."""
     retry = policy(reason).retry
     if retry in (Retry.PROBE, Retry.SOON):
-        wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
-        status = held(status, reason, message, snapshot.project, now, wait)
+        status = _probed(status, snapshot, reason, message, now)
         if _agent_worked(session, reason):
             # It cost a whole run, so it counts to the cap.
             return infrastructure(snapshot, status, reason, message, now)
@@ -190,6 +189,19 @@ def not_counted(
         wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
         status = held(status, reason, message, snapshot.project, now, wait, needs_person=False)
     return infrastructure(snapshot, status, reason, message, now)
+
+
+def refused(status: TaskStatus, snapshot: TaskSnapshot, message: str, now: datetime) -> TaskStatus:
+    """The API server does not take its session: nothing has begun, and it is asked for again."""
+    status = _probed(status, snapshot, Reason.POD_REJECTED, message, now)
+    return _without_repetition(move(status, TaskState.OPEN, Reason.POD_REJECTED, now))
+
+
+def _probed(
+    status: TaskStatus, snapshot: TaskSnapshot, reason: str, message: str, now: datetime
+) -> TaskStatus:
+    wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
+    return held(status, reason, message, snapshot.project, now, wait)
 
 
 def _without_repetition(status: TaskStatus) -> TaskStatus:

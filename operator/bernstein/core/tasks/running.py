@@ -17,7 +17,14 @@ from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks.attempts import blamed, count_failure, infrastructure, not_counted, settle
+from bernstein.core.tasks.attempts import (
+    blamed,
+    count_failure,
+    infrastructure,
+    not_counted,
+    refused,
+    settle,
+)
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, waits
@@ -43,6 +50,8 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
         return TaskDecision(
             infrastructure(snapshot, status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
+    if snapshot.refused is not None:
+        return TaskDecision(refused(status, snapshot, snapshot.refused, now))
     wait = chain.first(chain.LAUNCH, snapshot, now)
     if wait is None:
         return TaskDecision(status, (CreateSession(session_object(snapshot, status)),))

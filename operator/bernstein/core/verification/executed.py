@@ -89,9 +89,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     ended = pods.terminated(pod, CHECK) or {}
     excerpt = _printed(ended)
     took, code = _seconds(ended), ended.get("exitCode")
-    if hurried and took is not None and took >= check.timeout:
-        return _timed_out(check, excerpt)
-    from_outside = cut_off(check, pod, ended)
+    from_outside = cut_off(check, pod, ended, hurried=hurried)
     if from_outside is not None:
         return from_outside
     problem = diagnosis.failure_of(pod, CHECKOUT)
@@ -116,16 +114,26 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     return result_of(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")
 
 
-def cut_off(check: CheckSpec, pod: Object, ended: Object) -> CheckResult | None:
-    """The verdict where something from outside ended the pod."""
+def cut_off(
+    check: CheckSpec, pod: Object, ended: Object, *, hurried: bool = False
+) -> CheckResult | None:
+    """The verdict where something from outside ended the pod.
+
+    A disruption is asked for first: our own deletion of a slow check is none.
+    """
+    disrupted = result_of(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
+    if pods.is_disrupted(pod):
+        return disrupted
+    took = _seconds(ended)
+    if hurried and took is not None and took >= check.timeout:
+        return _timed_out(check, _printed(ended))
     if pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, CHECK):
-        took = _seconds(ended)
         if took is not None and took < check.timeout - SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
             return result_of(check, "Errored", VerdictReason.STARTED_LATE, text)
         return _timed_out(check, _printed(ended))
-    if pods.is_disrupted(pod) or pods.is_deleting(pod):
-        return result_of(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
+    if pods.is_deleting(pod):
+        return disrupted
     if pods.reason(pod) == "Evicted":
         return result_of(
             check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))

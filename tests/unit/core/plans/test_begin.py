@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.core.actions import RunBegin
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin
+from bernstein.core.plans.decide import decide
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
 from tests.unit.core import objects
-from tests.unit.core.objects import failed, job, over, pod, running, stalled_for
+from tests.unit.core.objects import (
+    NOW,
+    failed,
+    job,
+    over,
+    plan_snapshot,
+    pod,
+    running,
+    stalled_for,
+    waiting,
+)
 from tests.unit.core.plans.decisions import again, look, task
 
 
@@ -27,6 +38,47 @@ def test_a_begin_believes_an_older_ref_only_where_a_job_before_may_have_made_it(
 
     begins = [i for step in (first, probe) for i in step.actions if isinstance(i, RunBegin)]
     assert [begin.again for begin in begins] == [False, believed]
+
+
+MISSING = waiting("begin", "ImagePullBackOff", "not found")
+
+
+def test_a_begin_that_cannot_start_is_ended_before_it_is_judged_and_tried_again() -> None:
+    stuck = job("web-begin-0", pod(MISSING, phase="Pending"))
+    ending = job("web-begin-0", pod(MISSING, phase="Pending", deleting=300))
+    new = objects.plan(begun=False)
+    given_up = look(again(new, look(new)), task(), jobs=(stuck,))
+
+    assert given_up.actions == (DeleteJobs((stuck,)),)
+    assert stalled_for(given_up.status.conditions) is None
+
+    waits = look(again(new, given_up), task(), jobs=(ending,), now=PROBE_SECONDS)
+    assert stalled_for(waits.status.conditions) is None
+    assert not any(isinstance(action, RunBegin) for action in waits.actions)
+
+    judged = look(again(new, waits), task(), now=PROBE_SECONDS)
+    assert stalled_for(judged.status.conditions) == "ImagePullFailed"
+    assert judged.status.abandoned is None
+
+    (begin,) = look(again(new, judged), task(), now=2 * PROBE_SECONDS).actions
+    assert isinstance(begin, RunBegin)
+    assert begin.job == "web-begin-1"
+
+
+def test_a_plan_whose_task_is_refused_is_held_and_begins_once_all_are_made() -> None:
+    new = objects.plan(begun=False)
+    refused = plan_snapshot(new).with_refusal("denied the request")
+
+    held = decide(refused, NOW)
+
+    assert (held.actions, held.status.expanded) == ((), False)
+    assert stalled_for(held.status.conditions) == "PodRejected"
+    early = look(again(new, held), now=SOON_SECONDS - 1)
+    assert (early.actions, early.requeue_after) == ((), 1)
+    make, begin = look(again(new, held), now=SOON_SECONDS).actions
+    assert isinstance(make, CreateTasks)
+    assert isinstance(begin, RunBegin)
+    assert (begin.job, begin.again) == ("web-begin-0", False)
 
 
 def test_a_begin_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:

@@ -13,6 +13,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.waiting import Tried
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.reasons import SOON_SECONDS
 from bernstein.core.waiting import wait
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -42,6 +43,18 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
 
 
 OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
+def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:
+    claimed = objects.task(status=with_session(TaskState.CLAIMED))
+
+    found = decide(snapshot(claimed).with_refusal("exceeded quota: count/agentsessions"))
+
+    assert (found.status.state, found.actions) == (TaskState.OPEN, ())
+    assert stalled_for(found.status.conditions) == "PodRejected"
+    assert found.status.waiting is not None
+    assert found.status.waiting.until == at(SOON_SECONDS)
+    assert (found.status.attempt, found.status.infrastructure_failures) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from bernstein.core.verification import summary
 from bernstein.core.verification.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, checked, done, job, pod, project, running, snapshot
-from tests.unit.core.verification.test_verdicts import CHANGED
+from tests.unit.core.verification.test_required import CHANGED
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
 OWN = {"name": "own", "command": "true"}
