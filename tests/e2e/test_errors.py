@@ -148,7 +148,7 @@ def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> Non
     assert len(_pods_of_check(here, "own")) == 1
     here.project["spec"]["gates"] = image
     here.apply(here.project)
-    task = stalled_by("'own' could not run: ImagePullFailed")
+    task = stalled_by("ImagePullFailed: image 'bernstein-absent:no'")
     assert "bernstein-absent:no" in condition(task, "Stalled")["message"]
     assert task["status"]["gateErrors"] == 1, "of the second nothing has run"
     assert (state(task), task["status"]["attempt"]) == ("Done", 1)

@@ -53,12 +53,12 @@ class TaskRequest(Request):
     # Longer than a Plan's, with which a Plan hands its own on.
     id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=63)]
     """Names the request in its object; chosen by who asks, and used once."""
-    verb: Annotated[str, Field(max_length=32, json_schema_extra={"enum": [RETRY]})]
+    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY]})]
     """Retry: another round of attempts for a Task that has failed or is in conflict."""
 
 
 class PlanRequest(Request):
-    verb: Annotated[str, Field(max_length=32, json_schema_extra={"enum": [RETRY]})]
+    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY]})]
     """Retry: another round of attempts for all its Tasks that have failed or are in conflict."""
 
 

@@ -26,7 +26,7 @@ from bernstein.api.meta import (
 from bernstein.api.older import OLDER, QueueReason, Waits
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
-from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files
+from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel
@@ -35,12 +35,11 @@ MOST_EDGES = 50
 """Tasks that one may depend on. An older release has made Tasks that name up to 2,000: they are
 read, and go on."""
 _FEW_EXPRESSIONS = rule(
-    "!has(self.completionSignals) || self.completionSignals"
-    ".filter(s, has(s.regex) && s.regex && has(s.contains)).map(s, size(s.contains)).sum() <= "
+    "self.filter(s, has(s.regex) && s.regex && has(s.contains)).map(s, size(s.contains)).sum() <= "
     f"{MOST_PATTERN_CHARACTERS}",
     f"the regular expressions of a Task have at most {MOST_PATTERN_CHARACTERS} characters together",
-    fieldPath=".completionSignals",
 )
+"""Of the list, not of the whole: one that an older release has taken can still be cancelled."""
 
 
 class TaskSpec(Assignment):
@@ -50,7 +49,7 @@ class TaskSpec(Assignment):
             "cancel",
             "requests",
             remedy="make a Task of another name instead",
-            rules=(one_way("cancel"), _FEW_EXPRESSIONS),
+            rules=(one_way("cancel"),),
         ),
     }
 
@@ -63,6 +62,11 @@ class TaskSpec(Assignment):
     stage: Line | None = None
     """Stage of its Plan."""
     stage_description: Text | None = Field(default=None, description="What the stage is for.")
+    completion_signals: Signals = Field(
+        default=(),
+        description="What must hold of the tree that the agent leaves.",
+        json_schema_extra=cel(_FEW_EXPRESSIONS),
+    )
     depends_on: tuple[ObjectName, ...] = Field(
         default=(),
         description="Tasks of this namespace that must be Closed first.",

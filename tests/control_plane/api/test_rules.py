@@ -93,8 +93,7 @@ EXPRESSION = {"type": "file_contains", "path": "a", "contains": "é" * 1024, "re
 TEXT = {"type": "file_contains", "path": "a", "contains": "é" * 1024}
 EXPRESSIONS = {
     "the regular expressions of a Task have at most 8192 characters together": Pair(
-        {"title": "t", "completionSignals": [EXPRESSION] * 8 + [TEXT] * 12},
-        ({"title": "t", "completionSignals": [*[EXPRESSION] * 8, EXPRESSION | {"contains": "e"}]},),
+        [EXPRESSION] * 8 + [TEXT] * 12, ([*[EXPRESSION] * 8, EXPRESSION | {"contains": "e"}],)
     )
 }
 SPECS = {
