@@ -72,9 +72,6 @@ class ModelClient(Client):
     def namespace(self) -> str:
         return NAMESPACE
 
-    def with_token(self, token: str) -> Client:
-        return self
-
     def with_timeout(self, seconds: float) -> Client:
         other = copies.copy(self)
         other._timeout = seconds

@@ -34,7 +34,7 @@ class QueueReason(Model):
     message: Annotated[str, Field(max_length=1024, description=OLDER)] = ""
 
 
-class Waits(Model):
+class WithWaiting(Model):
     """The part of a status that says why it waits."""
 
     waiting: Waiting | None = None

@@ -27,7 +27,7 @@ from bernstein.api.meta import (
     one_way,
 )
 from bernstein.api.money import Dollars
-from bernstein.api.older import Waits
+from bernstein.api.older import WithWaiting
 from bernstein.api.requests import Answers, PlanRequests, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
@@ -207,7 +207,7 @@ class Integration(Model):
         return self.sha or self.target_sha
 
 
-class PlanStatus(Waits):
+class PlanStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()

@@ -23,7 +23,7 @@ from bernstein.api.meta import (
     one_way,
     rule,
 )
-from bernstein.api.older import OLDER, QueueReason, Waits
+from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
@@ -31,6 +31,11 @@ from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Cancel
 
+MOST_ATTEMPTS = 30
+"""That a status keeps; the oldest go first."""
+MOST_MOVES = 30
+"""That a status keeps; the oldest go first."""
+LONGEST_FEEDBACK = 6000
 MOST_EDGES = 50
 """Tasks that one may depend on. An older release has made Tasks that name up to 2,000: they are
 read, and go on."""
@@ -134,7 +139,7 @@ class Round(Model):
     since: int = Field(description="Counted attempts before this round.")
 
 
-class TaskStatus(Waits):
+class TaskStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
     state: TaskState | None = None
@@ -162,7 +167,7 @@ class TaskStatus(Waits):
     """Rounds of checks in a row that could not run."""
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     queue: QueueReason | None = Field(default=None, description=OLDER)
-    feedback: Annotated[str, Field(max_length=6000)] | None = Field(
+    feedback: Annotated[str, Field(max_length=LONGEST_FEEDBACK)] | None = Field(
         default=None, description="Why the last attempt was rejected; told to the next one."
     )
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
@@ -182,9 +187,9 @@ class TaskStatus(Waits):
     """US dollars that its sessions have cost so far."""
     spend_source: Literal["Reported", "Unpriced"] | None = None
     """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted."""
-    attempts: Annotated[tuple[Attempt, ...], Field(max_length=30)] = ()
+    attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended."""
-    history: Annotated[tuple[Move, ...], Field(max_length=30)] = ()
+    history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()
     """Its last changes of state."""
     started_at: datetime | None = None
     """When its first session began."""

@@ -13,11 +13,8 @@ from bernstein.api.states import (
     SessionState,
     TaskState,
 )
-from bernstein.api.task import Move, TaskStatus
+from bernstein.api.task import MOST_MOVES, Move, TaskStatus
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
-
-HISTORY = 30
-"""Moves that a status keeps."""
 
 ACTIVE = frozenset({TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.ORPHANED})
 """An agent works on the Task, or may."""
@@ -48,7 +45,9 @@ def move(
     entry = Move(
         from_state=old, to_state=to, actor=actor, reason=reason, attempt=status.attempt, time=now
     )
-    return status.model_copy(update={"state": to, "history": (*status.history, entry)[-HISTORY:]})
+    return status.model_copy(
+        update={"state": to, "history": (*status.history, entry)[-MOST_MOVES:]}
+    )
 
 
 def check_session_move(old: SessionState | None, new: SessionState) -> None:

@@ -13,7 +13,7 @@ import orjson
 from bernstein.kube import answers
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.config import ConnectionInfo, StaticToken
-from bernstein.kube.errors import ConfigError, Gone, TransportError
+from bernstein.kube.errors import Gone, TransportError
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import PODS, Object, Resource, key_of
 
@@ -73,21 +73,6 @@ class Client:
         for pool in pools:
             if pool is not None:
                 await pool.close()
-
-    def with_token(self, token: str) -> "Client":
-        """A client on the same connections with another caller's bearer token; do not close it.
-
-        Raises ConfigError when this client authenticates by certificate: the caller would get the
-        rights of the certificate.
-        """
-        if self.connection.cert_file:
-            raise ConfigError(
-                "a client certificate would override the caller's token; "
-                "configure this process with a token instead"
-            )
-        other = copy.copy(self)
-        other._token = StaticToken(token)  # noqa: SLF001 - a copy of this very object
-        return other
 
     def with_timeout(self, seconds: float) -> "Client":
         """A client on the same connections with another time limit per request; do not close it."""

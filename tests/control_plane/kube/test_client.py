@@ -5,9 +5,8 @@ from contextlib import aclosing
 import pytest
 
 from bernstein.kube.client import Client
-from bernstein.kube.config import ConnectionInfo
-from bernstein.kube.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, TOKEN_REVIEWS, Object, Resource
+from bernstein.kube.errors import AlreadyExists, Conflict, Invalid, NotFound
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
 from tests.control_plane.kube.conftest import WIDGETS, items, named, until
 
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount")
@@ -86,21 +85,3 @@ async def test_apply_owns_fields_and_another_manager_conflicts(
         await client.apply(CONFIG_MAPS, other, field_manager="other")
     live = await client.apply(CONFIG_MAPS, other, field_manager="other", force=True)
     assert live["data"] == {"a": "2"}
-
-
-async def test_a_callers_token_has_the_callers_rights(
-    connection: ConnectionInfo, client: Client, namespace: str
-) -> None:
-    # The controller manager makes the account a moment after the namespace.
-    await until(lambda: items(client, SERVICE_ACCOUNTS, namespace))
-    path = SERVICE_ACCOUNTS.path(namespace, "default", "token")
-    requests = Resource("", "v1", path.removeprefix("/api/v1/"), "TokenRequest", namespaced=False)
-    granted = await client.create(requests, {"spec": {"audiences": []}})
-    token = granted["status"]["token"]
-    review = await client.create(TOKEN_REVIEWS, {"spec": {"token": token}})
-    user = f"system:serviceaccount:{namespace}:default"
-    assert review["status"]["user"]["username"] == user
-    anonymous = ConnectionInfo(server=connection.server, ca_file=connection.ca_file)
-    async with Client(anonymous) as server:
-        with pytest.raises(Forbidden, match=user):
-            await server.with_token(token).list(PODS, namespace)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.older import Waits
+from bernstein.api.older import WithWaiting
 from bernstein.api.plan import PlanStatus
 from bernstein.api.task import TaskStatus
 from bernstein.kube.writes import status_diff
@@ -176,7 +176,7 @@ EVERY = pytest.mark.parametrize(
 
 @EVERY
 def test_it_waits_for_what_it_waited_for(
-    model: type[Waits], old: Status, expected: Status | None
+    model: type[WithWaiting], old: Status, expected: Status | None
 ) -> None:
     found = model.model_validate(old).dump()
 
@@ -188,7 +188,7 @@ def test_it_waits_for_what_it_waited_for(
 
 @EVERY
 def test_the_next_write_takes_the_old_fields_away(
-    model: type[Waits], old: Status, expected: Status | None
+    model: type[WithWaiting], old: Status, expected: Status | None
 ) -> None:
     patch = status_diff(old, model.model_validate(old).dump())
 

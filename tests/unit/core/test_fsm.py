@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.states import SESSION_MOVES, TASK_MOVES, SessionState, TaskState
+from bernstein.api.task import MOST_MOVES
 from bernstein.core import fsm
 from bernstein.core.fsm import IllegalTransition, check_session_move
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
@@ -66,11 +67,11 @@ def test_a_move_is_recorded_with_actor_reason_time_and_attempt() -> None:
 
 def test_history_is_bounded_and_keeps_the_newest_moves() -> None:
     moved = status(TaskState.OPEN)
-    for _ in range(fsm.HISTORY):
+    for _ in range(MOST_MOVES):
         moved = fsm.move(moved, TaskState.CLAIMED, "Scheduled", NOW)
         moved = fsm.move(moved, TaskState.OPEN, "Disrupted", NOW)
 
-    assert len(moved.history) == fsm.HISTORY
+    assert len(moved.history) == MOST_MOVES
     assert moved.history[-1].reason == "Disrupted"
 
 

@@ -14,7 +14,6 @@ from bernstein.kube.config import ConnectionInfo, FileToken
 from bernstein.kube.errors import (
     AlreadyExists,
     ApiError,
-    ConfigError,
     Conflict,
     Forbidden,
     Gone,
@@ -235,19 +234,6 @@ async def test_a_refused_token_file_is_read_again_once(api: ApiServer, tmp_path:
         with pytest.raises(Unauthorized):
             await client.get(WIDGETS, "w", "default")
         assert len(api.calls) == 5
-
-
-async def test_with_token_speaks_for_the_caller_only(api: ApiServer, client: Client) -> None:
-    api.put(WIDGETS, "w")
-    await client.with_token("callers").get(WIDGETS, "w", "default")
-    await client.get(WIDGETS, "w", "default")
-    assert [call.authorization for call in api.calls] == ["Bearer callers", ""]
-
-
-def test_with_token_is_refused_where_a_certificate_would_win() -> None:
-    client = Client(ConnectionInfo(server="https://host", cert_file="cert", key_file="key"))
-    with pytest.raises(ConfigError):
-        client.with_token("callers")
 
 
 async def test_watch_gives_events_and_bookmarks(api: ApiServer, client: Client) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
-from bernstein.api.task import TaskStatus
+from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
 from bernstein.core.delivery import kept
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.sanitise import text as sanitise
@@ -24,7 +24,6 @@ from bernstein.core.waiting import held, is_mended
 
 _SIDES = 4000
 """Characters of both sides, in a prompt."""
-_FEEDBACK = 6000
 _TOLD = """\
 Other work has landed since you began, and yours does not merge with it. You start from what has \
 landed now: do the task on it, and keep what the others did.
@@ -80,7 +79,7 @@ def begins_anew(status: TaskStatus) -> TaskStatus:
 def _feedback(text: str, sides: str) -> str:
     quoted = "\n".join(f"> {line}" for line in sanitise(sides, _SIDES).splitlines())
     told = f"{Reason.MERGE_CONFLICT}: {text}\n{_TOLD}"
-    return f"{told}\n\n{quoted}"[:_FEEDBACK] if quoted else told[:_FEEDBACK]
+    return f"{told}\n\n{quoted}"[:LONGEST_FEEDBACK] if quoted else told[:LONGEST_FEEDBACK]
 
 
 def _remedy(snapshot: TaskSnapshot, status: TaskStatus) -> str:

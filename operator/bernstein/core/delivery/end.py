@@ -15,7 +15,7 @@ from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
 
-LOOK_AGAIN_SECONDS = 2
+CANCEL_SECONDS = 2
 """Until the Jobs of what is cancelled are looked at again: somebody waits for that."""
 
 

@@ -72,7 +72,7 @@ def belongs(session: AgentSession, plan: Plan) -> bool:
     return session.spec.plan_ref is not None and session.spec.plan_ref.uid == plan.metadata.uid
 
 
-class _Ledger:
+class _Counted:
     """Tells which sessions' cost is counted already.
 
     `rows` and `tasks` count all sessions of a Task up to a number, `uids` single ones.
@@ -92,7 +92,7 @@ class _Ledger:
 
 def is_kept(session: AgentSession, status: PlanStatus) -> bool:
     """Whether the session's cost is in the Plan's status."""
-    return _Ledger(status.tasks, _settled(status).sessions).holds(session)
+    return _Counted(status.tasks, _settled(status).sessions).holds(session)
 
 
 def plan_spend(
@@ -106,7 +106,7 @@ def plan_spend(
     `tasks`: the Plan's, by name; `sessions`: all that belong to it.
     """
     settled = _settled(status)
-    ledger = _Ledger(status.tasks, settled.sessions, tasks.values())
+    ledger = _Counted(status.tasks, settled.sessions, tasks.values())
     total = Decimal(settled.spend_usd)
     total += sum(Decimal(task.status.spend_usd) for task in tasks.values())
     total += sum(Decimal(row.spend_usd) for row in status.tasks if not _is_row_of(row, tasks))
@@ -133,7 +133,7 @@ def tally(
                 continue
             settled = with_row
         rows[name] = _row(task, row)
-    ledger = _Ledger(rows.values(), settled.sessions)
+    ledger = _Counted(rows.values(), settled.sessions)
     left_over = [s for s in sessions if _is_left_over(s, tasks) and not ledger.holds(s)]
     room = MAX_SETTLED - len(settled.sessions)
     for session in sorted(left_over, key=lambda s: s.metadata.name)[:room]:
@@ -196,7 +196,7 @@ def _with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession])
 
     None: `settled` has no room yet for the uids of its sessions, so the row must stay.
     """
-    ledger = _Ledger((row,), ())
+    ledger = _Counted((row,), ())
     uids = tuple(
         s.metadata.uid for s in sessions if s.spec.task_ref.uid == row.uid and ledger.holds(s)
     )

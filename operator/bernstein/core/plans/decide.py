@@ -269,7 +269,7 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         return PlanDecision(status, (*fences, *actions))
     stops = end.stop(fences, snapshot.jobs, now)
     if stops is not None:
-        return PlanDecision(_phase(status, "Cancelling"), stops, end.LOOK_AGAIN_SECONDS)
+        return PlanDecision(_phase(status, "Cancelling"), stops, end.CANCEL_SECONDS)
     return PlanDecision(end.cancelled(_phase(status, "Cancelled"), now))
 
 

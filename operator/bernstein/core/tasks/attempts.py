@@ -8,7 +8,7 @@ from decimal import Decimal
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
-from bernstein.api.task import Attempt, TaskStatus
+from bernstein.api.task import LONGEST_FEEDBACK, MOST_ATTEMPTS, Attempt, TaskStatus
 from bernstein.core.delivery import kept
 from bernstein.core.fsm import may_retry, move
 from bernstein.core.money import spend
@@ -25,8 +25,6 @@ from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on, held, tries, waits
 
-_ATTEMPTS = 30
-"""Entries that a status keeps."""
 _EARLIER = 900
 """Characters of the last message for how earlier attempts ended."""
 _LAP = 2
@@ -64,7 +62,7 @@ def settle(
     return status.model_copy(
         update={
             "attempt": status.attempt + (1 if counted else 0),
-            "attempts": (*before, entry)[-_ATTEMPTS:],
+            "attempts": (*before, entry)[-MOST_ATTEMPTS:],
             "usage": add(status.usage, usage) if usage is not None else status.usage,
             "spend_usd": money(Decimal(status.spend_usd) + spent),
             "spend_source": "Reported" if price is not None else "Unpriced",
@@ -101,7 +99,9 @@ def count_failure(
     snapshot: TaskSnapshot, status: TaskStatus, reason: str, message: str, now: datetime
 ) -> TaskStatus:
     """A failure that costs an attempt; the next attempt is told why."""
-    status = status.model_copy(update={"feedback": sanitise(f"{reason}: {message}", 6000)})
+    status = status.model_copy(
+        update={"feedback": sanitise(f"{reason}: {message}", LONGEST_FEEDBACK)}
+    )
     if reason == Reason.HEARTBEAT_LOST and status.state is TaskState.IN_PROGRESS:
         return move(status, TaskState.ORPHANED, reason, now)
     return fail(snapshot, status, reason, now)

@@ -51,7 +51,7 @@ def _cancel_running(
 def _cancel_now(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     actions = end.stop(_fences(snapshot, now), snapshot.jobs, now)
     if actions is not None:
-        return TaskDecision(status, actions, end.LOOK_AGAIN_SECONDS)
+        return TaskDecision(status, actions, end.CANCEL_SECONDS)
     return TaskDecision(_cancelled(status, now))
 
 

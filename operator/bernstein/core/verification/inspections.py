@@ -14,7 +14,7 @@ from bernstein.api.pod import INSPECT
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.verification.required import reading
 
-MOST_CHECKS = 24
+MOST_TOGETHER = 24
 """Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""
 MOST_BYTES = 64_000
 """Of the questions of one Job. Linux takes no variable of 128 KiB or more."""
@@ -38,7 +38,7 @@ def _shares(checks: Iterable[CheckSpec]) -> Iterator[tuple[CheckSpec, ...]]:
     size = 0
     for check in checks:
         more = _bytes(check)
-        if share and (len(share) == MOST_CHECKS or size + more > MOST_BYTES):
+        if share and (len(share) == MOST_TOGETHER or size + more > MOST_BYTES):
             yield share
             share, size = (), 0
         share, size = (*share, check), size + more

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 
 from bernstein.api.reasons import Reason
+from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
@@ -78,7 +79,7 @@ def digest(base: str, sha: str, tree: str, results: Iterable[CheckResult]) -> st
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def feedback(results: Iterable[CheckResult], limit: int = 6000) -> str:
+def feedback(results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> str:
     """What the next attempt is told about the verdicts that rejected this one."""
     parts = []
     for result in rejected(results):
