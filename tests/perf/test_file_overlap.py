@@ -102,11 +102,12 @@ def seconds(peers: list[Peer], times: int = 1) -> tuple[float, int]:
 @pytest.mark.parametrize("files", [good_paths, good_globs, half_of_each])
 def test_cost_grows_as_the_number_of_tasks_does(files: Files) -> None:
     # As many Tasks on both sides: what else the machine does then slows both down.
-    small, _ = seconds(tasks(TASKS // 8, files), times=8)
+    small, _ = seconds(tasks(TASKS // 16, files), times=16)
     large, started = seconds(tasks(TASKS, files))
     print(f"\n{TASKS} Tasks with {FILES} files each, {files.__name__}: {large:.2f} s")
     assert started == TASKS
-    assert large < 4 * small, "each with each would cost 8 * 8 times as much"
+    # In proportion it is 1; a little more where a processor keeps the few at hand, not the many.
+    assert large < 8 * small, "each with each would cost 16 times as much"
 
 
 @pytest.fixture(scope="module")
