@@ -43,7 +43,7 @@ def repository(folder: Path, *made: str) -> Project:
 
 def left(uid: str) -> tuple[str, ...]:
     folder = names.refs_of(uid)
-    return (f"{folder}/integration", f"{folder}/work/s1")
+    return (f"{folder}/integration", f"{folder}/write/s1")
 
 
 async def test_refs_of_what_is_gone_are_listed_and_no_others(
@@ -113,7 +113,7 @@ async def test_without_git_nothing_is_known(
 
 
 def test_many_folders_are_counted() -> None:
-    many: Sequence[str] = [f"refs/bernstein/{number:016x}/work/s1" for number in range(25)]
+    many: Sequence[str] = [f"refs/bernstein/{number:016x}/write/s1" for number in range(25)]
 
     found = refs.judge("https://git.example/app.git", many, everywhere=True)
 
