@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
+
+Subject = Annotated[
+    str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
+]
+"""An argument that `find` understands."""
 
 
 async def find(cluster: Cluster, name: str) -> Plan | Task:

@@ -16,7 +16,7 @@ from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
 from bernstein.cli.naming import called, find, resource_of
-from bernstein.core.requests import unanswered
+from bernstein.core.requests import answer_for, unanswered, with_room
 from bernstein.kube.errors import Conflict
 from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
@@ -53,11 +53,8 @@ async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) ->
 
 def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
     """What was asked for before; where there is no room, answered requests of this user go."""
-    answered = {answer.id for answer in subject.status.requests or ()}
-    asked: list[Request] = list(subject.spec.requests)
-    for request in tuple(asked):
-        if len(asked) >= MOST_REQUESTS and request.by == user and request.id in answered:
-            asked.remove(request)
+    made: tuple[Request, ...] = subject.spec.requests
+    asked = with_room(made, subject.status.requests, lambda request: request.by == user)
     if len(asked) >= MOST_REQUESTS:
         raise CliError(
             "TooManyRequests",
@@ -91,7 +88,7 @@ async def answer_to(
     end = clock() + seconds
     while True:
         subject = await again(cluster, subject)
-        found = next((a for a in subject.status.requests or () if a.id == request), None)
+        found = answer_for(request, subject.status.requests)
         if found is not None or clock() >= end:
             return subject, found
         await asyncio.sleep(_TICK)

@@ -6,11 +6,11 @@ Adding a verb: its word in `bernstein.api.requests`, and a line in the `VERBS` o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
-from bernstein.api.requests import MOST_ANSWERS, Answer, Refusal, Request
+from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, Answer, Refusal, Request
 from bernstein.core.sanitise import line
 
 
@@ -30,6 +30,22 @@ def unanswered(asked: Iterable[R], answers: Iterable[Answer] | None) -> list[R]:
     """The requests that have no answer, in their order."""
     known = {answer.id for answer in answers or ()}
     return [request for request in asked if request.id not in known]
+
+
+def answer_for(request: str, answers: Iterable[Answer] | None) -> Answer | None:
+    """The answer to the request of this id; None: there is none."""
+    return next((answer for answer in answers or () if answer.id == request), None)
+
+
+def with_room(
+    asked: Iterable[R], answers: Iterable[Answer] | None, may_go: Callable[[R], bool]
+) -> tuple[R, ...]:
+    """The requests with room for one more, where there is some: answered ones that may go do so."""
+    kept, answered = list(asked), {answer.id for answer in answers or ()}
+    for request in tuple(kept):
+        if len(kept) >= MOST_REQUESTS and request.id in answered and may_go(request):
+            kept.remove(request)
+    return tuple(kept)
 
 
 def done(status: S, asked: Collection[Request], request: Request, message: str, now: datetime) -> S:

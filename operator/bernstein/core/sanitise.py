@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from itertools import islice
 
 ELLIPSIS = "…"
+_NAMED = 3
+"""Names in a message, where there may be thousands."""
 
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
@@ -76,6 +80,12 @@ def within(value: str, size: int) -> str:
 def count(number: int, what: str) -> str:
     """`1 Task`, `2 Tasks`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def some(names: Iterable[str], number: int) -> str:
+    """The first three of so many names, and how many more there are."""
+    more = f" and {number - _NAMED} more" if number > _NAMED else ""
+    return ", ".join(islice(names, _NAMED)) + more
 
 
 def _visible(character: str) -> str:

@@ -12,7 +12,7 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import BY_USER, LONGEST_REASON
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
-from bernstein.cli.naming import find
+from bernstein.cli.naming import Subject, find
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.fsm import ACTIVE, is_final
@@ -38,9 +38,7 @@ class _Subject:
 
 def cancel(
     settings: CliSettings,
-    name: Annotated[
-        str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
-    ],
+    name: Subject,
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
     ] = BY_USER,

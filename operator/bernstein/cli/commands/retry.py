@@ -12,7 +12,7 @@ from bernstein.api.task import Task
 from bernstein.cli import requests
 from bernstein.cli.cluster import connected
 from bernstein.cli.errors import INVALID, CliError
-from bernstein.cli.naming import called, find
+from bernstein.cli.naming import Subject, called, find
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import line
@@ -30,9 +30,7 @@ _NEXT = {
 
 def retry(
     settings: CliSettings,
-    name: Annotated[
-        str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
-    ],
+    name: Subject,
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
     ] = "Retried by user",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bernstein.api.plan import PlanStatus, PlanTask
-from bernstein.api.requests import MOST_REQUESTS, RETRY, Answer, PlanRequest, Refusal, TaskRequest
+from bernstein.api.requests import RETRY, Answer, PlanRequest, Refusal, TaskRequest
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanAction, PlanDecision
@@ -86,17 +86,13 @@ def _is_asked(task: Task, identifier: str) -> bool:
 
 
 def _answer(task: Task, identifier: str) -> Answer | None:
-    return next((a for a in task.status.requests or () if a.id == identifier), None)
+    return requests.answer_for(identifier, task.status.requests)
 
 
 def _ask(task: Task, request: PlanRequest, identifier: str) -> AskTask:
     """With what was asked of the Task before; where there is no room, answered ones go."""
     new = TaskRequest(id=identifier, verb=request.verb, by=request.by, reason=request.reason)
-    known = task.spec.requests
-    too_many = len(known) + 1 - MOST_REQUESTS
-    answers = {answer.id for answer in task.status.requests or ()}
-    over = [known_one.id for known_one in known if known_one.id in answers][: max(too_many, 0)]
-    kept = tuple(known_one for known_one in known if known_one.id not in over)
+    kept = requests.with_room(task.spec.requests, task.status.requests, lambda _: True)
     return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 from bernstein.api.plan import Plan
@@ -14,10 +14,9 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.core.graph import Graph, Place, rings
+from bernstein.core.sanitise import some
 from bernstein.core.snapshot import Standing, TaskSnapshot, Upstream
 
-_NAMED = 3
-"""Tasks that the message names."""
 _SHOWN = 10
 """Tasks of a circle that the message names."""
 _WAITING = (None, TaskState.OPEN)
@@ -65,9 +64,8 @@ def _pending(snapshot: TaskSnapshot, groups: list[Upstream]) -> Unmet | None:
     if name is not None:
         text = f"Task '{name}' itself waits for what never comes"
         return Unmet(Reason.DEPENDENCY_FAILED, text, f"Look at what Task '{name}' waits for.")
-    first = islice(chain.from_iterable(group.waiting for group in groups), _NAMED)
-    more = f" and {number - _NAMED} more" if number > _NAMED else ""
-    return Unmet(WaitReason.DEPENDENCY_PENDING, "waits for " + ", ".join(first) + more)
+    names = chain.from_iterable(group.waiting for group in groups)
+    return Unmet(WaitReason.DEPENDENCY_PENDING, f"waits for {some(names, number)}")
 
 
 def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.fsm import ACTIVE, VERIFYING
+from bernstein.core.sanitise import some
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import AtWork, TaskSnapshot
+from bernstein.core.verification import summary
 from bernstein.core.verification.task import specs_of
 from bernstein.core.waiting import is_stalled
-
-_NAMED = 3
-"""Tasks that the message names."""
-_REJECTS = ("Failed", "TimedOut")
 
 
 def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
@@ -52,14 +49,13 @@ def awaited(snapshot: TaskSnapshot) -> str | None:
     names = [each.name for each in snapshot.at_work if each.since < rejected]
     if not names or not _a_command_rejected(snapshot):
         return None
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(islice(names, _NAMED)) + more
+    return some(names, len(names))
 
 
 def _a_command_rejected(snapshot: TaskSnapshot) -> bool:
     judged = snapshot.status.verification
     assert judged is not None
-    rejected = {c.name for c in judged.checks if c.required and c.verdict in _REJECTS}
+    rejected = {result.name for result in summary.rejected(judged.checks)}
     specs = specs_of(snapshot, judged)
     return any(s.command is not None and not s.by_file and s.name in rejected for s in specs)
 

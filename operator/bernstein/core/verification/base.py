@@ -17,7 +17,7 @@ from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods
 from bernstein.core.jobs import JobView
-from bernstein.core.verification.executed import cut_off, executed, result_of, unstarted
+from bernstein.core.verification.executed import cut_off, errored, executed, result_of, without_pod
 
 _TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
@@ -58,9 +58,9 @@ def _compared(
     abandoned: Abandoned | None,
     now: datetime,
 ) -> CheckResult:
-    problem = unstarted(abandoned) or diagnosis.without_end(job, now)
-    if problem is not None:
-        return result_of(check, "Errored", problem.reason, problem.message)
+    nothing = without_pod(check, job, abandoned, now)
+    if nothing is not None:
+        return nothing
     assert job.pod is not None
     outside = cut_off(check, job.pod, {})
     if outside is not None and outside.verdict == "Errored":
@@ -68,7 +68,7 @@ def _compared(
     for program in (CHECKOUT, CHECK):
         problem = diagnosis.failure_of(job.pod, program)
         if problem is not None:
-            return result_of(check, "Errored", problem.reason, problem.message)
+            return errored(check, problem)
     said = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
     try:
         answer = load(CheckVerdict, said)

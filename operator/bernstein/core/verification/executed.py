@@ -48,13 +48,25 @@ def executed(
     check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
 ) -> CheckResult:
     """The verdict of a check that ran a command, with the seconds that it took."""
-    problem = unstarted(abandoned) or diagnosis.without_end(job, now)
-    if problem is not None:
-        return result_of(check, "Errored", problem.reason, problem.message)
+    nothing = without_pod(check, job, abandoned, now)
+    if nothing is not None:
+        return nothing
     assert job.pod is not None
     result = _verdict(check, job, job.pod, hurried=abandoned is not None)
     took = _seconds(pods.terminated(job.pod, CHECK) or {})
     return result if took is None else result.model_copy(update={"seconds": round(took)})
+
+
+def without_pod(
+    check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
+) -> CheckResult | None:
+    """The verdict where no pod of the Job tells one; None: there is a pod, and it has ended."""
+    problem = unstarted(abandoned) or diagnosis.without_end(job, now)
+    return errored(check, problem) if problem is not None else None
+
+
+def errored(check: CheckSpec, problem: Diagnosis) -> CheckResult:
+    return result_of(check, "Errored", problem.reason, problem.message)
 
 
 def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:
@@ -94,7 +106,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
         return from_outside
     problem = diagnosis.failure_of(pod, CHECKOUT)
     if problem is not None:
-        return result_of(check, "Errored", problem.reason, problem.message)
+        return errored(check, problem)
     if not ended:
         return result_of(
             check, "Errored", job.failed or VerdictReason.NO_VERDICT, "the check did not run"
@@ -121,9 +133,8 @@ def cut_off(
 
     A disruption is asked for first: our own deletion of a slow check is none.
     """
-    disrupted = result_of(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")
     if pods.is_disrupted(pod):
-        return disrupted
+        return _disrupted(check)
     took = _seconds(ended)
     if hurried and took is not None and took >= check.timeout:
         return _timed_out(check, _printed(ended))
@@ -133,9 +144,13 @@ def cut_off(
             return result_of(check, "Errored", VerdictReason.STARTED_LATE, text)
         return _timed_out(check, _printed(ended))
     if pods.is_deleting(pod):
-        return disrupted
+        return _disrupted(check)
     if pods.reason(pod) == "Evicted":
         return result_of(
             check, "Failed", VerdictReason.RESOURCE_LIMIT, str(pod["status"].get("message", ""))
         )
     return None
+
+
+def _disrupted(check: CheckSpec) -> CheckResult:
+    return result_of(check, "Errored", Reason.DISRUPTED, "the pod was disrupted")

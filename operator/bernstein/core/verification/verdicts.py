@@ -19,7 +19,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import within
 from bernstein.core.verification import base
-from bernstein.core.verification.executed import SLACK, executed, result_of, unstarted
+from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
 from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.core.verification.summary import passed
 
@@ -181,7 +181,7 @@ def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) 
         return None
     problem = unstarted(abandoned) or _inspect_problem(job, now)
     if problem is not None:
-        return lambda check: result_of(check, "Errored", problem.reason, problem.message)
+        return lambda check: errored(check, problem)
     ended = pods.terminated(job.pod or {}, INSPECT) or {}
     try:
         answers = {v.name: v for v in load(InspectResult, ended.get("message") or "").verdicts}

@@ -10,23 +10,15 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.controllers.caches import Caches
-from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.scheduler import controller as scheduler
 from bernstein.controllers.scheduler.controller import SchedulerController
-from bernstein.controllers.settings import OperatorSettings
-from bernstein.controllers.wiring import Context
-from bernstein.controllers.writer import Writer
 from bernstein.core.scheduling import schedule
 from bernstein.kube.client import Client
 from bernstein.kube.errors import ApiError, Conflict, TransportError
-from bernstein.kube.events import EventRecorder
-from bernstein.kube.reconcile import Controller
 from bernstein.kube.resource import Key, Object
-from bernstein.observe.metrics import Metrics
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.background import Background, eventually
-from tests.fence import Unfenced
+from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, at
 from tests.unit.kube.apiserver import ApiServer, Call, Fault
@@ -35,20 +27,14 @@ KEY = Key(NAMESPACE, "default")
 Start = Callable[..., Any]
 
 
-class Scheduling:
+class Scheduling(Rig):
     """A cluster of one Project, and the scheduler with its caches."""
 
+    controller: SchedulerController
+
     def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
-        self.api, self._client, self._background = api, client, background
-        self.caches = Caches(client)
-        events = EventRecorder(client, component="test", instance="test", sanitise=str)
-        writer = Writer(client, self.caches, Unfenced(), events)
-        settings, logs = OperatorSettings(image="b:1"), LogReader(client)
-        self.metrics = Metrics(process=False)
-        self.controller = SchedulerController(
-            Context(self.caches, writer, settings, self.metrics, logs)
-        )
-        self.guard = writer.guard
+        super().__init__(api, client, background)
+        self.controller = SchedulerController(self.context)
 
     def project(self, name: str = "default", **spec: Any) -> None:
         self.api.put(PROJECTS, name, NAMESPACE, spec=objects.project(name, **spec).spec.dump())
@@ -60,25 +46,6 @@ class Scheduling:
         self.api.put(
             TASKS, name, NAMESPACE, metadata=meta, spec=dumped["spec"], status=dumped["status"]
         )
-
-    async def start(self) -> None:
-        """The caches are filled, and stay up to date."""
-        for informer in self.caches.informers:
-            self._background.start(informer.run())
-            await informer.synced()
-
-    def run(self) -> None:
-        """The scheduler at work, woken by events alone."""
-        loop = Controller(
-            "scheduler",
-            self.controller.reconcile,
-            primary=self.controller.primary,
-            guard=self.guard,
-            resync=1e6,
-        )
-        for watch in self.controller.watches():
-            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
-        self._background.start(loop.run())
 
     async def settled(self) -> None:
         while wait := await self.guard.settle(KEY):

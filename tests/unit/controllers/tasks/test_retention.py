@@ -9,23 +9,15 @@ import pytest
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.controllers.caches import Caches
-from bernstein.controllers.log_reader import LogReader
-from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.tasks.controller import TaskController
-from bernstein.controllers.wiring import Context
-from bernstein.controllers.writer import Writer
 from bernstein.core.tasks.decide import decide
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
-from bernstein.kube.events import EventRecorder
-from bernstein.kube.reconcile import Controller
 from bernstein.kube.resource import Key
-from bernstein.observe.metrics import Metrics
 from bernstein.resources import PROJECTS, TASKS
 from tests.background import Background, eventually
-from tests.fence import Unfenced
 from tests.unit.controllers.jobs import built
+from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW, at
 from tests.unit.kube.apiserver import ApiServer, Call
@@ -51,43 +43,21 @@ def over(name: str = "work", **spec: Any) -> Task:
     return task.model_copy(update={"status": written})
 
 
-class Retention:
+class Retention(Rig):
     """A Project and the controller of its Tasks, at a time of day that a test sets."""
 
+    controller: TaskController
+
     def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
-        self.api, self._background = api, background
+        super().__init__(api, client, background)
         self.seconds = 0.0
-        self.caches = Caches(client)
-        events = EventRecorder(client, component="test", instance="test", sanitise=str)
-        writer = Writer(client, self.caches, Unfenced(), events)
-        settings, logs = OperatorSettings(image="b:1"), LogReader(client)
-        context = Context(self.caches, writer, settings, Metrics(process=False), logs)
         clock = Clock(now=lambda: at(self.seconds))
-        self.controller = TaskController(replace(context, clock=clock))
-        self.guard = writer.guard
+        self.controller = TaskController(replace(self.context, clock=clock))
         self.project()
 
     def project(self, **retention: int) -> None:
         project = objects.project(retention=retention) if retention else objects.project()
         self.api.put(PROJECTS, "default", NAMESPACE, spec=project.spec.dump())
-
-    async def start(self) -> None:
-        for informer in self.caches.informers:
-            self._background.start(informer.run())
-            await informer.synced()
-
-    def run(self) -> None:
-        """The controller at work, woken by events alone."""
-        loop = Controller(
-            "task",
-            self.controller.reconcile,
-            primary=self.controller.primary,
-            guard=self.guard,
-            resync=1e6,
-        )
-        for watch in self.controller.watches():
-            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
-        self._background.start(loop.run())
 
     def deletions(self) -> list[Call]:
         return [call for call in self.api.writes() if call.verb == "DELETE"]

@@ -24,6 +24,7 @@ from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
 from tests.unit.core.scheduling.overlap import overlap
+from tests.unit.core.scheduling.schedules import reasons, starts
 
 MOVED = busy(status(TaskState.DONE), "Verifying", "", NOW)
 
@@ -46,19 +47,6 @@ def task(name: str, state: TaskState = TaskState.OPEN, **more: Any) -> Task:
 
 def limited(agents: int, **more: Any) -> Project:
     return project(limits={"maxAgents": agents, **more})
-
-
-def starts(found: Schedule) -> list[str]:
-    return [t.metadata.name for t, s in found.moves if s.state is TaskState.CLAIMED]
-
-
-def reasons(found: Schedule) -> dict[str, str]:
-    """The words of those that are told anew why they wait."""
-    return {
-        t.metadata.name: f"{s.waiting.reason}: {s.waiting.message}"
-        for t, s in found.waits
-        if s.waiting
-    }
 
 
 def deleting(found: Task) -> Task:

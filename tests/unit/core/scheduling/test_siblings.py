@@ -13,6 +13,7 @@ from bernstein.core.scheduling.schedule import Schedule, schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import at, status, verification
+from tests.unit.core.scheduling.schedules import reasons, starts
 from tests.unit.core.waits import waits
 
 PLAN = objects.plan()
@@ -61,18 +62,6 @@ def plan_of(*tasks: Task) -> Schedule:
         ),
         at(60),
     )
-
-
-def starts(found: Schedule) -> list[str]:
-    return [t.metadata.name for t, s in found.moves if s.state is TaskState.CLAIMED]
-
-
-def reasons(found: Schedule) -> dict[str, str]:
-    return {
-        t.metadata.name: f"{s.waiting.reason}: {s.waiting.message}"
-        for t, s in found.waits
-        if s.waiting
-    }
 
 
 @pytest.mark.parametrize("state", [TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.DONE])
