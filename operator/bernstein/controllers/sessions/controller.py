@@ -26,7 +26,7 @@ from bernstein.core.sessions.decide import (
     ReleaseSession,
     SessionAction,
     SessionDecision,
-    Snapshot,
+    SessionSnapshot,
     decide,
     expected_job,
     is_launchable,
@@ -67,7 +67,7 @@ class SessionController(KindController):
         job = jobs.get(session.status.job or session.metadata.name)
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        snapshot = Snapshot(session, job, launchable, self._is_settled(session), judged)
+        snapshot = SessionSnapshot(session, job, launchable, self._is_settled(session), judged)
         decision = decide(snapshot, now)
         try:
             for action in decision.actions:

@@ -62,7 +62,7 @@ SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SessionSnapshot:
     """Everything that the decision about one session looks at."""
 
     session: AgentSession
@@ -113,17 +113,17 @@ def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> b
 SessionDecision = Decision[AgentSessionStatus, SessionAction]
 
 
-def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     """The session's next step."""
     return _told(snapshot, _decide(snapshot, now), now)
 
 
-def _told(snapshot: Snapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
+def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
     status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
     return replace(decision, status=status)
 
 
-def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
@@ -146,7 +146,7 @@ def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
             return _alive(session, job, status, now)
 
 
-def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> SessionDecision:
+def refuse(snapshot: SessionSnapshot, reason: str, message: str, now: datetime) -> SessionDecision:
     """The end of a session that cannot be launched."""
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
@@ -162,7 +162,9 @@ def _never_started(
     return _end(status, Ending(outcome.failed(reason, message, started=False)), now)
 
 
-def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
+def _launch(
+    snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime
+) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
         # Made before a crash: its agent may have run, even if the session is to stop now.
@@ -188,7 +190,7 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
+def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus) -> SessionDecision:
     job = snapshot.job
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):

@@ -70,7 +70,7 @@ def _starting(
     waiting = status.waiting
     if waiting is None or waiting.reason != Reason.UNSCHEDULABLE:
         return status
-    return status.model_copy(update={"waiting": opening.tries(snapshot, status, now)})
+    return status.model_copy(update={"waiting": opening.still_waiting(snapshot, status, now)})
 
 
 def _ran(session: AgentSession) -> bool:
