@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.controllers import name_conflicts, network_policies
+from bernstein.controllers import execution, network_policies
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import project_snapshot
 from bernstein.controllers.wiring import KindController, Watch
@@ -15,7 +15,7 @@ from bernstein.core import projects
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.scheduling import occupancy
-from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, is_refusal
+from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
@@ -48,8 +48,8 @@ class ProjectController(KindController):
             await network_policies.ensure(key, project, self._context)
             await network_policies.remove_others(key, project, self._context)
         except NameConflict as conflict:
-            return Diagnosis(Reason.NAME_CONFLICT, name_conflicts.describe(conflict))
-        except (ApiError, SpecMutated) as refusal:
+            return Diagnosis(Reason.NAME_CONFLICT, execution.describe(conflict))
+        except (ApiError, SpecMutated, WriteRefused) as refusal:
             if isinstance(refusal, ApiError) and not is_refusal(refusal):
                 raise
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import job_actions, name_conflicts, network_policies
+from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.caches import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
@@ -32,10 +32,11 @@ from bernstein.core.sessions.decide import (
     is_launchable,
     is_settled,
     refuse,
+    with_refusal,
 )
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.sessions.reading import REPORTED, judgement
-from bernstein.kube.errors import NameConflict
+from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
@@ -69,16 +70,38 @@ class SessionController(KindController):
         judged = judgement(session, task)
         snapshot = SessionSnapshot(session, job, launchable, self._is_settled(session), judged)
         decision = decide(snapshot, now)
+        refused: WriteRefused | None = None
         try:
-            for action in decision.actions:
-                await self._execute(key, obj, session, action)
+            refused = await self._execute_all(key, obj, session, decision.actions)
         except NameConflict as conflict:
-            text = name_conflicts.describe(conflict)
+            text = execution.describe(conflict)
             decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
         except job_actions.Refused as refusal:
             decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
+        else:
+            decision = with_refusal(decision, str(refused) if refused is not None else None, now)
         await self._record(key, obj, session, decision)
+        if refused is not None and session.status.state is SessionState.DEAD:
+            raise refused  # how it ended stays in its status
         return Result(decision.requeue_after)
+
+    async def _execute_all(
+        self, key: Key, obj: Object, session: AgentSession, actions: Iterable[SessionAction]
+    ) -> WriteRefused | None:
+        """All of them, whatever is refused on the way: a pod that may not be let go is to end all
+        the same. But the session itself goes last.
+
+        Returns the first refusal of a change.
+        """
+        first: WriteRefused | None = None
+        for action in actions:
+            if first is not None and isinstance(action, ReleaseSession):
+                break
+            try:
+                await self._execute(key, obj, session, action)
+            except WriteRefused as refused:
+                first = first or refused
+        return first
 
     def _is_settled(self, session: AgentSession) -> bool:
         spec, namespace = session.spec, session.metadata.namespace

@@ -22,6 +22,7 @@ from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
+from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import outcome, reading
@@ -151,6 +152,23 @@ def refuse(snapshot: SessionSnapshot, reason: str, message: str, now: datetime) 
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     return _told(snapshot, _never_started(status, reason, message, now), now)
+
+
+def with_refusal(decision: SessionDecision, refused: str | None, now: datetime) -> SessionDecision:
+    """The decision once its actions were executed; `refused`: what the API server did not let it
+    do, if anything.
+
+    A session that goes on although its Job should be gone is Stalled. One that has ended stays as
+    it ended.
+    """
+    status = decision.status
+    if refused is None or status.state is SessionState.DEAD:
+        kept = conditions.drop(status.conditions, ConditionType.STALLED)
+        return replace(decision, status=status.model_copy(update={"conditions": kept}))
+    text = with_remedy(refused, Reason.WRITE_REFUSED)
+    status = conditions.note(status, ConditionType.STALLED, True, Reason.WRITE_REFUSED, text, now)
+    again = min(decision.requeue_after or PROBE_SECONDS, PROBE_SECONDS)
+    return replace(decision, status=status, requeue_after=again)
 
 
 def _never_started(
