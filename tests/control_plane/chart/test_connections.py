@@ -17,11 +17,13 @@ from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import job
 
 POLICY = "nobody connects to Pods of Bernstein"
+POD = "/api/v1/namespaces/{namespace}/pods/{pod}"
 WAYS: dict[str, tuple[str, ...]] = {
     "exec": ("exec", "{pod}", "--", "cat", "/run/secrets/token"),
     "attach": ("attach", "{pod}"),
-    "port-forward": ("port-forward", "pod/{pod}", ":8080"),
-    "proxy": ("get", "--raw", "/api/v1/namespaces/{namespace}/pods/{pod}/proxy/"),
+    # kubectl itself looks first whether the pod runs.
+    "port-forward": ("create", "--raw", f"{POD}/portforward?ports=8080", "-f", "-"),
+    "proxy": ("get", "--raw", f"{POD}/proxy/"),
 }
 
 Connect = Callable[..., Awaitable[str]]
@@ -35,7 +37,7 @@ def connect(tools: Tools, namespace: str) -> Connect:
         words = [word.format(pod=pod, namespace=namespace) for word in WAYS[way]]
         as_who = (f"--as=system:serviceaccount:{namespace}:{who}",) if who else ()
         call = (*words[:1], "-n", namespace, *as_who, *more, *words[1:])
-        done = await asyncio.to_thread(tools.run, "kubectl", *call)
+        done = await asyncio.to_thread(tools.run, "kubectl", *call, stdin="{}")
         assert done.returncode != 0, done.stdout
         return done.stderr
 
