@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
 from typing import ClassVar
 
 from bernstein.api.reasons import Reason
@@ -65,25 +67,34 @@ class SessionController(KindController):
         now = self._context.now()
         jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
         launchable = await self._launchable(session)
-        job = jobs.get(session.status.job or session.metadata.name)
+        name = session.status.job or session.metadata.name
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        snapshot = SessionSnapshot(session, job, launchable, self._is_settled(session), judged)
-        decision = decide(snapshot, now)
-        refused: WriteRefused | None = None
-        try:
-            refused = await self._execute_all(key, obj, session, decision.actions)
-        except NameConflict as conflict:
-            text = execution.describe(conflict)
-            decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
-        except job_actions.Refused as refusal:
-            decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
-        else:
-            decision = with_refusal(decision, str(refused) if refused is not None else None, now)
+        late = self._writer.guard.may_be_made_late(JOBS, Key(key.namespace, name))
+        settled = self._is_settled(session)
+        snapshot = SessionSnapshot(session, jobs.get(name), launchable, settled, judged, late)
+        decision, refused = await self._carried_out(key, obj, snapshot, now)
         await self._record(key, obj, session, decision)
         if refused is not None and session.status.state is SessionState.DEAD:
             raise refused  # how it ended stays in its status
         return Result(decision.requeue_after)
+
+    async def _carried_out(
+        self, key: Key, obj: Object, snapshot: SessionSnapshot, now: datetime
+    ) -> tuple[SessionDecision, WriteRefused | None]:
+        """The decision, executed, and what the API server refused to change."""
+        decision = decide(snapshot, now)
+        try:
+            refused = await self._execute_all(key, obj, snapshot.session, decision.actions)
+        except NameConflict as conflict:
+            text = execution.describe(conflict)
+            return refuse(snapshot, Reason.NAME_CONFLICT, text, now), None
+        except job_actions.Refused as refusal:
+            if snapshot.session.status.job is None:
+                return refuse(snapshot, Reason.POD_REJECTED, str(refusal), now), None
+            return await self._carried_out(key, obj, replace(snapshot, unfenceable=True), now)
+        why = str(refused) if refused is not None else None
+        return with_refusal(decision, why, now), refused
 
     async def _execute_all(
         self, key: Key, obj: Object, session: AgentSession, actions: Iterable[SessionAction]
