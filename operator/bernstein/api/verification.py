@@ -77,6 +77,14 @@ class AbandonedCheck(Abandoned):
     """Name of the check."""
 
 
+class CheckAgain(Model):
+    """A check that could not run, and that is run again."""
+
+    check: Annotated[str, Field(max_length=63)]
+    """Name of the check."""
+    round: int = Field(description="Round that its Job is of.")
+
+
 class Origin(Model):
     """The commit that a candidate is made of; its ref is a session's own."""
 
@@ -95,6 +103,21 @@ class Verification(Model):
     )
     first_round: int | None = Field(
         default=None, description="Number of the first round on this tree. Absent: 0."
+    )
+    since: int | None = Field(
+        default=None,
+        description="Round that the Jobs are of whose checks are not in `again`. Absent: `round`.",
+    )
+    again: (
+        Annotated[
+            tuple[CheckAgain, ...],
+            Field(max_length=2 * MOST_CHECKS, json_schema_extra=list_map("check")),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Checks that could not run and are run again; the verdicts of all others stay. "
+        "Absent: all are asked in this round.",
     )
     base: Sha
     """Commit that the work is compared with."""
