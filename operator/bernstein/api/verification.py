@@ -134,7 +134,9 @@ class Verification(Model):
         default=None, description="What the candidate was made of; another one is made of it, too."
     )
     lost: bool | None = Field(
-        default=None, description="The candidate is not at its ref any more: it is made anew."
+        default=None,
+        description="What was judged is not at its ref any more, or fails what its base fails, too, "
+        "and the tip has moved since: a candidate is made anew.",
     )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""

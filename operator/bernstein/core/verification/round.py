@@ -119,7 +119,7 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        over = _is_over(status) or _fails_on_base(status) or _is_endless(judged)
+        over = _is_over(status) or is_of_base(status) or _is_endless(judged)
         over = over and not is_mended(status.waiting, project)
         seconds = None if over else seconds_left(status.waiting, project, now)
         if over or seconds is not None:
@@ -198,8 +198,8 @@ def _is_over(status: Judged) -> bool:
     return status.gate_errors > MAX_GATE_ERRORS
 
 
-def _fails_on_base(status: Judged) -> bool:
-    """It was told so; only a change of the Project helps."""
+def is_of_base(status: Judged) -> bool:
+    """It was told that its base fails, too: by itself nothing is judged again."""
     return status.waiting is not None and status.waiting.reason == Reason.BASE_FAILS
 
 
@@ -244,7 +244,7 @@ def _judge(
         next_ = rerun.next_try(before, question.checks, results, to_run)
         return _cannot_run(status, before, next_, question, errored[0].name, why, now)
     if summary.base_failures(results):
-        return _stands_still(status, judged, question.project, results, now)
+        return _stands_still(status, judged, question.project, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
         status = status.model_copy(update={"verification": judged})
@@ -258,20 +258,25 @@ def _judge(
 
 
 def _stands_still(
-    status: S,
-    judged: Verification,
-    project: Project,
-    results: tuple[CheckResult, ...],
-    now: datetime,
+    status: S, judged: Verification, project: Project, now: datetime
 ) -> CannotRun[S]:
-    """No attempt can pass what the base does not: held until the Project changes."""
-    which = ", ".join(f"'{result.title}'" for result in summary.base_failures(results))
-    text = (
-        f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
-    )
+    """No attempt can pass what the base does not."""
     status = status.model_copy(update={"verification": next_round(judged)})
-    status = held(status, Reason.BASE_FAILS, text, project, now, None)
+    status, text = fails_on_base(status, project, now), told_of_base(judged)
     return CannotRun(note(status, ConditionType.VERIFIED, False, Reason.BASE_FAILS, text, now))
+
+
+def fails_on_base(status: S, project: Project, now: datetime) -> S:
+    """Held until the Project changes: a check that fails on the base tells nothing of the work."""
+    assert status.verification is not None
+    text = told_of_base(status.verification)
+    return held(status, Reason.BASE_FAILS, text, project, now, None)
+
+
+def told_of_base(judged: Verification) -> str:
+    """Which checks fail on the base, in words."""
+    which = ", ".join(f"'{result.title}'" for result in summary.base_failures(judged.checks))
+    return f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
 
 
 def _cannot_run(
