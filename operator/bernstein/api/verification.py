@@ -135,8 +135,8 @@ class Verification(Model):
     )
     lost: bool | None = Field(
         default=None,
-        description="What was judged is not at its ref any more, or fails what its base fails, too, "
-        "and the tip has moved since: a candidate is made anew.",
+        description="What was judged is not at its ref any more, or stands on a base that fails, "
+        "too: a candidate is made anew, on the tip of now.",
     )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""

@@ -101,8 +101,3 @@ def _cut(value: str, limit: int) -> str:
     if len(value) <= limit:
         return value
     return value[: max(limit - 1, 0)].rstrip() + ELLIPSIS[:limit]
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things, such as "1 Task" or "2 Tasks"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -69,9 +69,7 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             return _on_failing_base(snapshot, TaskDecision(status, actions, again), now)
 
 
-def _on_failing_base(
-    snapshot: TaskSnapshot, decision: TaskDecision, now: datetime
-) -> TaskDecision:
+def _on_failing_base(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> TaskDecision:
     """What is decided of a Task whose base fails, too, so that only another base tells more.
 
     Tasks of its Plan that are at work are waited for; on what has landed since, the same work is

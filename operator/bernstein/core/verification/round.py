@@ -152,8 +152,8 @@ def take(
         next_ = rerun.next_try(judged, question.checks, found, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
-        actions = (*logs, *more, *give_up((*ending, *unasked)))
-        return replace(stopped, status=status, actions=actions)
+        ended = give_up((*ending, *unasked))
+        return replace(stopped, status=status, actions=(*logs, *more, *ended))
     start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
     ended = give_up((*ending, *unasked))
     status = waits_for_a_node(status, existing.values(), now)
@@ -257,9 +257,7 @@ def _judge(
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 
-def _stands_still(
-    status: S, judged: Verification, project: Project, now: datetime
-) -> CannotRun[S]:
+def _stands_still(status: S, judged: Verification, project: Project, now: datetime) -> CannotRun[S]:
     """No attempt can pass what the base does not."""
     status = status.model_copy(update={"verification": next_round(judged)})
     status, text = fails_on_base(status, project, now), told_of_base(judged)
@@ -276,7 +274,9 @@ def fails_on_base(status: S, project: Project, now: datetime) -> S:
 def told_of_base(judged: Verification) -> str:
     """Which checks fail on the base, in words."""
     which = ", ".join(f"'{result.title}'" for result in summary.base_failures(judged.checks))
-    return f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
+    return (
+        f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
+    )
 
 
 def _cannot_run(

@@ -1,4 +1,4 @@
-"""A gate that fails on the commit before the work, too: siblings may have yet to land what it needs."""
+"""A gate that fails on the base, too: siblings may have yet to land what it needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bernstein.core.plans.standstill import watch
 from bernstein.core.scheduling.landing_turns import turns
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, NOW, at, checked, done, snapshot, stalled_for
+from tests.unit.core.objects import NOW, at, checked, done, snapshot, stalled_for
 from tests.unit.core.waits import waits
 
 OWN = {"name": "own", "command": "make test", "image": "own:1"}
@@ -128,9 +128,7 @@ def test_those_of_another_plan_or_that_stand_still_are_not_waited_for() -> None:
     elsewhere = objects.task("elsewhere", plan="two", status=moved)
     stuck = objects.task(
         "stuck",
-        status=moved.model_copy(
-            update={"waiting": waits("SecretNotFound", needs_person=True)}
-        ),
+        status=moved.model_copy(update={"waiting": waits("SecretNotFound", needs_person=True)}),
     )
 
     assert stalled_for(look(done(), elsewhere, stuck).status.conditions) == "BaseFails"
