@@ -123,9 +123,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                 if snapshot.session is not None:
                     self._stop(snapshot.session.metadata.name, reason)
             case DeleteJobs(jobs):
-                for job in jobs:
-                    if not job.deleting:
-                        self._delete_job(job)
+                for job in (each for each in jobs if not each.deleting):
+                    self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
             case DeleteSession(spare):
