@@ -8,6 +8,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
 from bernstein.core.scheduling import occupancy
@@ -30,6 +31,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         project_problem=problem,
         plan=plan,
         session=current if is_own else None,
+        own_sessions=caches.sessions.by_index(OWNER, task.metadata.uid).values(),
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
         dependants=_dependants(caches, key),

@@ -253,6 +253,7 @@ def _attempt(task: Task, attempt: Attempt) -> Document:
         "session": attempt.session,
         "attempt": attempt.attempt,
         "counted": attempt.counted,
+        "times": attempt.times or 1,
         "reason": rejection(task, attempt) or attempt.reason,
         "message": text(attempt.message, 512),
         "model": attempt.model,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.kube.resource import JOBS, PODS, Object
-from tests.control_plane.controllers.kubelet import works
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object
+from tests.control_plane.controllers.kubelet import waits, works
 from tests.control_plane.controllers.world import QUIET, World, condition, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 
@@ -60,6 +60,26 @@ async def test_a_finished_job_says_how_long_it_stays(world: World) -> None:
     job = await world.until(JOBS, "one-s1", lambda j: j["spec"])
 
     assert job["spec"]["ttlSecondsAfterFinished"] == 300
+
+
+async def test_of_sessions_that_never_started_an_agent_the_newest_stay(world: World) -> None:
+    await world.project(gates=QUIET, retention={"unstartedSessions": 1})
+    missing = waits("agent", "ErrImagePull", "no such image")
+    for number in range(1, 4):
+        world.kubelet.on(f"one-s{number}", missing)
+    await world.start()
+    await world.task("one")
+
+    await world.until(TASKS, "one", lambda t: t["status"].get("sessions", 0) >= 3, 60)
+    await world.gone(AGENT_SESSIONS, "one-s1", 60)
+    await world.gone(CONFIG_MAPS, "one-s1")
+    await world.gone(AGENT_SESSIONS, "one-s2", 60)
+
+    task = await world.task_in("one", "Closed", 60)
+    tried, ran = task["status"]["attempts"]
+    assert (tried["session"], tried["reason"], tried["times"]) == ("one-s3", "ImagePullFailed", 3)
+    assert (ran["session"], task["status"]["sessions"]) == ("one-s4", 4)
+    assert {*await world.all(AGENT_SESSIONS)} == {"one-s3", "one-s4"}
 
 
 def request(user: str) -> Object:

@@ -119,7 +119,8 @@ def tell_task(terminal: Terminal, task: Task) -> None:
         said = notes.labelled(attempt.reason, line(first, _SUMMARY)) if first else attempt.reason
         refused = rejection(task, attempt)
         end = f"{attempt.reason}, then {refused}" if refused else said
-        terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {end}")
+        last = f", the last of {attempt.times} sessions" if attempt.times else ""
+        terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     for check in _verdicts(task):
         _tell_check(terminal, check)
     if stalled := _stalled(task):

@@ -15,7 +15,13 @@ from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
-from bernstein.core.actions import CreateSession, DeleteTask, StopSession, TaskAction
+from bernstein.core.actions import (
+    CreateSession,
+    DeleteSession,
+    DeleteTask,
+    StopSession,
+    TaskAction,
+)
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
@@ -64,6 +70,8 @@ class TaskController(KindController):
             case DeleteTask():
                 # As it was decided about: a person may have had it run again meanwhile.
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)
+            case DeleteSession(session):
+                await self._writer.delete_unchanged(key, SESSIONS, session.metadata)
             case StopSession(reason):
                 if snapshot.session is not None and snapshot.session.spec.stop is None:
                     body = {"spec": {"stop": {"reason": reason}}}

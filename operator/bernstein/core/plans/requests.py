@@ -18,6 +18,7 @@ from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanAction, PlanDecision
 from bernstein.core.delivery import conflict
 from bernstein.core.plans.tally import failed_for_good
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on
 
@@ -59,8 +60,7 @@ def _retry(
         text = "none of its Tasks has failed for good, or does not merge"
         why = RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
-    tasks_run = "1 Task runs" if number == 1 else f"{number} Tasks run"
-    text = f"{tasks_run} for another round"
+    text = f"another round begins for {count(number, 'Task')}"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 

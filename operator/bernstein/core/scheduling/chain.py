@@ -125,8 +125,13 @@ def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     unmet = dependencies.unmet(snapshot)
     if unmet is None:
         return None
-    stuck = unmet.reason == Reason.DEPENDENCY_FAILED
-    return Wait(unmet.reason, unmet.message, needs_person=stuck, remedy=unmet.remedy)
+    return Wait(
+        unmet.reason,
+        unmet.message,
+        needs_person=unmet.needs_person,
+        remedy=unmet.remedy,
+        detail=unmet.detail,
+    )
 
 
 def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:

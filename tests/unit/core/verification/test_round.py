@@ -19,8 +19,8 @@ from bernstein.core.actions import RunCheck
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.look import Question
 from bernstein.core.verification.required import required_checks
-from bernstein.core.verification.round import Question
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
