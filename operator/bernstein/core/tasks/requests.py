@@ -66,6 +66,8 @@ def _why_not(snapshot: TaskSnapshot, status: TaskStatus) -> tuple[Refusal, str] 
         return Refusal.CANCELLED, "its Plan was cancelled"
     if plan is not None and plan.status.ended_at is not None and plan.status.phase != "Failed":
         return Refusal.PLAN_ENDED, f"its Plan has ended: {plan.status.phase}"
+    if plan is not None and plan.status.partial is not None:
+        return Refusal.BEING_DELIVERED, "what is Closed of its Plan is being delivered without it"
     failed = status.state is TaskState.FAILED and is_final(status, spec.max_retries)
     if not failed and not conflict.is_stalled(status):
         return Refusal.NOTHING_TO_RETRY, f"it is {status.state or TaskState.OPEN}"
