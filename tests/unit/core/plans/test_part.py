@@ -241,9 +241,9 @@ def test_what_lands_while_others_end_is_delivered_with_it() -> None:
 
 
 def test_the_tip_is_judged_by_every_gate_and_the_signals_of_closed_tasks() -> None:
-    wants = {"completionSignals": [{"type": "test_passes", "command": "make first"}]}
+    wants: Object = {"completionSignals": [{"type": "test_passes", "command": "make first"}]}
     first = objects.task("t1", status=FIRST.status, **wants)
-    other = {"completionSignals": [{"type": "test_passes", "command": "make other"}]}
+    other: Object = {"completionSignals": [{"type": "test_passes", "command": "make other"}]}
     failed = objects.task("gone-wrong", status=GIVEN_UP.status, **other)
     before = judged(over(first, failed), first, failed)
 
