@@ -245,3 +245,11 @@ def test_a_plan_that_goes_on_again_is_scheduled_anew() -> None:
     )
 
     assert plan_matters(over, again)
+
+
+def test_tasks_are_scheduled_anew_when_a_part_of_their_plan_is_delivered_or_is_not() -> None:
+    stalled = objects.plan(status=PlanStatus(phase="Stalled"))
+    part = objects.plan(status=PlanStatus(phase="Delivering", partial=PART))
+
+    assert plan_matters(stalled, part)
+    assert plan_matters(part, stalled)
