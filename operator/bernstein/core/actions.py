@@ -155,7 +155,7 @@ class CreateTasks:
 
 @dataclass(frozen=True)
 class CancelTasks:
-    """Hand the Plan's cancel on to these Tasks."""
+    """Cancel these Tasks: their Plan was cancelled, or is delivered without them."""
 
     names: tuple[str, ...]
     reason: str

@@ -57,11 +57,11 @@ def refused(
     status: S,
     asked: Collection[Request],
     request: Request,
-    why: RefusalReason,
+    why: str,
     message: str,
     now: datetime,
 ) -> S:
-    """The status that says why it was not done."""
+    """The status that says why it was not done. `why`: a RefusalReason, or a Reason."""
     return _answered(status, asked, request, "Refused", why, message, now)
 
 

@@ -139,7 +139,7 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "id": plan.metadata.name,
         "name": spec.name,
         "description": spec.description,
-        "status": (status.phase or "Pending").lower(),
+        "status": to_snake(status.phase or "Pending"),
         "reason": reason or None,
         "message": text(message, 4096) if reason else None,
         "waiting": waiting_record(status.waiting),

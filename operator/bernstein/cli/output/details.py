@@ -41,7 +41,7 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
     mark, style = ("✓", "green") if good else ("✗", "red")
     terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
     delivery = plan.status.delivery
-    if good and delivery is not None and delivery.sha:
+    if delivery is not None and delivery.state == "Merged" and delivery.sha:
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
         terminal.say(f"  {remedy}")

@@ -182,6 +182,7 @@ def _phase_style(phase: str) -> str:
         "Stalled": "red",
         "Invalid": "red",
         "Cancelled": "yellow",
+        "DeliveredPartially": "yellow",
         "Suspended": "yellow",
     }.get(phase, "blue")
 

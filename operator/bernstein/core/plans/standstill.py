@@ -153,7 +153,10 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
         again = f"`bernstein retry {snapshot.plan.metadata.name}`"
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
     landed = kept.of_plan(status, snapshot.project)
-    return helps if landed is None else f"{helps} What has landed: {landed}"
+    if landed is None:
+        return helps
+    deliver = f"`bernstein deliver {snapshot.plan.metadata.name} --partial`"
+    return f"{helps} Or have what has landed delivered: {deliver}. What has landed: {landed}"
 
 
 def _reason(task: Task) -> str:

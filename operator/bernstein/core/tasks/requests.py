@@ -66,6 +66,11 @@ def _why_not(snapshot: TaskSnapshot, status: TaskStatus) -> tuple[RefusalReason,
         return RefusalReason.CANCELLED, "its Plan was cancelled"
     if plan is not None and plan.status.ended_at is not None and plan.status.phase != "Failed":
         return RefusalReason.PLAN_ENDED, f"its Plan has ended: {plan.status.phase}"
+    if plan is not None and plan.status.partial is not None:
+        return (
+            RefusalReason.BEING_DELIVERED,
+            "what is Closed of its Plan is being delivered without it",
+        )
     failed = status.state is TaskState.FAILED and is_final(status, spec.max_retries)
     if not failed and not conflict.is_stalled(status):
         return RefusalReason.NOTHING_TO_RETRY, f"it is {status.state or TaskState.OPEN}"
