@@ -20,17 +20,19 @@ BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
 COMPARE = "compare"
+PROBE = "probe"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
 main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
 `compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE)
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
 """The containers that run a program of ours; the program is called like its container. Only
-`compare` runs in one that is called `check`: it ends a check."""
+`compare` runs in one that is called `check`, which it ends; and `probe` also in others beside it,
+one for each account."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's."""
+a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -44,6 +46,8 @@ CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
+PROBE_SHARE = 640
+"""Bytes that each container of a probe's pod may leave: that is its part where there are 19."""
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
@@ -419,3 +423,31 @@ class LandResult:
     """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
     others moved the branch."""
     tip: str
+
+
+# --- probe --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeConfig:
+    """Try one account of the repository. Nothing is left behind there."""
+
+    remote: Remote
+    account: str
+    """read, work or deliver."""
+    branch: str
+    secret: str
+    """Name of the account's Secret, for messages."""
+    config_map: str
+    """Name of the ConfigMap with the certificate authority, for messages; "": there is none."""
+    git_dir: str
+    ref: str | None = None
+    """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """The account does what it is for, as far as the server tells."""
+
+    too_strong: bool = False
+    """The work account may push to the branch: the server only said that it is there already."""

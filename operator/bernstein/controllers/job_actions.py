@@ -1,4 +1,4 @@
-"""What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept.
+"""What Tasks, Plans and Projects ask for alike: Jobs to be made or deleted, and logs to be kept.
 
 What the API server refuses to make becomes part of what is decided about.
 """
@@ -17,6 +17,7 @@ from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
+from bernstein.controllers.jobs.probe import probe_job
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core.actions import (
@@ -28,6 +29,7 @@ from bernstein.core.actions import (
     RunInspect,
     RunLand,
     RunPrepare,
+    RunProbe,
 )
 from bernstein.core.jobs import JobView, refusal
 from bernstein.kube.errors import ApiError, is_refusal
@@ -75,7 +77,7 @@ class _Decision(Protocol):
 
 S = TypeVar("S", bound=Snapshot)
 D = TypeVar("D", bound=_Decision)
-RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
+RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunProbe
 
 
 def build(
@@ -95,6 +97,8 @@ def build(
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
+        case RunProbe():
+            return probe_job(run, project, namespace, owner, settings)
 
 
 async def execute(

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE
+from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
 from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import DIGEST, CheckSpec
@@ -146,6 +147,15 @@ class RunBegin:
 
 
 @dataclass(frozen=True)
+class RunProbe:
+    """A Job that tries the credentials of a Project."""
+
+    job: str
+    asked: str
+    """Which generation of the Project it tries."""
+
+
+@dataclass(frozen=True)
 class CreateTasks:
     """Task objects, as the API server takes them, to be made in this order."""
 
@@ -178,6 +188,7 @@ class AskTask:
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteTask | JobAction
+ProbeAction = RunProbe | DeleteJobs
 PlanAction = CreateTasks | CancelTasks | AskTask | RunBegin | JobAction
 
 
@@ -193,3 +204,4 @@ class Decision(Generic[S, A]):
 
 TaskDecision = Decision[TaskStatus, TaskAction]
 PlanDecision = Decision[PlanStatus, PlanAction]
+ProbeDecision = Decision[Probe | None, ProbeAction]

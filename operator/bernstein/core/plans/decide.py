@@ -13,7 +13,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.vocabulary import ROLES
 from bernstein.api.waiting import WaitReason
-from bernstein.core import conditions, names, progress, projects
+from bernstein.core import conditions, names, progress
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
@@ -39,6 +39,7 @@ from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
 from bernstein.core.plans.validation import validate_plan
+from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
@@ -91,7 +92,7 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
         return _cancel(snapshot, status, now)
     if snapshot.project is None:
         return PlanDecision(_without_project(snapshot, status, now))
-    unready = projects.not_ready(snapshot.project)
+    unready = not_ready(snapshot.project)
     if unready is not None and status.integration is None:
         return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
     status = status.model_copy(update={"project": snapshot.project.metadata.name})
