@@ -11,7 +11,7 @@ from decimal import Decimal
 from bernstein.api import plan, session, task
 from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
-from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult
+from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer
 from bernstein.api.states import (
@@ -29,7 +29,7 @@ from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
-from bernstein.resources import PLANS, SESSIONS, TASKS
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.people import People
@@ -103,6 +103,9 @@ class Oracles:
                 and self._task_of.get(other.owner) == mine
             ]
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
+        if run.role == PROBE:
+            others = [r.job for r in self._at_work() if r is not run and r.role == PROBE]
+            self.must(not others, "one probe per Project", f"{run.job} beside {others}")
         if run.role in MOVES_REFS:
             others = [
                 other.job
@@ -182,6 +185,8 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
+        if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
+            self._count(new)
         if resource not in (TASKS, PLANS, SESSIONS) or new is None:
             return
         if old is not None and old.get("status") == new.get("status"):
