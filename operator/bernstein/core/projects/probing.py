@@ -125,14 +125,19 @@ def _begin(snapshot: ProbeSnapshot, before: Probe | None, now: datetime) -> Prob
     number = before.number + 1 if before is not None else 0
     while (job := snapshot.jobs.get(_name(snapshot, number))) and not _is_of(job, generation):
         number += 1
-    others = (job for n, job in snapshot.jobs.items() if n != _name(snapshot, number))
-    if not all(runs.is_over(job, now) for job in others):
+    if not _is_alone(snapshot, number, now):
         return ProbeDecision(before, _clear(snapshot), LOOK_AGAIN_SECONDS)
     kept = before or Probe(generation=generation, number=number)
     if kept.generation != generation:
         kept = Probe(generation=generation, number=number, too_strong=kept.too_strong)
     begun = {"number": number, "at_work": True, "until": None, "abandoned": None}
     return _look(snapshot, kept.model_copy(update=begun), now)
+
+
+def _is_alone(snapshot: ProbeSnapshot, number: int, now: datetime) -> bool:
+    """Whether no other Job of the Project does anything any more."""
+    others = (job for name, job in snapshot.jobs.items() if name != _name(snapshot, number))
+    return all(runs.is_over(job, now) for job in others)
 
 
 def _name(snapshot: ProbeSnapshot, number: int) -> str:
