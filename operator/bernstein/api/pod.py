@@ -27,9 +27,8 @@ main container: all but `checkout`, `recorder` and `pusher`, which run beside on
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
 PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
-"""The containers that run a program of ours; the program is called like its container. Only
-`compare` runs in one that is called `check`, which it ends; and `probe` also in others beside it,
-one for each account."""
+"""The containers that run a program of ours; the program is called like its container. But
+`compare` runs in one called `check`, which it ends, and `probe` in one for each account."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
 a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
@@ -46,11 +45,11 @@ CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
-PROBE_SHARE = 640
-"""Bytes that each container of a probe's pod may leave: that is its part where there are 19."""
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
+PROBE_SHARE = 640
+"""The same in the pod of a probe, which may have 19 containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,16 +429,14 @@ class LandResult:
 
 @dataclass(frozen=True, slots=True)
 class ProbeConfig:
-    """Try one account of the repository. Nothing is left behind there."""
+    """Try one account of the repository: read, work or deliver. Nothing is left behind there."""
 
     remote: Remote
     account: str
-    """read, work or deliver."""
     branch: str
     secret: str
-    """Name of the account's Secret, for messages."""
     config_map: str
-    """Name of the ConfigMap with the certificate authority, for messages; "": there is none."""
+    """Names of the account's Secret and of the CA's ConfigMap, for messages."""
     git_dir: str
     ref: str | None = None
     """A ref that is not there, and that the account is to be allowed to push; None: it has none."""

@@ -74,12 +74,10 @@ def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
 
 def subjects(spec: ProjectSpec) -> dict[str, str]:
     """What each container of the pod tries, as messages have it."""
-    keys = {name: f"model key '{key}' of '{secret}'" for name, (secret, key) in _keys(spec)}
-    return {container: account for account, container in ACCOUNTS.items()} | keys
-
-
-def _keys(spec: ProjectSpec) -> list[tuple[str, tuple[str, str]]]:
-    return list(model_keys(spec).items())
+    keys = model_keys(spec).items()
+    return {container: account for account, container in ACCOUNTS.items()} | {
+        name: f"model key '{key}' of '{secret}'" for name, (secret, key) in keys
+    }
 
 
 def expected(project: Project) -> str | None:
