@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, PROBE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import scratch
