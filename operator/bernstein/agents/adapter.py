@@ -11,6 +11,9 @@ TEXT_LIMIT = 1500
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200
 """Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`."""
+PROMPT_BYTES = 120_000
+"""That a prompt may have. A CLI that takes no prompt on standard input can be given it as one
+argument, which Linux lets have 131,071."""
 RETRY_LIMIT = 24 * 3600
 """The most seconds that a FinalRecord's `retry_after` may be."""
 

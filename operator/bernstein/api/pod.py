@@ -92,6 +92,34 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedWork:
+    """A commit, and the ref that is expected at it: the prompt shows what it changes."""
+
+    ref: str
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptConfig:
+    """Put the files of the folder `parts` together with the repository's into the file `to`."""
+
+    parts: str
+    to: str
+    git_dir: str
+    """Where rejected work is fetched to."""
+    rejected: RejectedWork | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """The prompt as the agent gets it: its SHA-256, bytes, and what was cut."""
+
+    digest: str
+    size: int
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CheckoutConfig:
     """Fetch `ref`; write its tree to `worktree`, its objects to the bare repository `git_dir`."""
 
@@ -122,6 +150,7 @@ class CheckoutConfig:
     tip's are written."""
     launcher_from: str | None = None
     launcher_to: str | None = None
+    prompt: PromptConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +159,7 @@ class CheckoutResult:
 
     sha: str
     tree: str
+    prompt: PromptResult | None = None
 
 
 # --- recorder and pusher ------------------------------------------------------------------------
