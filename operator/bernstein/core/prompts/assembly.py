@@ -115,7 +115,7 @@ def _shown(file: ContextFile) -> ContextFile:
 
 def _with_room(draft: _Draft, budget: int) -> tuple[_Draft, list[str]]:
     """The draft without the largest contents, as many as have to go, and which these are."""
-    cut = []
+    cut: list[str] = []
     while True:
         whole = replace(draft, texts={**draft.texts, UNREAD: _unread(draft.files)})
         largest = max(
@@ -179,9 +179,7 @@ def _sections(draft: _Draft) -> Iterator[str]:
     yield from _ours(draft, RULES)
 
 
-def _block(
-    draft: _Draft, lead: str, title: str, text: str, parts: Sequence[Part]
-) -> Iterator[str]:
+def _block(draft: _Draft, lead: str, title: str, text: str, parts: Sequence[Part]) -> Iterator[str]:
     """Data between its marks, with what was cut off it; nothing where there never was any."""
     notes = [*_notes(draft, parts)]
     if not text and not notes:
