@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from bernstein.agents.low_confidence import CHARACTERS
 from bernstein.api.pod import FinalRecord, Usage
 
-TEXT_LIMIT = 1500
+TEXT_LIMIT = CHARACTERS
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200
 """Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`."""

@@ -92,14 +92,6 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedWork:
-    """A commit, and the ref that is expected at it: the prompt shows what it changes."""
-
-    ref: str
-    sha: str
-
-
-@dataclass(frozen=True, slots=True)
 class PromptConfig:
     """Put the files of the folder `parts` together with the repository's into the file `to`."""
 
@@ -107,7 +99,9 @@ class PromptConfig:
     to: str
     git_dir: str
     """Where rejected work is fetched to."""
-    rejected: RejectedWork | None = None
+    rejected_ref: str | None = None
+    rejected_sha: str | None = None
+    """The commit whose change is shown, if the ref is at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +234,13 @@ class FinalRecord:
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
-    """Tail of the agent's last message, at most 1,500 characters here."""
+    """Tail of the agent's last message, at most 2,000 characters here."""
     no_change: bool = False
     """The agent says that nothing had to be changed."""
     retry_after: int | None = None
     """Seconds after which the provider takes requests again."""
+    low_confidence: str = ""
+    """In our words, how it says that it is not sure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,8 @@ class Report(Model):
     """What the agent's last record came to; it counts where the pod's own message is lost."""
     no_change: bool | None = None
     """Whether the agent said that nothing was needed."""
+    low_confidence: Annotated[str, Field(max_length=64)] | None = None
+    """How the agent said that it is not sure of its work."""
     finished: bool | None = None
     """Whether the agent's program has ended."""
 
@@ -145,6 +147,10 @@ class Outcome(Model):
     retry_after_seconds: int | None = None
     """When the provider said to come back, in seconds."""
     no_change: bool = Field(default=False, description="The agent said that nothing was needed.")
+    low_confidence: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="In our words, how the end of its last message said that it is not sure.",
+    )
     text: Annotated[str, Field(max_length=2048)] = Field(
         default="", description="Tail of the agent's last message; not believed."
     )

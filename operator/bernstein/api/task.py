@@ -172,8 +172,8 @@ class TaskStatus(WithWaiting):
     )
     rejected: RejectedWork | None = Field(
         default=None,
-        description="What the last attempt that counts left, where it was rejected; the next one is "
-        "shown what it changes.",
+        description="What the last attempt that counts left, where it was rejected; the next one "
+        "is shown what it changes.",
     )
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
         default=None,

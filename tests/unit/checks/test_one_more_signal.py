@@ -16,8 +16,8 @@ from bernstein.checks.signal import SignalKind
 from bernstein.checks.spec import Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.core.plans.validation import validate_file, validate_plan
-from bernstein.core.scheduling import chain
 from bernstein.core.prompts.parts import SIGNALS
+from bernstein.core.scheduling import chain
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge

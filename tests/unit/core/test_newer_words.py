@@ -13,8 +13,8 @@ from bernstein.checks import signals
 from bernstein.checks.spec import Subject
 from bernstein.core import conditions
 from bernstein.core.plans.validation import validate_plan
-from bernstein.core.sessions.decide import is_launchable
 from bernstein.core.prompts.parts import SIGNALS
+from bernstein.core.sessions.decide import is_launchable
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge

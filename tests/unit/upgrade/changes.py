@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
-from tests.unit.upgrade.changes_of_rounds import ROUNDS, STANDSTILL
+from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL
 from tests.unit.upgrade.changes_of_scheduling import (
     LEDGER,
     PLURALS,
@@ -219,22 +219,9 @@ def _says_what_was_not_taken(pair: Pair) -> bool:
     return bool(said == pair.recorded["attempts"])
 
 
-def _keeps_what_was_rejected(pair: Pair) -> bool:
-    judged = pair.before.get("verification") or {"ref": "", "sha": ""}
-    left = judged.get("origin") or {key: judged[key] for key in ("ref", "sha")}
-    kept, told = pair.today["rejected"], pair.today.get("feedback") or ""
-    failed = pair.today["state"] in ("Failed", "Orphaned", "Done")
-    return failed and bool(told) and kept["ref"] and (kept == left or not judged["sha"])
-
-
 CHANGES = (
     *PINS,
-    Change(
-        "a Task remembers what was rejected, so that the next attempt is shown what it changed",
-        "Task",
-        ("rejected",),
-        _keeps_what_was_rejected,
-    ),
+    *REJECTED,
     Change(
         "an attempt whose work could not be taken says so, because the next one like it counts",
         "Task",

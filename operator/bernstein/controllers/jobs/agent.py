@@ -18,7 +18,6 @@ from bernstein.api.pod import (
     PromptConfig,
     PusherConfig,
     RecorderConfig,
-    RejectedWork,
 )
 from bernstein.api.project import Agent, Project
 from bernstein.api.session import AgentSession
@@ -188,7 +187,8 @@ def _prompt(session: AgentSession) -> PromptConfig:
         parts=SESSION,
         to=f"{PROMPT_FOLDER}/{PROMPT_NAME}",
         git_dir=f"{pod.BASE}/rejected.git",
-        rejected=RejectedWork(rejected.ref, rejected.sha) if rejected is not None else None,
+        rejected_ref=rejected.ref if rejected is not None else None,
+        rejected_sha=rejected.sha if rejected is not None else None,
     )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from bernstein.api.pod import RejectedWork, Remote
+from bernstein.api.pod import Remote
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
@@ -40,7 +41,15 @@ _FLAGS = (
 """Nothing of the image's or the tree's configuration says how it is shown."""
 
 
-def patch(remote: Remote, rejected: RejectedWork, base: Git, commit: str, git_dir: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A commit, and the ref that is expected at it."""
+
+    ref: str
+    sha: str
+
+
+def patch(remote: Remote, rejected: Rejected, base: Git, commit: str, git_dir: Path) -> str:
     """The patch, or a sentence on why it is not here.
 
     `base` has the `commit` that the agent begins with. What is fetched goes to `git_dir`, which is
@@ -53,7 +62,7 @@ def patch(remote: Remote, rejected: RejectedWork, base: Git, commit: str, git_di
         return f"(It cannot be shown: {error.reason}.)"
 
 
-def _patch(remote: Remote, rejected: RejectedWork, base: Git, commit: str, git_dir: Path) -> str:
+def _patch(remote: Remote, rejected: Rejected, base: Git, commit: str, git_dir: Path) -> str:
     init_bare(git_dir, [base.git_dir])
     repository = Git(git_dir, remote)
     # Named, so that the server sends nothing of it.

@@ -38,8 +38,9 @@ def put_together(
     """
     content = _content(Path(config.parts))
     texts = parts.texts_of(content)
-    if config.rejected is not None:
-        texts[parts.CHANGE] = _change(config, remote, repository, commit)
+    if config.rejected_ref is not None and config.rejected_sha is not None:
+        rejected = patch.Rejected(config.rejected_ref, config.rejected_sha)
+        texts[parts.CHANGE] = _change(config, rejected, remote, repository, commit)
     files = context.context_files(repository, commit, _context(content))
     made = assemble(texts, files, lambda: secrets.token_hex(_MARK_BYTES), PROMPT_BYTES)
     data = made.text.encode()
@@ -51,11 +52,12 @@ def put_together(
     return PromptResult(hashlib.sha256(data).hexdigest(), len(data), _few(made.cut))
 
 
-def _change(config: PromptConfig, remote: Remote, repository: Git, commit: str) -> str:
-    assert config.rejected is not None
+def _change(
+    config: PromptConfig, rejected: patch.Rejected, remote: Remote, repository: Git, commit: str
+) -> str:
     git_dir = Path(config.git_dir)
     try:
-        return patch.patch(remote, config.rejected, repository, commit, git_dir)
+        return patch.patch(remote, rejected, repository, commit, git_dir)
     finally:
         shutil.rmtree(git_dir, ignore_errors=True)
 

@@ -15,13 +15,14 @@ import pytest
 
 from bernstein.agents.adapter import PROMPT_BYTES
 from bernstein.api import encoding
-from bernstein.api.pod import CHECKOUT, CheckoutConfig, CheckoutResult, PromptConfig, RejectedWork
+from bernstein.api.pod import CHECKOUT, CheckoutConfig, CheckoutResult, PromptConfig
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.pods import termination
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import patch
 from bernstein.pods.git.client import Git
+from bernstein.pods.git.patch import Rejected
 from bernstein.pods.programs import checkout
 from tests.programs.pods.conftest import Origin
 
@@ -47,7 +48,7 @@ class Prompts:
         self,
         *context: str,
         texts: dict[Part, str] = TEXTS,
-        rejected: RejectedWork | None = None,
+        rejected: Rejected | None = None,
     ) -> str:
         given = self.folder / "session"
         given.mkdir(parents=True)
@@ -58,7 +59,8 @@ class Prompts:
             parts=str(given),
             to=str(self.folder / "prompt" / "prompt.md"),
             git_dir=str(self.folder / "base" / "rejected.git"),
-            rejected=rejected,
+            rejected_ref=rejected.ref if rejected else None,
+            rejected_sha=rejected.sha if rejected else None,
         )
         self.result = checkout.run(
             CheckoutConfig(**self.config | {"worktree_git": True, "prompt": prompt})
@@ -76,7 +78,7 @@ class Prompts:
     def rejected(self, files: dict[str, bytes | str | None], *, base: str) -> str:
         """The prompt of who begins at `base`, where the attempt before left `files`."""
         sha = self.origin.commit(files, base, ref=WORK)
-        return self.of(rejected=RejectedWork(WORK, sha))
+        return self.of(rejected=Rejected(WORK, sha))
 
 
 @pytest.fixture
@@ -369,7 +371,7 @@ def test_a_ref_that_is_not_at_the_recorded_commit_is_not_shown(prompts: Prompts,
     recorded = prompts.origin.commit({"a": "2\n"}, base)
     prompts.origin.commit({"a": "forged\n"}, base, ref=WORK)
 
-    text = prompts.of(rejected=RejectedWork(ref, recorded))
+    text = prompts.of(rejected=Rejected(ref, recorded))
 
     reason = "RefMoved" if ref == WORK else "RefNotFound"
     assert block(text, "rejected change") == f"(It cannot be shown: {reason}.)"
@@ -380,7 +382,7 @@ def test_a_commit_without_a_parent_is_not_shown(prompts: Prompts) -> None:
     prompts.origin.commit({"a": "1\n"}, ref="refs/heads/main")
     orphan = prompts.origin.commit({"a": "of its own\n"}, ref=WORK)
 
-    text = prompts.of(rejected=RejectedWork(WORK, orphan))
+    text = prompts.of(rejected=Rejected(WORK, orphan))
 
     assert "It cannot be shown" in block(text, "rejected change")
     assert "of its own" not in text
