@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
 from typing import ClassVar
 
 from bernstein.api.reasons import Reason
@@ -64,21 +66,30 @@ class SessionController(KindController):
         now = self._context.now()
         jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
         launchable = await self._launchable(session)
-        job = jobs.get(session.status.job or session.metadata.name)
+        name = session.status.job or session.metadata.name
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        snapshot = Snapshot(session, job, launchable, self._is_settled(session), judged)
+        late = self._writer.guard.may_be_made_late(JOBS, Key(key.namespace, name))
+        settled = self._is_settled(session)
+        snapshot = Snapshot(session, jobs.get(name), launchable, settled, judged, late)
+        decision = await self._carried_out(key, obj, snapshot, now)
+        await self._record(key, obj, session, decision)
+        return Result(decision.requeue_after)
+
+    async def _carried_out(
+        self, key: Key, obj: Object, snapshot: Snapshot, now: datetime
+    ) -> SessionDecision:
         decision = decide(snapshot, now)
         try:
             for action in decision.actions:
-                await self._execute(key, obj, session, action)
+                await self._execute(key, obj, snapshot.session, action)
         except NameConflict as conflict:
-            text = name_conflicts.describe(conflict)
-            decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
+            return refuse(snapshot, Reason.NAME_CONFLICT, name_conflicts.describe(conflict), now)
         except job_actions.Refused as refusal:
-            decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
-        await self._record(key, obj, session, decision)
-        return Result(decision.requeue_after)
+            if snapshot.session.status.job is None:
+                return refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
+            return await self._carried_out(key, obj, replace(snapshot, unfenceable=True), now)
+        return decision
 
     def _is_settled(self, session: AgentSession) -> bool:
         spec, namespace = session.spec, session.metadata.namespace

@@ -74,6 +74,10 @@ class Snapshot:
     """Its cost and outcome are where they stay; see is_settled."""
     judged: str | None = None
     """See reading.judgement."""
+    late: bool = False
+    """Whether a request for its Job, to which nobody got an answer, may still be applied."""
+    unfenceable: bool = False
+    """The API server refuses a fence; it does not have a Job of that name either."""
 
 
 def expected_job(session: AgentSession) -> str | None:
@@ -131,6 +135,8 @@ def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
         return _dead(snapshot, status)
     if status.job is None:
         return _launch(snapshot, status, now)
+    if _may_come_again(snapshot):
+        return SessionDecision(status, (RunFence(status.job),), LOOK_AGAIN_SECONDS)
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
@@ -180,6 +186,16 @@ def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Se
     return _never_started(status, reason, "never started", now)
 
 
+def _may_come_again(snapshot: Snapshot) -> bool:
+    """Whether the Job was made and is gone, and a late request would make it again.
+
+    Its agent would be a second one, beside that of the next session, or the first in its grace.
+    """
+    job = snapshot.job
+    is_free = job is None or (job.orphan and not job.fenced)
+    return is_free and snapshot.late and not snapshot.unfenceable
+
+
 def _starting(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
     update = {"state": SessionState.STARTING, "started_at": now}
     return busy(status.model_copy(update=update), "Starting", "its pod is made", now)
@@ -194,6 +210,8 @@ def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
+    if status.job is not None and _may_come_again(snapshot):
+        actions.append(RunFence(status.job))
     if not _is_deleted(snapshot.session):
         return SessionDecision(status, tuple(actions))
     if not snapshot.settled:
