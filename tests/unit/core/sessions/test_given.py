@@ -8,7 +8,7 @@ from bernstein.api.encoding import dump
 from bernstein.api.pod import CheckoutResult, PromptResult
 from bernstein.api.session import Prompt
 from bernstein.api.states import SessionState
-from bernstein.core.sessions.decide import SessionDecision, Snapshot, decide
+from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot, decide
 from tests.unit.core.objects import (
     BASE,
     TREE,
@@ -31,7 +31,7 @@ SAID = dump(CheckoutResult(BASE, TREE, GIVEN))
 
 def look(found: Object, *, state: SessionState = SessionState.STARTING) -> SessionDecision:
     subject = session(state=state, job="work-s1", started_at=at(-30))
-    return decide(Snapshot(subject, job("work-s1", found), launchable=True), at(0))
+    return decide(SessionSnapshot(subject, job("work-s1", found), launchable=True), at(0))
 
 
 def at_work(said: str = SAID) -> Object:
