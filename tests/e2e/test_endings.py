@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from bernstein.core import names
 from tests.e2e.conftest import EXISTS, MakeWorld, Object, condition, does, state, writing
 
@@ -69,3 +71,34 @@ def test_a_cancelled_task_ends_its_agent_keeps_its_work_and_merges_nothing(
     assert running == []
     assert "half.py" in here.files(f"{names.refs_of(task['metadata']['uid'])}/long/s1")
     assert here.tip() == before
+
+
+def test_what_is_closed_of_a_plan_that_failed_is_delivered_without_the_rest(
+    world: MakeWorld,
+) -> None:
+    wrong = {"steps": [], "error": {"kind": "error", "message": "I gave up"}, "exit": 0}
+    here = world([does("good", writing("new.py", "X = 1\n")), does("wrong", wrong)])
+    before = here.tip()
+    never = {"type": "path_exists", "path": "never.py"}
+    steps = [
+        {"title": "good", "files": ["new.py"], "completionSignals": [EXISTS]},
+        {"title": "wrong", "files": ["never.py"], "completionSignals": [never]},
+    ]
+    here.plan("part", [{"name": "all", "steps": steps}])
+    here.await_("plan", "part", lambda p: p["status"]["phase"] == "Failed", 240)
+    assert here.tip() == before
+
+    me = here.kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
+    asks = {"id": "part-1", "verb": "DeliverPartial", "by": me, "reason": "it is due"}
+    patch = json.dumps({"spec": {"requests": [asks]}})
+    here.kubectl("patch", "plan", "part", "--type=merge", "-p", patch)
+
+    plan = here.await_("plan", "part", lambda p: p["status"]["phase"] == "DeliveredPartially", 240)
+    assert here.tip() == plan["status"]["delivery"]["sha"] == plan["status"]["integration"]["sha"]
+    assert "new.py" in here.files()
+    succeeded = condition(plan, "Succeeded")
+    assert (succeeded["status"], succeeded["reason"]) == ("False", "DeliveredPartially")
+    assert condition(plan, "Stalled") == {}
+    checks = {check["name"]: check["verdict"] for check in plan["status"]["verification"]["checks"]}
+    assert set(checks.values()) == {"Passed"}
+    assert [answer["answer"] for answer in plan["status"]["requests"]] == ["Done"]

@@ -1,12 +1,17 @@
-"""What must hold once nobody acts any more and nothing goes wrong: all is over, or says why not."""
+"""What must hold once nobody acts any more and nothing goes wrong: all is over, or says why not.
+
+And which ends of Plans people may take back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import ConditionType, UsageCounts
+from bernstein.api.plan import DELIVERED_PARTIALLY
 from bernstein.api.pod import PROBE
 from bernstein.api.states import SessionState
 from bernstein.core import conditions, labels
@@ -15,8 +20,10 @@ from bernstein.core.tasks import retention
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.store import Store
-from tests.model.oracles import Oracles
 from tests.model.replicas import Replica
+
+if TYPE_CHECKING:
+    from tests.model.oracles import Oracles
 
 KEPT_LONGER_SECONDS = 600.0
 """Whatever went wrong meanwhile, so long after its time a Task is gone."""
@@ -168,3 +175,41 @@ def kept_too_long(store: Store) -> list[str]:
         and t.metadata.name not in needed
         and ended + timedelta(seconds=seconds) < store.now()
     ]
+
+
+def goes_on(old: plan.Plan, new: plan.Plan) -> bool:
+    """It had failed, and a Task of it was granted another round."""
+    rounds = [sum(row.rounds or 0 for row in each.status.tasks) for each in (old, new)]
+    return old.status.phase == "Failed" and rounds[0] < rounds[1]
+
+
+def goes_in_part(old: plan.Plan, new: plan.Plan) -> bool:
+    """It had ended badly, and somebody has asked for a part of it."""
+    asked = new.status.partial.request if new.status.partial is not None else None
+    stands = asked in [each.id for each in new.spec.requests if each.verb == "DeliverPartial"]
+    return old.status.phase in ("Failed", "Cancelled") and new.status.ended_at is None and stands
+
+
+def parts(store: Store, oracles: Oracles) -> list[str]:
+    """Plans of which a part was delivered that nobody asked for, or that is not what was judged:
+    the end of the ledger, or a merge of it with the target."""
+    wrong = []
+    for found in map(plan.parse, store.all(PLANS)):
+        status = found.status
+        if status.phase != DELIVERED_PARTIALLY:
+            continue
+        judged, delivery, begun = status.verification, status.delivery, status.integration
+        assert judged is not None
+        assert delivery is not None
+        assert begun is not None
+        made_of = judged.origin.sha if judged.origin is not None else judged.sha
+        there = judged.ref == delivery.onto  # the target had all of it already
+        holds = [
+            there or made_of == begun.tip,
+            there or delivery.sha in oracles.landed[begun.target],
+            judged.passed is True and judged.sha == delivery.sha,
+            ("DeliverPartial", "Done") in [(a.verb, a.answer) for a in status.requests or ()],
+        ]
+        if not all(holds):
+            wrong.append(f"Plan {found.metadata.name}: {holds}")
+    return wrong

@@ -224,13 +224,15 @@ def ended_checks() -> Iterator[None]:
     """A check has a verdict when it is given up, not when its run is over."""
     read = verdicts.verdicts
 
-    def at_once(checks: Any, jobs: Any, now: datetime, gates: Any, abandoned: Any = None) -> Any:
+    def at_once(
+        checks: Any, jobs: Any, now: datetime, gates: Any, abandoned: Any, *, kept: Any, **_: Any
+    ) -> Any:
         given_up = {each.check for each in abandoned or ()}
         seen = {
             check: gone(job.name, now) if check in given_up and not runs.is_over(job, now) else job
             for check, job in jobs.items()
         }
-        return read(checks, seen, now, gates, abandoned)
+        return read(checks, seen, now, gates, abandoned, kept=kept)
 
     with patch.object(verdicts, "verdicts", at_once):
         yield

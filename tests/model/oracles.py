@@ -11,6 +11,7 @@ from decimal import Decimal
 from bernstein.api import plan, session, task
 from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
+from bernstein.api.plan import DELIVERED_PARTIALLY
 from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer
@@ -32,12 +33,15 @@ from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
+from tests.model.endings import goes_in_part, goes_on
 from tests.model.people import People
 from tests.model.violation import Violation
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.invariants import consistent
 
-MOVES_REFS = (BEGIN, PREPARE, LAND)
+DELIVERED = ("Succeeded", DELIVERED_PARTIALLY)
+"""Phases of Plans after which nothing lands in their integration refs."""
+ONE_BY_ONE = (BEGIN, PREPARE, LAND, PROBE)
 LATE_SECONDS = 900.0
 """A Project's new limit counts for everybody after so long."""
 SOON_SECONDS = 180.0
@@ -67,7 +71,9 @@ class Oracles:
         """Uids of sessions, Tasks and Plans that have ended."""
         self._cancelled: set[str] = set()
         self._pushed: Counter[str] = Counter()
-        self._landed: dict[str, list[str]] = defaultdict(list)
+        self._delivered: set[str] = set()
+        """Integration refs of Plans that were delivered, as a whole or in part."""
+        self.landed: dict[str, list[str]] = defaultdict(list)
         """Commits that our Jobs have landed, in order, by ref."""
         self._passed: set[tuple[str, str]] = set()
         """(what was asked, commit) of checks that passed, whoever heard of it."""
@@ -103,16 +109,13 @@ class Oracles:
                 and self._task_of.get(other.owner) == mine
             ]
             self.must(not others, "one agent per Task", f"{run.job} beside {others}")
-        if run.role == PROBE:
-            others = [r.job for r in self._at_work() if r is not run and r.role == PROBE]
-            self.must(not others, "one probe per Project", f"{run.job} beside {others}")
-        if run.role in MOVES_REFS:
+        if run.role in ONE_BY_ONE:
             others = [
                 other.job
                 for other in self._at_work()
-                if other is not run and other.role in MOVES_REFS and other.owner == run.owner
+                if other is not run and other.role in ONE_BY_ONE and other.owner == run.owner
             ]
-            self.must(not others, "refs are moved one by one", f"{run.job} beside {others}")
+            self.must(not others, "of an owner these run one by one", f"{run.job} beside {others}")
         if {run.owner, self._task_of.get(run.owner)} & self._over:
             self._too_late(run)
         if self.steady:
@@ -174,7 +177,8 @@ class Oracles:
     def pushed(self, run: Run, onto: str, sha: str) -> None:
         owner = run.owner
         self._pushed[owner] += 1
-        self._landed[onto].append(sha)
+        self.landed[onto].append(sha)
+        self.must(onto not in self._delivered, "an end is an end", f"{run.job} lands after all")
         self.must(self._pushed[owner] == 1, "it lands once", f"{run.job} pushes {sha[:8]} again")
         self.must(owner not in self._cancelled, "cancelled is cancelled", f"{run.job} pushes")
         self.must(sha in self._approved, "only what was judged lands", f"{run.job}: {sha[:8]}")
@@ -185,9 +189,7 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
-        if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
-            self._count(new)
-        if resource not in (TASKS, PLANS, SESSIONS) or new is None:
+        if resource not in (PROJECTS, TASKS, PLANS, SESSIONS) or new is None:
             return
         if old is not None and old.get("status") == new.get("status"):
             return
@@ -199,7 +201,7 @@ class Oracles:
             self._task(task.parse(old) if old else None, task.parse(new))
         elif resource == SESSIONS:
             self._session(session.parse(old) if old else None, session.parse(new))
-        else:
+        elif resource == PLANS:
             self._plan(plan.parse(old) if old else None, plan.parse(new))
 
     def _goes(self, gone: Task) -> None:
@@ -384,10 +386,12 @@ class Oracles:
             self._answers(name, new, old)
             same = old.status.ended_at is None or old.status.phase == status.phase
             self.must(
-                same or _goes_on(old, new),
+                same or goes_on(old, new) or goes_in_part(old, new),
                 "an end is an end",
                 f"{name}: {old.status.phase} -> {status.phase}",
             )
+            if goes_in_part(old, new):
+                self._cancelled.discard(uid)
         self._ledger(old, new)
         if status.verification is not None:
             self._verified(name, status.verification)
@@ -407,11 +411,13 @@ class Oracles:
         name, chain = new.metadata.name, _chain(new)
         before = _chain(old) if old is not None else []
         self.must(chain[: len(before)] == before, what, f"{name}: {before} -> {chain}")
-        shas, landed = [sha for _, sha in chain], self._landed[begun.ref]
+        shas, landed = [sha for _, sha in chain], self.landed[begun.ref]
         self.must(shas == landed[: len(shas)], what, f"{name}: {shas}, landed: {landed}")
         self.must(begun.tip == [begun.target_sha, *shas][-1], what, f"{name}: {begun.tip}")
-        if new.status.phase == "Succeeded":
-            self.must(shas == landed, what, f"{name}: {shas}, landed: {landed}")
+        if new.status.ended_at is None or new.status.phase not in DELIVERED:
+            return
+        self.must(shas == landed, what, f"{name}: {shas}, landed: {landed}")
+        self._delivered.add(begun.ref)
 
     def _ended(self, name: str, owners: set[str]) -> None:
         """Nothing of what has ended does anything any more."""
@@ -436,12 +442,6 @@ def _rounds(status: TaskStatus) -> int:
 
 def _granted(answers: Iterable[Answer] | None) -> int:
     return sum(answer.answer == "Done" for answer in answers or ())
-
-
-def _goes_on(old: plan.Plan, new: plan.Plan) -> bool:
-    """It had failed, and a Task of it was granted another round."""
-    rounds = [sum(row.rounds or 0 for row in each.status.tasks) for each in (old, new)]
-    return old.status.phase == "Failed" and rounds[0] < rounds[1]
 
 
 def _chain(of: plan.Plan) -> list[tuple[str | None, str]]:

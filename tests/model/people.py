@@ -96,12 +96,26 @@ class People:
             return
         obj = _one_of(failed, event["pick"]) if failed else self._pick(resource, event)
         if obj is not None:
-            self._ask(resource, obj)
+            self._ask(resource, obj, "Retry")
 
-    def _ask(self, resource: Resource, obj: Object) -> None:
+    def _deliver_partial(self, event: dict[str, Any]) -> None:
+        """Somebody asks for a part of a Plan: at once of one that is picked, or of one that stands
+        still or has ended badly although something landed, once there is one."""
+        looks = int(event["looks"])
+        worth = [obj for obj in self._store.all(PLANS) if _has_a_part(obj)]
+        if looks and not worth:
+            asyncio.get_running_loop().call_later(
+                LOOKS_SECONDS, self.act, event | {"looks": looks - 1}
+            )
+            return
+        obj = _one_of(worth, event["pick"]) if worth else self._pick(PLANS, event)
+        if obj is not None:
+            self._ask(PLANS, obj, "DeliverPartial")
+
+    def _ask(self, resource: Resource, obj: Object, verb: str) -> None:
         asked = obj["spec"].get("requests", [])
         self._asked += 1
-        new = {"id": f"r-{self._asked}", "verb": "Retry", "by": "ann", "reason": "once more"}
+        new = {"id": f"r-{self._asked}", "verb": verb, "by": "ann", "reason": "once more"}
         if len(asked) < MOST_REQUESTS:
             self._store.merge(resource, key_of(obj), {"spec": {"requests": [*asked, new]}})
 
@@ -178,6 +192,13 @@ def _has_failed(obj: Object) -> bool:
     told = obj.get("status", {}).get("conditions", ())
     ended = any((c["type"], c["status"]) == ("Succeeded", "False") for c in told)
     return ended and "cancel" not in obj["spec"]
+
+
+def _has_a_part(plan: Object) -> bool:
+    """It has ended or stands still, and something of it has landed."""
+    status = plan.get("status", {})
+    landed = "sha" in status.get("integration", {})
+    return landed and status.get("phase") in ("Failed", "Stalled", "Cancelled")
 
 
 def _one_of(choice: list[T], pick: float) -> T:

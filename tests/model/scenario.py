@@ -213,6 +213,8 @@ class _Maker:
             for kind in ("plans", "tasks")
             if self._dice.chance(0.5, "patient", kind)
         ]
+        if self._dice.chance(0.5, "patient", "part"):
+            patient.append({"at": 0.0, "do": "deliver partial", "looks": 60, "pick": 0.5})
         return [*(self._act(n, at) for n, at in self._times(3.0, "people")), *patient]
 
     def _act(self, number: int, at: float) -> Event:
@@ -227,12 +229,13 @@ class _Maker:
             "budget": 1,
             "meddle": 1,
             "retry": 3,
+            "deliver partial": 2,
         }
         act = dice.weighed(acts, "act", number)
         event: Event = {"at": at, "do": act, "pick": round(dice.draw("which", number), 3)}
         if act in ("cancel", "retry"):
             event["kind"] = dice.pick(("plans", "tasks"), "kind", number)
-        if act == "retry":
+        if act in ("retry", "deliver partial"):
             event["looks"] = 0
         if act == "delete":
             kinds = ("plans", "tasks", "tasks", "agentsessions", "jobs", "pods")

@@ -1,4 +1,5 @@
-"""A Plan whose Tasks fail for good, and people who give them another round, whatever breaks."""
+"""A Plan whose Tasks fail for good, and people who give them another round or take what there is,
+whatever breaks."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 from bernstein.api import plan, task
 from bernstein.resources import PLANS, TASKS
 from tests.model.loop import run
+from tests.model.people import TARGET
 from tests.model.scenario import Scenario
 from tests.model.world import World
 
@@ -84,3 +86,56 @@ def test_a_cancel_after_the_round_was_granted_ends_all() -> None:
 
     states = {obj["metadata"]["name"]: obj["status"]["state"] for obj in world.store.all(TASKS)}
     assert states["web-a-two"] in ("Cancelled", "Failed")
+
+
+def asks_for_a_part(looks: int = 30) -> dict[str, Any]:
+    """Somebody who waits until the Plan has ended, or stands still."""
+    return {"at": 2.0, "do": "deliver partial", "looks": looks, "pick": 0.0}
+
+
+def delivered_partially(world: World) -> None:
+    (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
+    assert found.status.phase == "DeliveredPartially"
+    assert [answer.answer for answer in found.status.requests or ()] == ["Done"]
+    delivered = found.status.delivery
+    assert delivered is not None
+    assert world.remote.contains(world.remote.refs[TARGET], delivered.sha or "")
+    tasks = {t.metadata.name: t for t in (task.parse(obj) for obj in world.store.all(TASKS))}
+    assert tasks["web-a-one"].status.delivery is not None
+    landed = tasks["web-a-one"].status.delivery.sha
+    assert world.remote.contains(world.remote.refs[TARGET], landed or "")
+
+
+def test_what_is_closed_of_a_plan_that_failed_is_delivered() -> None:
+    delivered_partially(played(WORK, *FAILS, asks_for_a_part()))
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_it_is_though_the_operator_dies_and_caches_lag(moment: int) -> None:
+    push = {"at": 100.0, "do": "push", "pick": 0.5}
+
+    world = played(WORK, *FAILS, asks_for_a_part(), push, *breaks(moment), replicas=1 + moment % 2)
+
+    delivered_partially(world)
+
+
+def test_it_is_though_the_plan_was_cancelled_before() -> None:
+    fails = FAILS[0] | {"fate": "hangs"}
+    cancel = {"at": 400.0, "do": "cancel", "kind": "plans", "name": "web"}
+
+    world = played(WORK, fails, cancel, asks_for_a_part())
+
+    delivered_partially(world)
+    states = {obj["metadata"]["name"]: obj["status"]["state"] for obj in world.store.all(TASKS)}
+    assert states == {"web-a-one": "Closed", "web-a-two": "Cancelled"}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 3.0, 8.0])
+def test_of_a_round_and_a_part_that_are_asked_for_at_once_one_is_given(seconds: float) -> None:
+    """Whichever it is: nothing lands in the Plan's ref after it was delivered."""
+    part = {"at": 2.0 + seconds, "do": "deliver partial", "looks": 30, "pick": 0.0}
+
+    world = played(WORK, *FAILS, asks("tasks"), part)
+
+    (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
+    assert found.status.phase in ("Succeeded", "DeliveredPartially")

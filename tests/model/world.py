@@ -223,6 +223,8 @@ class World:
             self.oracles.fail("a Project whose credentials are sound is Ready and at rest", text)
         for text in endings.miscounted(self.store, self.oracles):
             self.oracles.fail("spend is counted once", text)
+        for text in endings.parts(self.store, self.oracles):
+            self.oracles.fail("what is delivered is the chain of the ledger", text)
         for replica in self.replicas:
             if replica.leading:
                 for text in endings.ghosts(self.store, replica):

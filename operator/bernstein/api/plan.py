@@ -33,6 +33,8 @@ from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Abandoned, Cancel
 
+DELIVERED_PARTIALLY = "DeliveredPartially"
+"""Phase of a Plan of which a part was delivered, and reason why it has not succeeded."""
 MAX_STAGES = 40
 MAX_STEPS = 50
 """Of a stage."""
@@ -207,6 +209,19 @@ class Integration(Model):
         return self.sha or self.target_sha
 
 
+class PartialDelivery(Model):
+    """What is Closed of a Plan is delivered without the rest, because somebody asked for it."""
+
+    request: Annotated[str, Field(max_length=63)]
+    """Id of the request; it is answered with the end."""
+    after: Annotated[str, Field(max_length=32)]
+    """The Plan's phase before: Failed or Cancelled, where it had ended, or Stalled."""
+    tip: Sha | None = Field(
+        default=None,
+        description="Landing up to which it is delivered. Absent: other Tasks are still ended.",
+    )
+
+
 class PlanStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -255,6 +270,7 @@ class PlanStatus(WithWaiting):
     reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
     verification: Verification | None = None
     delivery: Delivery | None = None
+    partial: PartialDelivery | None = None
     started_at: datetime | None = None
     """When it was looked at first."""
     ended_at: datetime | None = None

@@ -310,6 +310,11 @@ class Retention(Model):
         description="Seconds from the end of a Task without a Plan until it is deleted, with its "
         "sessions and logs. 0: never.",
     )
+    unstarted_sessions: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=3,
+        description="Sessions of a Task that never started an agent and are kept, the newest ones. "
+        "The Task tells how many there were.",
+    )
 
 
 class ProjectSpec(Model):

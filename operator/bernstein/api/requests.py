@@ -15,10 +15,14 @@ MOST_ANSWERS = 40
 """Of requests that are gone from the spec the last ones are kept, too."""
 
 RETRY = "Retry"
+DELIVER_PARTIAL = "DeliverPartial"
 
 
-class Refusal(StrEnum):
-    """Why a request is refused, in one word that stays the same between releases."""
+class RefusalReason(StrEnum):
+    """Why a request is refused, in one word that stays the same between releases.
+
+    A delivery that comes to nothing is refused for its own `Reason`, such as GateFailed.
+    """
 
     NOTHING_TO_RETRY = "NothingToRetry"
     """Nothing has failed for good: it is at work, waits, or has ended well."""
@@ -26,6 +30,14 @@ class Refusal(StrEnum):
     """It was cancelled, or its Plan was."""
     PLAN_ENDED = "PlanEnded"
     """Its Plan has delivered, is about to, or is gone."""
+    BEING_DELIVERED = "BeingDelivered"
+    """What is Closed of the Plan is being delivered without the rest."""
+    STILL_MOVES = "StillMoves"
+    """The Plan goes on by itself: it has not ended, and does not stand still."""
+    SUSPENDED = "Suspended"
+    """The Plan says `suspend`."""
+    NOTHING_TO_DELIVER = "NothingToDeliver"
+    """Nothing of the Plan has landed."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """The operator does not know the verb: the CRDs are newer than it."""
 
@@ -58,8 +70,9 @@ class TaskRequest(Request):
 
 
 class PlanRequest(Request):
-    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY]})]
-    """Retry: another round of attempts for all its Tasks that have failed or are in conflict."""
+    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY, DELIVER_PARTIAL]})]
+    """Retry: another round of attempts for all its Tasks that have failed or are in conflict.
+    DeliverPartial: what is Closed is verified and delivered; the other Tasks end."""
 
 
 class Answer(Model):

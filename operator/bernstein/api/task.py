@@ -127,6 +127,10 @@ class Attempt(Model):
     """Model that worked."""
     spend_usd: Money = "0"
     """US dollars that it cost."""
+    times: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="Sessions in a row that ended so, this being the last of them. Absent: one.",
+    )
     not_taken: bool | None = None
     """The agent ran, but a container of ours failed on what it left."""
 

@@ -77,6 +77,14 @@ class AbandonedCheck(Abandoned):
     """Name of the check."""
 
 
+class CheckAgain(Model):
+    """A check that could not run, and that is run again."""
+
+    check: Annotated[str, Field(max_length=63)]
+    """Name of the check."""
+    round: int = Field(description="Round that its Job is of.")
+
+
 class Origin(Model):
     """The commit that a candidate is made of; its ref is a session's own."""
 
@@ -96,6 +104,21 @@ class Verification(Model):
     first_round: int | None = Field(
         default=None, description="Number of the first round on this tree. Absent: 0."
     )
+    since: int | None = Field(
+        default=None,
+        description="Round that the Jobs are of whose checks are not in `again`. Absent: `round`.",
+    )
+    again: (
+        Annotated[
+            tuple[CheckAgain, ...],
+            Field(max_length=2 * MOST_CHECKS, json_schema_extra=list_map("check")),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Checks that could not run and are run again; the verdicts of all others stay. "
+        "Absent: all are asked in this round.",
+    )
     base: Sha
     """Commit that the work is compared with."""
     sha: Sha
@@ -111,7 +134,9 @@ class Verification(Model):
         default=None, description="What the candidate was made of; another one is made of it, too."
     )
     lost: bool | None = Field(
-        default=None, description="The candidate is not at its ref any more: it is made anew."
+        default=None,
+        description="What was judged is not at its ref any more, or stands on a base that fails, "
+        "too: a candidate is made anew, on the tip of now.",
     )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""

@@ -27,7 +27,7 @@ class WaitReason(StrEnum):
     DEPENDENCY_PENDING = "DependencyPending"
     """A Task that it depends on is not Closed yet."""
     PLAN_CANCELLED = "PlanCancelled"
-    """Its Plan was cancelled: it never starts, and is cancelled next."""
+    """Its Plan was cancelled, or is delivered without it: it never starts, is cancelled next."""
     PLAN_SUSPENDED = "PlanSuspended"
     """Its Plan says `suspend`."""
     SUSPENDED = "Suspended"

@@ -8,21 +8,31 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from bernstein.api.plan import Plan
 from bernstein.api.requests import MOST_REQUESTS, Answer, Request
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.errors import CliError
+from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find, resource_of
 from bernstein.core.requests import answer_for, unanswered, with_room
+from bernstein.core.sanitise import line
 from bernstein.kube.errors import Conflict
 from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
 _TRIES = 5
 _TICK = 0.5
-LONGEST_REASON = 300
+LONGEST_REQUEST_REASON = 300
+
+S = TypeVar("S", Plan, Task, Plan | Task)
+
+
+def check_reason(reason: str) -> None:
+    """Raises CliError where it is none that a request can have."""
+    if not 1 <= len(reason) <= LONGEST_REQUEST_REASON or reason != line(reason, len(reason)):
+        message = f"a reason is one line of 1 to {LONGEST_REQUEST_REASON} characters"
+        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
 
 
 async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) -> str:
@@ -74,21 +84,28 @@ async def _user(cluster: Cluster) -> str:
     return str(answer["status"]["userInfo"]["username"])
 
 
-async def again(cluster: Cluster, subject: Plan | Task) -> Plan | Task:
+async def again(cluster: Cluster, subject: S) -> S:
     """The same object, read once more."""
     kind = resource_of(subject).kind.lower()
-    return await find(cluster, f"{kind}/{subject.metadata.name}")
+    found = await find(cluster, f"{kind}/{subject.metadata.name}")
+    assert isinstance(found, type(subject))
+    return found
 
 
 async def answer_to(
-    cluster: Cluster, subject: Plan | Task, request: str, seconds: float
-) -> tuple[Plan | Task, Answer | None]:
-    """The object with the answer, waited for so long; None: there is none yet."""
+    cluster: Cluster,
+    subject: S,
+    request: str,
+    seconds: float,
+    enough: Callable[[S], bool] = lambda _: False,
+) -> tuple[S, Answer | None]:
+    """The object with the answer, waited for so long, or until that is `enough`; None: there is
+    none yet."""
     clock: Callable[[], float] = asyncio.get_running_loop().time
     end = clock() + seconds
     while True:
         subject = await again(cluster, subject)
         found = answer_for(request, subject.status.requests)
-        if found is not None or clock() >= end:
+        if found is not None or enough(subject) or clock() >= end:
             return subject, found
         await asyncio.sleep(_TICK)

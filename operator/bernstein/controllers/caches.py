@@ -99,6 +99,11 @@ class Parsed(Generic[T]):
         """All of the Plan, by name; of what has the index PLAN."""
         return self.by_index(PLAN, _of(plan.namespace, plan.uid))
 
+    def siblings(self, obj: Object) -> dict[str, T]:
+        """All of the Plan that owns this object, itself included, by name."""
+        of = (self.by_index(PLAN, plan) for plan in _plan_of(obj))
+        return next(of, {})
+
     def by_index(self, index: str, value: str) -> dict[str, T]:
         """All that an index of the informer has under the value, by name."""
         return {o["metadata"]["name"]: self.of(o) for o in self.informer.by_index(index, value)}
@@ -123,7 +128,9 @@ class Caches:
         self.plans = Parsed(informer(PLANS), plan.parse)
         graph = {PLAN: _plan_of, UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
         self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
-        self.sessions = Parsed(informer(SESSIONS, indexes={PLAN: _plan_of_session}), session.parse)
+        self.sessions = Parsed(
+            informer(SESSIONS, indexes=owned | {PLAN: _plan_of_session}), session.parse
+        )
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
         self.pods = informer(
             PODS,

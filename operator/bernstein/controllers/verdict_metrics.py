@@ -52,7 +52,11 @@ def _count_verdicts(
         return
     if before is not None and before.checks == judged.checks:
         return
+    again = before is not None and before.again is not None and before.sha == judged.sha
+    known = before.checks if before is not None and again else ()
     for check in judged.checks:
+        if check in known:
+            continue  # it stood while another check was run again
         if check.kind == "gate":
             metrics.gate_verdict(namespace, check.name, check.verdict)
         else:

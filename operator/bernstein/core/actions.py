@@ -11,6 +11,7 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE
 from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
+from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import DIGEST, CheckSpec
 from bernstein.core.jobs import JobView
@@ -164,10 +165,17 @@ class CreateTasks:
 
 @dataclass(frozen=True)
 class CancelTasks:
-    """Hand the Plan's cancel on to these Tasks."""
+    """Cancel these Tasks: their Plan was cancelled, or is delivered without them."""
 
     names: tuple[str, ...]
     reason: str
+
+
+@dataclass(frozen=True)
+class DeleteSession:
+    """Delete a session of the Task, as it was read, with all that it owns."""
+
+    session: AgentSession
 
 
 @dataclass(frozen=True)
@@ -187,7 +195,7 @@ class AskTask:
 
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
-TaskAction = CreateSession | StopSession | DeleteTask | JobAction
+TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | JobAction
 ProbeAction = RunProbe | DeleteJobs
 PlanAction = CreateTasks | CancelTasks | AskTask | RunBegin | JobAction
 

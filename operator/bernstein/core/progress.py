@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
-from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.plan import DELIVERED_PARTIALLY, Plan, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -23,6 +23,7 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting, WaitReason, WaitScope
 from bernstein.core.conditions import Progress, Truth, drop, put
 from bernstein.core.fsm import ACTIVE, is_final
+from bernstein.core.sanitise import count, some
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
 _AT_WORK = ("Starting", "Running", "Delivering")
@@ -170,6 +171,8 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     waiting, cancel = status.waiting, plan.spec.cancel
     if status.ended_at is not None and status.phase == "Succeeded":
         return _ended("True", "Delivered", "verified and merged")
+    if status.ended_at is not None and status.phase == DELIVERED_PARTIALLY:
+        return _ended("False", DELIVERED_PARTIALLY, _parts(status))
     if status.ended_at is not None and waiting is not None:
         return _failed(waiting)
     if status.ended_at is not None:
@@ -179,6 +182,8 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
         rests = waiting.reason == WaitReason.SUSPENDED and waiting.message == RESTS
         return {} if rests else _waits(waiting)
     landing = status.delivery is not None and status.delivery.step == "Landing"
+    if status.partial is not None and status.partial.tip is None and status.phase == "Delivering":
+        return _at_work("EndingTasks", "what has landed is delivered once its other Tasks ended")
     if status.phase == "Delivering" or landing:
         return _at_work(*_landing(status.verification, status.delivery))
     doing = {
@@ -190,3 +195,10 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     phase = status.phase or "Pending"
     reason = "Suspending" if phase == "Suspended" else phase
     return _at_work(reason, doing.get(phase, "about to begin"))
+
+
+def _parts(status: PlanStatus) -> str:
+    """What was delivered, and what was not."""
+    counts, left = status.counts, [r.name for r in status.tasks if r.state != TaskState.CLOSED]
+    which = some(left, len(left))
+    return f"{counts.closed} of {count(counts.total, 'Task')} delivered, without {which}"

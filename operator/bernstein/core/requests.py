@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
-from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, Answer, Refusal, Request
+from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, Answer, RefusalReason, Request
 from bernstein.core.sanitise import line
 
 
@@ -57,17 +57,17 @@ def refused(
     status: S,
     asked: Collection[Request],
     request: Request,
-    why: Refusal,
+    why: str,
     message: str,
     now: datetime,
 ) -> S:
-    """The status that says why it was not done."""
+    """The status that says why it was not done. `why`: a RefusalReason, or a Reason."""
     return _answered(status, asked, request, "Refused", why, message, now)
 
 
 def unknown(status: S, asked: Collection[Request], request: Request, now: datetime) -> S:
     text = "this operator does not know the verb: it is older than the CRDs"
-    return refused(status, asked, request, Refusal.OPERATOR_TOO_OLD, text, now)
+    return refused(status, asked, request, RefusalReason.OPERATOR_TOO_OLD, text, now)
 
 
 def _answered(

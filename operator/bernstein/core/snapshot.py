@@ -28,6 +28,8 @@ class Upstream:
     """The first that will never be Closed."""
     stuck: str | None = None
     """Name of the first that itself waits for what never comes."""
+    stalled: Task | None = None
+    """The first that needs a person."""
     waiting: tuple[str, ...] = ()
     """Names of those that are not Closed yet, where all may be."""
 
@@ -38,6 +40,8 @@ class Standing(Enum):
     WAITED_FOR = "waited for"
     STUCK = "stuck"
     """It itself waits for what never comes."""
+    STALLED = "stalled"
+    """It needs a person."""
     CLOSED = "closed"
     ENDED = "ended"
     """It will never be Closed."""
@@ -77,6 +81,8 @@ class TaskSnapshot:
     plan: Plan | None = None
     session: AgentSession | None = None
     """The Task's current one."""
+    own_sessions: Collection[AgentSession] = ()
+    """All of the Task; known where its own next step is decided."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """Follow-up Jobs of this Task, by name."""
     tasks: Mapping[str, Task] = field(default_factory=dict)

@@ -81,3 +81,13 @@ async def test_there_are_at_most_twenty_and_only_known_verbs(
     await admin.create(KINDS[kind], valid(kind, namespace, "two"))
     with pytest.raises(Invalid, match="verb"):
         await admin.patch(KINDS[kind], "two", namespace, asks(request(user) | {"verb": "Polish"}))
+
+
+async def test_a_part_is_asked_of_a_plan_only(admin: Client, namespace: str, user: str) -> None:
+    wanted = request(user) | {"verb": "DeliverPartial"}
+    for kind in ("Plan", "Task"):
+        await admin.create(KINDS[kind], valid(kind, namespace))
+
+    await admin.patch(KINDS["Plan"], "one", namespace, asks(wanted))
+    with pytest.raises(Invalid, match="verb"):
+        await admin.patch(KINDS["Task"], "one", namespace, asks(wanted))

@@ -111,6 +111,20 @@ async def test_a_gate_that_cannot_run_stalls_the_task_until_the_project_is_mende
         assert task["status"]["attempt"] == 1
 
 
+async def test_only_the_gate_whose_image_is_missing_is_run_again(world: World) -> None:
+    own = {"name": "own", "command": "true", "image": "own:1"}
+    await world.project(gates={"extends": "Default", "pipeline": [LINT, own]})
+    for number in range(2):
+        world.kubelet.on(f"one-s1-own-{number}", waits("check", "ErrImagePull", "no such image"))
+    await world.start()
+    await world.task("one", maxRetries=0)
+    task = await world.task_in("one", "Closed", 90)
+    assert (verdict(task, "lint"), verdict(task, "own")) == (("Passed", ""), ("Passed", ""))
+    assert task["status"]["attempt"] == 1
+    checks = [job for job in world.kubelet.ran if "-lint-" in job or "-own-" in job]
+    assert sorted(checks) == ["one-s1-lint-0", *(f"one-s1-own-{n}" for n in range(3))]
+
+
 async def test_a_gate_that_fails_on_the_base_too_burns_no_attempts(world: World) -> None:
     """It stands still after the first, until the Project excuses it."""
     gates = {"extends": "Default", "pipeline": [LINT]}

@@ -70,6 +70,23 @@ def test_verdicts_that_stood_before_are_not_counted_again() -> None:
     assert of_a_task(TaskStatus(verification=same), TaskStatus(verification=same)) == {}
 
 
+def test_a_verdict_that_stood_while_another_check_was_run_again_is_counted_once() -> None:
+    signal = {"name": "signal-1", "kind": "signal", "verdict": "Passed"}
+    errored = [signal, gate("lint", "Errored")]
+    again = [{"check": "lint", "round": 1}]
+    first = objects.verification(checks=errored, again=again, since=0, round=1)
+    ended = judged(signal, gate("lint"))
+
+    assert of_a_task(TaskStatus(), TaskStatus(verification=first)) == {
+        "team lint Errored": 1,
+        "team test_passes Passed": 1,
+    }
+    assert of_a_task(TaskStatus(verification=first), TaskStatus(verification=ended)) == {
+        "team lint Passed": 1,
+        "team first passed": 1,
+    }
+
+
 def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
     merging, merged = Delivery(state="Pending"), Delivery(state="Merged")
 

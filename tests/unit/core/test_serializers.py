@@ -96,6 +96,10 @@ def test_agents_words_are_sanitised_in_records_too() -> None:
     assert "gnp.exe" in text
 
 
+def test_a_phase_of_two_words_is_in_snake_case() -> None:
+    assert plan_record(plan(phase="DeliveredPartially"))["status"] == "delivered_partially"
+
+
 def test_a_plan_says_how_it_stands_and_what_it_cost() -> None:
     stalled = condition("Stalled", "True", "TaskFailed", "1 Task ended")
     record = plan_record(plan(phase="Failed", conditions=[stalled]), [task(0)])

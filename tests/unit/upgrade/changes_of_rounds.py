@@ -91,6 +91,18 @@ def _says_how_it_goes_on(pair: Pair) -> bool:
     return cause == cause_now and before != now and any(text in (now or "") for text in says)
 
 
+_JUDGED_AGAIN = tuple(
+    f"verification.{field}" for field in ("abandoned", "again", "checks", "policy", "since")
+)
+
+
+def _runs_alone_again(pair: Pair) -> bool:
+    """What could not run, in the round that the older code began with all checks."""
+    was, now = (status.get("verification", {}) for status in (pair.recorded, pair.today))
+    again = {each["round"] for each in now.get("again", ())}
+    return now.get("round") in again and was.get("round") == now["round"]
+
+
 def _is_done_once_more(pair: Pair) -> bool:
     was, now = pair.recorded, pair.today
     conflicts = was.get("delivery", {}).get("state") == "Conflict"
@@ -98,6 +110,15 @@ def _is_done_once_more(pair: Pair) -> bool:
 
 
 ROUNDS = (
+    *(
+        Change(
+            f"of a {kind} only the check that could not run is run again",
+            kind,
+            ("actions", "reports", *_JUDGED_AGAIN),
+            _runs_alone_again,
+        )
+        for kind in ("Task", "Plan")
+    ),
     *(
         Change(
             f"that the work of a {kind} may have landed has a field of its own",

@@ -54,6 +54,9 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
     ),
+    Subcommand(
+        "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
+    ),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

@@ -11,7 +11,7 @@ from bernstein.api.requests import RETRY, Answer
 from bernstein.api.task import Task
 from bernstein.cli import requests
 from bernstein.cli.cluster import connected
-from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.errors import CliError
 from bernstein.cli.naming import Subject, called, find
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -24,6 +24,7 @@ _NEXT = {
     "NothingToRetry": "see how it stands with `bernstein status`, or `bernstein logs`",
     "Cancelled": "apply the work anew, under another name",
     "PlanEnded": "apply the work anew, under another name",
+    "BeingDelivered": "see how far it is with `bernstein status`",
     "OperatorTooOld": "run the version of the operator that the CRDs are from",
 }
 
@@ -44,9 +45,7 @@ def retry(
 
 
 async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: str) -> None:
-    if not 1 <= len(reason) <= requests.LONGEST_REASON or reason != line(reason, len(reason)):
-        message = f"a reason is one line of 1 to {requests.LONGEST_REASON} characters"
-        raise CliError("InvalidReason", message, "say why with --reason", INVALID)
+    requests.check_reason(reason)
     async with connected(settings) as cluster:
         subject = await find(cluster, name)
         request = await requests.ask(cluster, subject, RETRY, reason)

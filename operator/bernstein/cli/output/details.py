@@ -41,11 +41,11 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
     mark, style = ("✓", "green") if good else ("✗", "red")
     terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
     delivery = plan.status.delivery
-    if good and delivery is not None and delivery.sha:
+    if delivery is not None and delivery.state == "Merged" and delivery.sha:
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
         terminal.say(f"  {remedy}")
-    if further := notes.goes_on(plan):
+    if further := notes.how_it_goes_on(plan):
         terminal.say(f"  {further}")
     if not good:
         _tell_whole(terminal, plan)
@@ -119,7 +119,8 @@ def tell_task(terminal: Terminal, task: Task) -> None:
         said = notes.labelled(attempt.reason, line(first, _SUMMARY)) if first else attempt.reason
         refused = rejection(task, attempt)
         end = f"{attempt.reason}, then {refused}" if refused else said
-        terminal.say(f"  attempt {attempt.attempt} ({attempt.session})  {end}")
+        last = f", the last of {attempt.times} sessions" if attempt.times else ""
+        terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
     for check in _verdicts(task):
         _tell_check(terminal, check)
     if stalled := _stalled(task):

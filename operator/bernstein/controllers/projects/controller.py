@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.controllers import job_actions, name_conflicts, network_policies
+from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.projects.watches import watches
-from bernstein.controllers.snapshots import project_snapshot
+from bernstein.controllers.snapshots import agents_at_work
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.actions import ProbeAction, ProbeDecision, RunProbe
 from bernstein.core.diagnosis import Diagnosis
@@ -19,8 +19,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.projects import probing, readiness
 from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.reasons import PROBE_SECONDS
-from bernstein.core.scheduling import occupancy
-from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, is_refusal
+from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import JOBS, Key
@@ -39,10 +38,12 @@ class ProjectController(KindController):
 
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.projects.informer.get(key)
-        snapshot = project_snapshot(self._caches, key)
-        if obj is None or snapshot is None:
+        if obj is None:
             return Result()
-        project, running = snapshot.project, occupancy.running(snapshot)
+        project = self._caches.projects.of(obj)
+        if project.metadata.deletion_timestamp is not None:
+            return Result()
+        running = agents_at_work(self._caches, project)
         problem = await self._limit_network(key, project)
         if problem is None:
             probed = await self._probe(key, project)
@@ -57,8 +58,8 @@ class ProjectController(KindController):
             await network_policies.ensure(key, project, self._context)
             await network_policies.remove_others(key, project, self._context)
         except NameConflict as conflict:
-            return Diagnosis(Reason.NAME_CONFLICT, name_conflicts.describe(conflict))
-        except (ApiError, SpecMutated) as refusal:
+            return Diagnosis(Reason.NAME_CONFLICT, execution.describe(conflict))
+        except (ApiError, SpecMutated, WriteRefused) as refusal:
             if isinstance(refusal, ApiError) and not is_refusal(refusal):
                 raise
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
@@ -68,7 +69,7 @@ class ProjectController(KindController):
         """The next step of its probe, done."""
         now = self._context.now()
         jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
-        return await job_actions.carry_out(
+        return await execution.decide_and_execute(
             ProbeSnapshot(project, jobs), probing.decide, partial(self._execute, key), now
         )
 
@@ -77,9 +78,11 @@ class ProjectController(KindController):
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
         try:
             await job_actions.execute(action, key, snapshot.project, owner, self._context)
-        except NameConflict as conflict:
+        except (NameConflict, SpecMutated, WriteRefused) as error:
             if not isinstance(action, RunProbe):
-                raise
+                return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
-            why = name_conflicts.describe(conflict)
-            raise job_actions.Refused(JOBS, action.job, why) from conflict
+            why = str(error)
+            if isinstance(error, NameConflict):
+                why = execution.describe(error)
+            raise job_actions.Refused(JOBS, action.job, why) from error

@@ -53,7 +53,8 @@ def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
 
 
 def plan_matters(old: Plan | None, new: Plan | None) -> bool:
-    """Its spec has changed, or it has begun, ended or goes on again, or it comes or goes."""
+    """Its spec has changed, or it has begun, ended or goes on again, with its Tasks or without, or
+    it comes or goes."""
     return _as_read(old) != _as_read(new)
 
 
@@ -61,5 +62,5 @@ def _as_read(plan: Plan | None) -> tuple[object, ...] | None:
     if plan is None:
         return None
     meta, status = plan.metadata, plan.status
-    ended = status.ended_at is not None
-    return meta.uid, meta.generation, meta.deletion_timestamp, status.integration, ended
+    ended, part = status.ended_at is not None, status.partial is not None
+    return meta.uid, meta.generation, meta.deletion_timestamp, status.integration, ended, part

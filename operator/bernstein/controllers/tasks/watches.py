@@ -1,4 +1,5 @@
-"""What concerns a Task beside its own events: its session and Jobs, its Plan and its Project."""
+"""What concerns a Task beside its own events: its session and Jobs, its siblings, its Plan and its
+Project."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
+from bernstein.core.scheduling import siblings
+from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.tasks import retention
+from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
@@ -30,6 +34,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
         its = tasks.of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
+    def beside(task: Object) -> Collection[Key]:
+        """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
+        return [_key(t) for t in tasks.siblings(task).values() if _awaits_another_base(t)]
+
     def ended_in(project: Object) -> Collection[Key]:
         beside = tasks.by_name(key_of(project).namespace).values()
         return [_key(task) for task in beside if retention.ended_at(task) is not None]
@@ -37,6 +45,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
+    yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.sessions.informer, controller_key(TASKS))
     yield Watch(caches.jobs, controller_key(TASKS))
@@ -55,6 +64,24 @@ def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:
 def _waits_no_more(old: Task | None, new: Task | None) -> bool:
     return old is not None and (
         new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
+    )
+
+
+def _sibling_moved(old: Task | None, new: Task | None) -> bool:
+    """It has landed, or began or ceased to be at work."""
+    return _as_sibling(old) != _as_sibling(new)
+
+
+def _as_sibling(task: Task | None) -> tuple[object, ...] | None:
+    if task is None:
+        return None
+    waiting = task.status.waiting
+    return task.status.state, waiting and (waiting.reason, waiting.needs_person), is_ending(task)
+
+
+def _awaits_another_base(task: Task) -> bool:
+    return task.status.state is TaskState.DONE and (
+        is_of_base(task.status) or siblings.waits_for_them(task.status)
     )
 
 

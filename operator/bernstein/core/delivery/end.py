@@ -14,22 +14,23 @@ from bernstein.core.delivery import landing
 from bernstein.core.delivery.way import Delivering
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.look import Question
 
 CANCEL_SECONDS = 2
 """Until the Jobs of what is cancelled are looked at again: somebody waits for that."""
 
 
-class Ending(Delivering, rounds.Judged, Protocol):
+class Endable(Delivering, rounds.Judged, Protocol):
     """What is read and written of the status of a Task or a Plan."""
 
 
-S = TypeVar("S", bound=Ending)
+S = TypeVar("S", bound=Endable)
 
 
 def fences(
-    status: Ending,
+    status: Endable,
     job: Callable[[str, int], str],
-    question: rounds.Question | None,
+    question: Question | None,
     jobs: Mapping[str, JobView],
     now: datetime,
 ) -> tuple[RunFence, ...]:

@@ -96,7 +96,8 @@ def at_rest(
 
 
 def is_lost(status: Delivering) -> bool:
-    """What was judged is not at its ref any more: a candidate is to be made anew."""
+    """What was judged is not at its ref any more, or stands on too old a tip: a candidate is to be
+    made anew."""
     return status.verification is not None and status.verification.lost is True
 
 
@@ -108,6 +109,11 @@ def lose(status: S, why: Diagnosis, project: Project | None, now: datetime) -> S
     text = f"the candidate is not at its ref any more, and is made anew: {why.message}"
     problem, status = Diagnosis(Reason.REF_MOVED, text), without_turn(_without_candidate(status))
     return tried_again(status, problem, project, now, rest=MAX_RETRY_AFTER_SECONDS)
+
+
+def on_newer_tip(status: S) -> S:
+    """The status in which a candidate of the same work is made on the tip of now."""
+    return goes_on(without_turn(_without_candidate(status)))
 
 
 def _without_candidate(status: S) -> S:

@@ -10,8 +10,8 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
-from bernstein.core.actions import PlanDecision
-from bernstein.core.delivery import landing
+from bernstein.core.actions import PlanDecision, RunFence
+from bernstein.core.delivery import end, landing
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -31,9 +31,18 @@ from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 
 
 def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
-    """The next step of a Plan whose Tasks are all Closed."""
+    """The next step of a Plan whose Tasks are all Closed, or that is delivered without the rest."""
     step = _deliver(snapshot, status, now)
     return PlanDecision(_phased(step.status), step.actions, step.requeue_after)
+
+
+def fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
+    """For Jobs of a Plan that has begun which requests on their way may still make."""
+    judged, asked = status.verification, None
+    if judged is not None and snapshot.project is not None and status.integration is not None:
+        asked = verification.question(snapshot, status.integration, judged)
+    job = partial(names.plan_job, snapshot.plan.metadata.name)
+    return end.fences(status, job, asked, snapshot.jobs, now)
 
 
 def _phased(status: PlanStatus) -> PlanStatus:
@@ -83,6 +92,7 @@ def _delivered(status: PlanStatus, integration: Integration) -> JudgedCommit:
 def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> Landing:
     meta = snapshot.plan.metadata
     title = sanitise(snapshot.plan.spec.name, 200)
+    what = "plan" if status.partial is None else "part of plan"
     return Landing(
         job=partial(names.plan_job, meta.name),
         number=status.jobs + 1,
@@ -90,7 +100,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         source=Source(
             origin=Origin(ref=integration.ref, sha=integration.tip),
             candidate=names.candidate_ref(integration.ref),
-            message=f"Merge plan {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
+            message=f"Merge {what} {title}\n\nBernstein-Plan: {meta.namespace}/{meta.name}\n",
             merge=True,
         ),
         onto=integration.target,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.plan import DELIVERED_PARTIALLY, Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.vocabulary import ROLES
+from bernstein.api.requests import RefusalReason
 from bernstein.api.waiting import WaitReason
 from bernstein.core import conditions, names, progress
 from bernstein.core.actions import (
@@ -26,23 +25,21 @@ from bernstein.core.conditions import note
 from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
-from bernstein.core.delivery.landing import has_started, refuse_cancel
+from bernstein.core.delivery.landing import has_started, is_lost, refuse_cancel
 from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
-from bernstein.core.plans import requests
+from bernstein.core.plans import part, requests
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
-from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.judgement import problems_of
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
-from bernstein.core.plans.validation import validate_plan
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import plan as verification
 from bernstein.core.waiting import (
     goes_on,
     is_held,
@@ -53,9 +50,6 @@ from bernstein.core.waiting import (
     waits,
     waits_for_a_node,
 )
-
-_LISTED = 3800
-"""Characters of problems in a condition, which holds 4096 with the remedy."""
 
 
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
@@ -88,8 +82,10 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
     plan = snapshot.plan
     if status.ended_at is not None:
         return PlanDecision(status, (*_cancel_late(snapshot), *end.stop_late(snapshot.jobs)))
-    if plan.spec.cancel is not None:
+    if plan.spec.cancel is not None and not part.outlives_cancel(status):
         return _cancel(snapshot, status, now)
+    if part.is_on_its_way(status) and not plan.spec.suspend:
+        return _without_the_rest(snapshot, status, now)
     if snapshot.project is None:
         return PlanDecision(_without_project(snapshot, status, now))
     unready = not_ready(snapshot.project)
@@ -101,6 +97,16 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
         if not conditions.is_true(status.conditions, ConditionType.VALIDATED):
             return PlanDecision(status)
     return _go_on(snapshot, status, now)
+
+
+def _without_the_rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step of a Plan of which a part is delivered."""
+    if snapshot.project is None and has_started(status):
+        return PlanDecision(_without_project(snapshot, status, now))
+    status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
+    if snapshot.project is not None:
+        status = _resumed(status, snapshot.project)
+    return part.step(snapshot, status, now)
 
 
 def _phase(status: PlanStatus, phase: str) -> PlanStatus:
@@ -121,9 +127,8 @@ def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) 
 
 def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     assert snapshot.project is not None
-    problems = validate_plan(snapshot.plan.spec, snapshot.project.spec, ROLES)
-    if problems and not status.expanded:
-        text = listed(problems, _LISTED)
+    text = problems_of(snapshot.plan.spec, snapshot.project.spec)
+    if text and not status.expanded:
         invalid = note(
             _phase(status, "Invalid"),
             ConditionType.VALIDATED,
@@ -170,7 +175,8 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:
-        if status.delivery is None and status.verification is None and not is_held(status):
+        unjudged = status.verification is None or is_lost(status)
+        if status.delivery is None and unjudged and not is_held(status):
             status = goes_on(status)  # what it said was what its Tasks waited for
         return plan_delivery.deliver(snapshot, status, now)
     return PlanDecision(watch(snapshot, status, now), tuple(actions))
@@ -201,11 +207,17 @@ def _strange(status: PlanStatus, strange: tuple[str, ...], now: datetime) -> Pla
 
 def _finish_landing(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """A landing that has begun is followed to its end: its Job may push, suspended or not."""
-    step = plan_delivery.deliver(snapshot, status, now)
+    step = _land(snapshot, status, now)
     if step.status.ended_at is not None:
         left = conditions.drop(step.status.conditions, ConditionType.SUSPENDED)
         return replace(step, status=_with(step.status, left))
     return replace(step, status=_phase(step.status, "Suspended"))
+
+
+def _land(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """One look at a landing that has begun."""
+    deliver = part.deliver if part.is_on_its_way(status) else plan_delivery.deliver
+    return deliver(snapshot, status, now)
 
 
 def _with(status: PlanStatus, new: tuple[Condition, ...]) -> PlanStatus:
@@ -259,7 +271,7 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
         status = refuse_cancel(status, now)
         if snapshot.project is None:
             return PlanDecision(_without_project(snapshot, status, now))
-        return plan_delivery.deliver(snapshot, status, now)
+        return _land(snapshot, status, now)
     fences = () if conditions.is_cancelling(status) else _fences(snapshot, status, now)
     status, tasks = goes_on(status), snapshot.tasks.values()
     unfinished = [t for t in tasks if not is_final(t.status, t.spec.max_retries)]
@@ -271,11 +283,16 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     stops = end.stop(fences, snapshot.jobs, now)
     if stops is not None:
         return PlanDecision(_phase(status, "Cancelling"), stops, end.CANCEL_SECONDS)
+    if part.is_on_its_way(status):
+        status = part.refused(snapshot, status, RefusalReason.CANCELLED, "it was cancelled", now)
     return PlanDecision(end.cancelled(_phase(status, "Cancelled"), now))
 
 
 def _cancel_late(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
-    """For Tasks of a cancelled Plan that got another round while it ended."""
+    """For Tasks that got another round while their Plan was cancelled, or delivered without
+    them."""
+    if snapshot.plan.status.phase == DELIVERED_PARTIALLY:
+        return part.cancel(snapshot)
     cancel = snapshot.plan.spec.cancel
     if cancel is None or snapshot.plan.status.phase != "Cancelled":
         return ()
@@ -291,12 +308,8 @@ def _to_cancel(snapshot: PlanSnapshot) -> tuple[str, ...]:
 
 def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[RunFence, ...]:
     """For Jobs that requests on their way may still make; taken before the Plan is `Cancelling`."""
-    job, jobs = partial(names.plan_job, snapshot.plan.metadata.name), snapshot.jobs
-    if status.integration is None:
-        begin = job(BEGIN, status.jobs)
-        is_asked_for = status.expanded and _is_asked_for(status) and begin not in jobs
-        return (RunFence(begin),) if is_asked_for else ()
-    judged, asked = status.verification, None
-    if judged is not None and snapshot.project is not None:
-        asked = verification.question(snapshot, status.integration, judged)
-    return end.fences(status, job, asked, jobs, now)
+    if status.integration is not None:
+        return plan_delivery.fences(snapshot, status, now)
+    begin = names.plan_job(snapshot.plan.metadata.name, BEGIN, status.jobs)
+    is_asked_for = status.expanded and _is_asked_for(status) and begin not in snapshot.jobs
+    return (RunFence(begin),) if is_asked_for else ()

@@ -12,12 +12,21 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bernstein.api.plan import PlanStatus, PlanTask
-from bernstein.api.requests import RETRY, Answer, PlanRequest, Refusal, TaskRequest
+from bernstein.api.requests import (
+    DELIVER_PARTIAL,
+    RETRY,
+    Answer,
+    PlanRequest,
+    RefusalReason,
+    TaskRequest,
+)
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanAction, PlanDecision
 from bernstein.core.delivery import conflict
+from bernstein.core.plans import part
 from bernstein.core.plans.tally import failed_for_good
+from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on
 
@@ -57,18 +66,22 @@ def _retry(
     number = sum(answer is not None and answer.answer == "Done" for answer in answers)
     if not number:
         text = "none of its Tasks has failed for good, or does not merge"
-        why = Refusal.NOTHING_TO_RETRY
+        why = RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
-    tasks_run = "1 Task runs" if number == 1 else f"{number} Tasks run"
-    text = f"{tasks_run} for another round"
+    text = f"another round begins for {count(number, 'Task')}"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 
-def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[Refusal, str] | None:
+def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason, str] | None:
+    if part.is_on_its_way(status):
+        return (
+            RefusalReason.BEING_DELIVERED,
+            "what is Closed of it is being delivered without the rest",
+        )
     if snapshot.plan.spec.cancel is not None:
-        return Refusal.CANCELLED, "it was cancelled"
+        return RefusalReason.CANCELLED, "it was cancelled"
     if status.ended_at is not None and status.phase != "Failed":
-        return Refusal.PLAN_ENDED, f"it has ended: {status.phase}"
+        return RefusalReason.PLAN_ENDED, f"it has ended: {status.phase}"
     return None
 
 
@@ -96,7 +109,7 @@ def _ask(task: Task, request: PlanRequest, identifier: str) -> AskTask:
     return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))
 
 
-VERBS: Mapping[str, Verb] = {RETRY: _retry}
+VERBS: Mapping[str, Verb] = {RETRY: _retry, DELIVER_PARTIAL: part.ask}
 
 
 # --- rounds of its Tasks --------------------------------------------------------------------------
@@ -117,7 +130,8 @@ def goes_on_again(snapshot: PlanSnapshot) -> bool:
 
 def revived(status: PlanStatus) -> PlanStatus:
     """The status of a Plan that has not ended after all."""
-    return goes_on(status).model_copy(update={"ended_at": None, "phase": "Running"})
+    running = goes_on(status).model_copy(update={"ended_at": None, "phase": "Running"})
+    return part.forgotten(running)
 
 
 def _pairs(snapshot: PlanSnapshot) -> list[tuple[PlanTask, Task]]:

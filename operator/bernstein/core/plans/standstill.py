@@ -79,15 +79,16 @@ def _missing(snapshot: PlanSnapshot) -> list[str]:
 
 
 def _only_waits(task: Task) -> bool:
-    """An agent that is at work may find out whether it goes on to wait."""
-    return task.status.waiting is not None and task.status.state not in ACTIVE
+    """An agent that is at work may find out whether it goes on to wait; one whose pod has no node
+    is not at work."""
+    waiting, active = task.status.waiting, task.status.state in ACTIVE
+    return waiting is not None and (not active or waiting.reason == Reason.UNSCHEDULABLE)
 
 
-def _order(task: Task) -> tuple[bool, str]:
-    """Those that wait for others of their own Plan last."""
-    waiting = task.status.waiting
-    pending = waiting is not None and waiting.reason == WaitReason.DEPENDENCY_PENDING
-    return pending, task.metadata.name
+def _order(task: Task) -> tuple[bool, bool, str]:
+    """What something outside keeps back comes first, who waits for others of the Plan last."""
+    reason = task.status.waiting.reason if task.status.waiting is not None else ""
+    return reason == WaitReason.DEPENDENCY_PENDING, reason in PASSES, task.metadata.name
 
 
 def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -152,7 +153,10 @@ def _remedy(snapshot: PlanSnapshot, status: PlanStatus) -> str:
         again = f"`bernstein retry {snapshot.plan.metadata.name}`"
         helps = f"Read the failed Tasks' messages, then give them another round: {again}."
     landed = kept.of_plan(status, snapshot.project)
-    return helps if landed is None else f"{helps} What has landed: {landed}"
+    if landed is None:
+        return helps
+    deliver = f"`bernstein deliver {snapshot.plan.metadata.name} --partial`"
+    return f"{helps} Or have what has landed delivered: {deliver}. What has landed: {landed}"
 
 
 def _reason(task: Task) -> str:

@@ -125,8 +125,13 @@ def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     unmet = dependencies.unmet(snapshot)
     if unmet is None:
         return None
-    stuck = unmet.reason == Reason.DEPENDENCY_FAILED
-    return Wait(unmet.reason, unmet.message, needs_person=stuck, remedy=unmet.remedy)
+    return Wait(
+        unmet.reason,
+        unmet.message,
+        needs_person=unmet.needs_person,
+        remedy=unmet.remedy,
+        detail=unmet.detail,
+    )
 
 
 def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -137,7 +142,12 @@ def plan_cancelled(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 def plan_ended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """An end is an end: what a Task waited for may come later, by a Task of no Plan."""
-    if snapshot.plan is None or snapshot.plan.status.ended_at is None:
+    if snapshot.plan is None:
+        return None
+    status = snapshot.plan.status
+    if status.partial is not None and status.ended_at is None:
+        return Wait(WaitReason.PLAN_CANCELLED, "its Plan is delivered without it")
+    if status.ended_at is None:
         return None
     if _goes_on_again(snapshot.task, snapshot.plan):
         return Wait(WaitReason.PLAN_STARTING, "its Plan goes on again with it")

@@ -15,21 +15,29 @@ from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.core.graph import Graph, Place, rings
 from bernstein.core.sanitise import some
+from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import Standing, TaskSnapshot, Upstream
+from bernstein.core.waiting import is_stalled, parted
 
 _SHOWN = 10
 """Tasks of a circle that the message names."""
 _WAITING = (None, TaskState.OPEN)
+_CAUSE = 500
+"""Characters of why another one stands still, which may quote a third one."""
 
 
 class Unmet(NamedTuple):
     """Why a Task waits for others."""
 
     reason: str
-    """DependencyFailed where one will never be Closed, else DependencyPending."""
+    """DependencyFailed where one will never be Closed; that of one that needs a person; else
+    DependencyPending."""
     message: str
     remedy: str | None = None
     """For this very case; None: the reason's."""
+    needs_person: bool = True
+    detail: str = ""
+    """More for the message, in words of others."""
 
 
 _BREAK = "Apply the Task under a new name with other dependsOn: it cannot be changed in this one."
@@ -64,8 +72,25 @@ def _pending(snapshot: TaskSnapshot, groups: list[Upstream]) -> Unmet | None:
     if name is not None:
         text = f"Task '{name}' itself waits for what never comes"
         return Unmet(Reason.DEPENDENCY_FAILED, text, f"Look at what Task '{name}' waits for.")
+    stalled = next((group.stalled for group in groups if group.stalled is not None), None)
+    if stalled is not None and owners.plan_of(snapshot.task) is None:
+        return _behind(stalled)
     names = chain.from_iterable(group.waiting for group in groups)
-    return Unmet(WaitReason.DEPENDENCY_PENDING, f"waits for {some(names, number)}")
+    return _for_now(f"waits for {some(names, number)}")
+
+
+def _for_now(text: str) -> Unmet:
+    return Unmet(WaitReason.DEPENDENCY_PENDING, text, needs_person=False)
+
+
+def _behind(stalled: Task) -> Unmet:
+    """What needs a person for the one needs that for what depends on it. In a Plan, the Plan says
+    so."""
+    waiting = stalled.status.waiting
+    assert waiting is not None
+    text = f"Task '{stalled.metadata.name}', which this one depends on, stands still"
+    cause, remedy = parted(waiting.message)
+    return Unmet(waiting.reason, text, remedy, detail=sanitise(cause, _CAUSE))
 
 
 def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:
@@ -78,7 +103,7 @@ def _upstream(snapshot: TaskSnapshot) -> list[Upstream] | Unmet:
         text = "it depends on stages, but belongs to no Plan"
         return Unmet(Reason.DEPENDENCY_FAILED, text, "Apply it under a new name with dependsOn.")
     if not plan.status.expanded:
-        return Unmet(WaitReason.DEPENDENCY_PENDING, "its Plan still makes its Tasks")
+        return _for_now("its Plan still makes its Tasks")
     for stage in spec.depends_on_stages:
         group = _of_stage(snapshot, plan, stage)
         if group is None:
@@ -93,6 +118,7 @@ def _look(
     """`standings`, of these `tasks`, are added to: a name may stand in thousands of lists."""
     waiting: list[str] = []
     stuck: str | None = None
+    stalled: Task | None = None
     for name in names:
         standing = standings.get(name)
         if standing is None:
@@ -102,11 +128,14 @@ def _look(
         elif standing is Standing.STUCK:
             stuck = stuck or name
             waiting.append(name)
+        elif standing is Standing.STALLED:
+            stalled = stalled or tasks[name]
+            waiting.append(name)
         elif standing is Standing.MISSING:
             return Upstream(missing=name)
         elif standing is Standing.ENDED:
             return Upstream(ended=tasks[name])
-    return Upstream(stuck=stuck, waiting=tuple(waiting))
+    return Upstream(stuck=stuck, stalled=stalled, waiting=tuple(waiting))
 
 
 def _standing(task: Task | None) -> Standing:
@@ -118,8 +147,9 @@ def _standing(task: Task | None) -> Standing:
     if is_final(status, task.spec.max_retries):
         return Standing.ENDED
     waiting = status.waiting
-    is_stuck = waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED
-    return Standing.STUCK if is_stuck else Standing.WAITED_FOR
+    if waiting is not None and waiting.reason == Reason.DEPENDENCY_FAILED:
+        return Standing.STUCK
+    return Standing.STALLED if is_stalled(status) else Standing.WAITED_FOR
 
 
 def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None:

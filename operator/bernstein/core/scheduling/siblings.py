@@ -4,15 +4,22 @@ A command that judges a tree as a whole, such as a test of one step, may need wh
 still writing. So a Task whose tree a command has rejected begins its next attempt when the Tasks
 that were at work by then have landed or ended theirs. Those that began later are not waited for,
 and none that waits itself: two never wait for each other.
+
+The same holds of work that is judged by a command which fails on the commit before it, too: that
+commit may lack what they have yet to land. There is nothing to be tried then but the same work on a
+newer tip, so the Task stays Done meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
+from bernstein.api.verification import CheckResult
+from bernstein.api.waiting import WaitReason
+from bernstein.core import owners
 from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.sanitise import some
 from bernstein.core.scheduling.occupancy import is_ending
@@ -29,9 +36,15 @@ def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
         for task in tasks
         if task.status.state in ACTIVE | VERIFYING
         and not is_stalled(task.status)
+        and not waits_for_them(task.status)
         and not is_ending(task)
     )
     return tuple(AtWork(since, name) for since, name in found if since is not None)
+
+
+def waits_for_them(status: TaskStatus) -> bool:
+    """Whether that is what the Task waits for already."""
+    return status.waiting is not None and status.waiting.reason == WaitReason.SIBLINGS_AT_WORK
 
 
 def was_rejected(status: TaskStatus) -> bool:
@@ -46,18 +59,37 @@ def awaited(snapshot: TaskSnapshot) -> str | None:
     rejected = _last(snapshot.status, TaskState.FAILED)
     if rejected is None:
         return None
-    names = [each.name for each in snapshot.at_work if each.since < rejected]
-    if not names or not _a_command_rejected(snapshot):
+    return _awaited(snapshot, snapshot.status, snapshot.at_work, rejected, summary.rejected)
+
+
+def awaited_on_base(snapshot: TaskSnapshot, status: TaskStatus, judged_at: datetime) -> str | None:
+    """Whom a Done Task waits for that a command keeps back which fails on its base, too, for
+    people; None: nobody."""
+    plan, own = owners.plan_uid(snapshot.task), snapshot.task.metadata.name
+    if plan is None:
+        return None
+    beside = (task for task in snapshot.tasks.values() if owners.plan_uid(task) == plan)
+    others = at_work(task for task in beside if task.metadata.name != own)
+    return _awaited(snapshot, status, others, judged_at, summary.base_failures)
+
+
+def _awaited(
+    snapshot: TaskSnapshot,
+    status: TaskStatus,
+    beside: Iterable[AtWork],
+    judged_at: datetime,
+    kept_back: Callable[[Iterable[CheckResult]], Iterable[CheckResult]],
+) -> str | None:
+    """The names of those that were at work when it was judged, if a command kept it back."""
+    judged = status.verification
+    names = [each.name for each in beside if each.since < judged_at]
+    if not names or judged is None:
+        return None
+    by = {result.name for result in kept_back(judged.checks)}
+    specs = specs_of(snapshot, judged)
+    if not any(s.command is not None and not s.by_file and s.name in by for s in specs):
         return None
     return some(names, len(names))
-
-
-def _a_command_rejected(snapshot: TaskSnapshot) -> bool:
-    judged = snapshot.status.verification
-    assert judged is not None
-    rejected = {result.name for result in summary.rejected(judged.checks)}
-    specs = specs_of(snapshot, judged)
-    return any(s.command is not None and not s.by_file and s.name in rejected for s in specs)
 
 
 def _last(status: TaskStatus, state: TaskState) -> datetime | None:

@@ -22,6 +22,7 @@ from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
+from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import outcome, reading
@@ -62,7 +63,7 @@ SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SessionSnapshot:
     """Everything that the decision about one session looks at."""
 
     session: AgentSession
@@ -117,17 +118,17 @@ def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> b
 SessionDecision = Decision[AgentSessionStatus, SessionAction]
 
 
-def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     """The session's next step."""
     return _told(snapshot, _decide(snapshot, now), now)
 
 
-def _told(snapshot: Snapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
+def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
     status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
     return replace(decision, status=status)
 
 
-def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
@@ -152,11 +153,28 @@ def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
             return _alive(session, job, status, now)
 
 
-def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> SessionDecision:
+def refuse(snapshot: SessionSnapshot, reason: str, message: str, now: datetime) -> SessionDecision:
     """The end of a session that cannot be launched."""
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     return _told(snapshot, _never_started(status, reason, message, now), now)
+
+
+def with_refusal(decision: SessionDecision, refused: str | None, now: datetime) -> SessionDecision:
+    """The decision once its actions were executed; `refused`: what the API server did not let it
+    do, if anything.
+
+    A session that goes on although its Job should be gone is Stalled. One that has ended stays as
+    it ended.
+    """
+    status = decision.status
+    if refused is None or status.state is SessionState.DEAD:
+        kept = conditions.drop(status.conditions, ConditionType.STALLED)
+        return replace(decision, status=status.model_copy(update={"conditions": kept}))
+    text = with_remedy(refused, Reason.WRITE_REFUSED)
+    status = conditions.note(status, ConditionType.STALLED, True, Reason.WRITE_REFUSED, text, now)
+    again = min(decision.requeue_after or PROBE_SECONDS, PROBE_SECONDS)
+    return replace(decision, status=status, requeue_after=again)
 
 
 def _never_started(
@@ -168,7 +186,9 @@ def _never_started(
     return _end(status, Ending(outcome.failed(reason, message, started=False)), now)
 
 
-def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
+def _launch(
+    snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime
+) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
         # Made before a crash: its agent may have run, even if the session is to stop now.
@@ -185,7 +205,7 @@ def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Se
     return _never_started(status, reason, "never started", now)
 
 
-def _may_come_again(snapshot: Snapshot) -> bool:
+def _may_come_again(snapshot: SessionSnapshot) -> bool:
     """Whether the Job was made and is gone, and a late request would make it again.
 
     Its agent would be a second one, beside that of the next session, or the first in its grace.
@@ -204,7 +224,7 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
+def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus) -> SessionDecision:
     job = snapshot.job
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):

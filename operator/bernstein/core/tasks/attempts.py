@@ -58,6 +58,7 @@ def settle(
     )
     before = status.attempts
     if before and _is_the_same(before[-1], entry):
+        entry = entry.model_copy(update={"times": (before[-1].times or 1) + 1})
         before = before[:-1]
     return status.model_copy(
         update={

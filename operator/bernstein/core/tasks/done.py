@@ -7,18 +7,19 @@ from datetime import datetime
 
 from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
+from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import conflict, landing
+from bernstein.core.delivery import conflict, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
-from bernstein.core.scheduling import chain
+from bernstein.core.scheduling import chain, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
 from bernstein.core.verification.task import question
-from bernstein.core.waiting import waits
+from bernstein.core.waiting import is_mended, waits
 
 
 def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -28,9 +29,15 @@ def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Ta
         return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
-    if status.verification.passed is None and not landing.is_lost(status):
-        return _verify(snapshot, status, now)
-    return _deliver(snapshot, status, now)
+    if status.verification.passed is not None or landing.is_lost(status):
+        return _deliver(snapshot, status, now)
+    if siblings.waits_for_them(status) and not _is_mended(snapshot, status):
+        return _on_failing_base(snapshot, TaskDecision(status), now)
+    return _verify(snapshot, status, now)
+
+
+def _is_mended(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
+    return status.waiting is not None and is_mended(status.waiting, snapshot.project)
 
 
 def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -55,11 +62,37 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
             rejected = _rejected(outcome)
             return TaskDecision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
         case CannotRun(status, actions):
-            return TaskDecision(status, actions)
+            return _on_failing_base(snapshot, TaskDecision(status, actions), now)
         case rounds.Lost(status, why, actions):
             return TaskDecision(landing.lose(status, why, snapshot.project, now), actions)
-        case outcome:
-            return TaskDecision(outcome.status, outcome.actions, outcome.requeue_after)
+        case rounds.Undecided(status, actions, again):
+            return _on_failing_base(snapshot, TaskDecision(status, actions, again), now)
+
+
+def _on_failing_base(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> TaskDecision:
+    """What is decided of a Task whose base fails, too, so that only another base tells more.
+
+    Tasks of its Plan that are at work are waited for; on what has landed since, the same work is
+    judged anew. Where neither is left it stands still.
+    """
+    status, project, before = decision.status, snapshot.project, snapshot.status.waiting
+    waits_on = siblings.waits_for_them(status)
+    if project is None or not (waits_on or rounds.is_of_base(status)) or snapshot.plan is None:
+        return decision
+    assert status.verification is not None
+    if before is None or before.reason != Reason.BASE_FAILS:
+        since = before.since if before is not None and waits_on else now
+        names = siblings.awaited_on_base(snapshot, status, since)
+        if names is not None:
+            text = f"{rounds.told_of_base(status.verification)}: judged anew when {names} landed or"
+            waiting = waits(status, WaitReason.SIBLINGS_AT_WORK, f"{text} ended", now)
+            return replace(decision, status=landing.without_turn(waiting))
+    if tip.known_tip(snapshot) not in (None, status.verification.base):
+        anew = _deliver(snapshot, landing.on_newer_tip(status), now)
+        return replace(anew, actions=(*decision.actions, *anew.actions))
+    if waits_on:
+        return replace(decision, status=rounds.fails_on_base(status, project, now))
+    return decision
 
 
 def _rejected(outcome: Rejected[TaskStatus]) -> TaskStatus:

@@ -1,21 +1,32 @@
-"""How long a Task is kept that has ended: as long as its Plan; without one, as its Project says.
+"""What goes of a Task: sessions that came to nothing, and the Task itself some time after its end.
+
+One that has ended is kept as long as its Plan; without one, as its Project says.
 
 has an owner, or a tool delivers it ────────────────▶ stays: that deletes it, or makes it anew
  └─▶ another Task depends on it that has not ended ─▶ stays until that has
       └─▶ `retention.tasksSeconds` are over ────────▶ is deleted, with all that it owns
+
+Of sessions that never started an agent the newest few stay, for people who look for the reason:
+what was tried again and again would leave thousands.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 
-from bernstein.api.meta import Metadata
+from bernstein.api.meta import Metadata, UsageCounts
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SessionState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core.actions import DeleteTask, TaskDecision
+from bernstein.core.actions import DeleteSession, DeleteTask, TaskDecision
 from bernstein.core.fsm import is_final
+from bernstein.core.money.spend import settled_sessions, usage_of
 from bernstein.core.snapshot import TaskSnapshot
 
+DELETED_AT_ONCE = 20
+"""Sessions of one look; the event of each is reason for another one."""
 DELIVERED_BY = (
     "app.kubernetes.io/instance",  # Argo CD, by labels
     "argocd.argoproj.io/tracking-id",
@@ -28,18 +39,45 @@ once more, and be paid for."""
 
 
 def applied(snapshot: TaskSnapshot, decision: TaskDecision, now: datetime) -> TaskDecision:
-    """The decision about the Task, with its deletion where its time is over.
+    """The decision about the Task, with its deletion where its time is over, and that of sessions
+    that nobody needs any more.
 
-    While anything else is left to be done about it, or to be written, that comes first.
+    While anything else is left to be done about the Task, or to be written, that comes first.
     """
-    due = due_at(snapshot)
+    due, spare = due_at(snapshot), tuple(map(DeleteSession, spare_sessions(snapshot)))
     if due is None or decision.actions or decision.status != snapshot.status:
-        return decision
+        return replace(decision, actions=(*decision.actions, *spare))
     left = (due - now).total_seconds()
     if left <= 0:
         return replace(decision, actions=(DeleteTask(),))
     again = decision.requeue_after
-    return replace(decision, requeue_after=left if again is None else min(left, again))
+    soonest = left if again is None else min(left, again)
+    return replace(decision, actions=spare, requeue_after=soonest)
+
+
+def spare_sessions(snapshot: TaskSnapshot) -> list[AgentSession]:
+    """Those to be deleted, the oldest first: dead, without an agent, without a token, and written
+    down in the Task's status."""
+    if snapshot.project is None:
+        return []
+    known = [s for s in snapshot.own_sessions if s.metadata.deletion_timestamp is None]
+    unstarted = sorted((s for s in known if _came_to_nothing(s)), key=lambda s: s.spec.number)
+    older = unstarted[: -snapshot.project.spec.retention.unstarted_sessions]
+    settled = settled_sessions(snapshot.task)
+    spare = (s for s in older if s.spec.number <= settled and not _is_current(snapshot, s))
+    return list(islice(spare, DELETED_AT_ONCE))
+
+
+def _is_current(snapshot: TaskSnapshot, session: AgentSession) -> bool:
+    return session.metadata.name == snapshot.status.session
+
+
+def _came_to_nothing(session: AgentSession) -> bool:
+    """Its run is over, and started no agent; a token that it reports all the same would count."""
+    outcome = session.status.outcome
+    if session.status.state is not SessionState.DEAD or outcome is None or outcome.started:
+        return False
+    return usage_of(session) in (None, UsageCounts())
 
 
 def due_at(snapshot: TaskSnapshot) -> datetime | None:

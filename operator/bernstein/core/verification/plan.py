@@ -6,18 +6,20 @@ from functools import partial
 
 from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.signals import Signal
+from bernstein.api.states import TaskState
 from bernstein.api.verification import Origin, Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew
+from bernstein.core.verification.look import Question
 from bernstein.core.verification.required import required_checks
-from bernstein.core.verification.round import Question, afresh
+from bernstein.core.verification.round import afresh
 from bernstein.core.verification.summary import unanswered
 
 
 def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
-    """Every gate of the Project, and every signal of every Task, each once."""
+    """Every gate of the Project, and every signal of every Closed Task, each once."""
     assert snapshot.project is not None
     everything = Subject(
         any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
@@ -26,10 +28,12 @@ def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
-    """Every signal of every Task, each once, in the order in which names of checks number them."""
+    """Every signal of every Closed Task, each once, in the order in which names of checks number
+    them. Where others have ended, what they were to do is not delivered."""
     signals: dict[str, Signal] = {}
     for _, task in sorted(snapshot.tasks.items()):
-        for signal in task.spec.completion_signals:
+        closed = task.status.state is TaskState.CLOSED
+        for signal in task.spec.completion_signals if closed else ():
             signals.setdefault(signal.model_dump_json(), signal)
     return tuple(signals.values())
 
@@ -71,7 +75,15 @@ def to_judge(
     last = of_last_task(snapshot, integration)
     if last is not None and not unanswered(last, (s for s in expected if s.kind == "gate")):
         return None
+    return of_tip(None, integration)
+
+
+def of_tip(before: Verification | None, integration: Integration) -> Verification:
+    """The tip of the integration ref, to be judged as a whole. `before`: what was judged last."""
+    number = before.round + 1 if before is not None else 0
     return Verification(
+        round=number,
+        first_round=number or None,
         base=integration.target_sha,
         sha=integration.tip,
         tree=integration.tree or "",

@@ -1,34 +1,31 @@
 """One round of judging one tree, a Task's or a Plan's: starts missing Jobs, reads ended ones.
 
-    passed is None ──take()──┬─▶ Waiting    Jobs are at work, or a hold runs
+    passed is None ──take()──┬─▶ Undecided  Jobs are at work, or a hold runs
                              ├─▶ Passed     `passed` is True, `digest` names the verdicts
                              ├─▶ Rejected   `passed` is False: a required check said no
-                             ├─▶ CannotRun  one could not judge: a new round, at once or later
+                             ├─▶ CannotRun  one could not judge: it runs again, at once or later
                              └─▶ Lost       the candidate is not at its ref any more
 
-The condition Verified says it, of a Task and of a Plan. What follows from all but Waiting is the
+The condition Verified says it, of a Task and of a Plan. What follows from all but Undecided is the
 caller's decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.meta import ConditionType
-from bernstein.api.pod import CHECK, INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.api.waiting import Waiting as Waits
-from bernstein.checks.spec import CheckSpec
-from bernstein.core import labels, names
-from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
+from bernstein.api.waiting import Waiting
+from bernstein.core.actions import JobAction, RunFence, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, gone
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import (
     MAX_GATE_ERRORS,
     MAX_ROUNDS,
@@ -37,9 +34,9 @@ from bernstein.core.reasons import (
     policy,
     seconds_to_wait,
 )
-from bernstein.core.verification import base, check_logs, remedies, required, summary, verdicts
+from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
-from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification.look import Question, judging, look
 from bernstein.core.waiting import (
     goes_on,
     held,
@@ -63,7 +60,7 @@ class Judged(Progress, Protocol):
     @property
     def verification(self) -> Verification | None: ...
     @property
-    def waiting(self) -> Waits | None: ...
+    def waiting(self) -> Waiting | None: ...
     @property
     def gate_errors(self) -> int: ...
     @property
@@ -74,23 +71,7 @@ S = TypeVar("S", bound=Judged)
 
 
 @dataclass(frozen=True)
-class Question:
-    """Which checks judge a tree, and what their Jobs need to know."""
-
-    job: Callable[[str, int], str]
-    """The name of the Job of a check, in a round of that number."""
-    checks: tuple[CheckSpec, ...]
-    project: Project
-    pinned_sha: str
-    """The commit that the configuration of linters and the like is read from."""
-    onto: str
-    """The ref that the work is to land in."""
-    can_be_made_anew: bool = False
-    """It is a candidate, and the work that it was made of is there."""
-
-
-@dataclass(frozen=True)
-class Waiting(Generic[S]):
+class Undecided(Generic[S]):
     status: S
     actions: tuple[JobAction, ...] = ()
     requeue_after: float | None = None
@@ -128,7 +109,7 @@ class Lost(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
+RoundState = Undecided[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
 
 
 def take(
@@ -138,40 +119,45 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        over = _is_over(status) or _fails_on_base(status) or _is_endless(judged)
+        over = _is_over(status) or is_of_base(status) or _is_endless(judged)
         over = over and not is_mended(status.waiting, project)
         seconds = None if over else seconds_left(status.waiting, project, now)
         if over or seconds is not None:
-            return Waiting(status, (), seconds)
+            return Undecided(status, (), seconds)
         status, judged = _resumed(status, judged)
     status = goes_on(status)
     if _is_endless(judged):
-        return Waiting(_endless(status, project, now))
-    jobs_to_run = _runs(question, judged, jobs, now)
-    existing = _existing(jobs_to_run, judged, jobs, now)
+        return Undecided(_endless(status, project, now))
+    seen = look(question, judged, jobs, now)
+    existing, unasked = seen.existing, seen.unasked(jobs)
     digest = summary.digest_of_checks(question.checks)
-    if judged.policy not in (None, digest) or _is_outdated(jobs_to_run, existing):
-        return Waiting(again(status, afresh(judged)), give_up(_judging(jobs)))
-    unasked = [job for job in _judging(jobs) if job.name not in _names(jobs_to_run)]
+    if judged.policy not in (None, digest) or seen.is_outdated:
+        return Undecided(again(status, afresh(judged)), give_up(judging(jobs)))
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
     status = status.model_copy(update={"verification": judged})
-    results = verdicts.verdicts(question.checks, existing, now, project.spec.gates, abandoned)
+    read = (question.checks, existing, now, project.spec.gates, abandoned)
+    results = verdicts.verdicts(*read, works=seen.works, kept=seen.kept)
     if results is not None:
-        outcome = _judge(status, judged, question, results, now)
+        outcome = _judge(status, judged, question, results, seen.works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         ended = give_up((*existing.values(), *unasked))
         return replace(outcome, status=status, actions=(*logs, *ended))
-    unable = verdicts.unable(question.checks, existing, now, abandoned)
-    if unable is not None:
-        outcome = _cannot_run(status, judged, question, *unable, now)
-        return replace(outcome, actions=give_up((*existing.values(), *unasked)))
     ending = [existing[a.check] for a in abandoned or () if a.check in existing]
     status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
-    start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
-    actions = (*logs, *give_up((*ending, *unasked)), *start)
+    unable = verdicts.unable(question.checks, existing, now, abandoned)
+    if unable is not None:
+        found = verdicts.so_far(*read, works=seen.works, kept=seen.kept)
+        to_run = rerun.could_not_run(question.checks, found, seen.works)
+        next_ = rerun.next_try(judged, question.checks, found, to_run)
+        stopped = _cannot_run(status, judged, next_, question, *unable, now)
+        status, more = check_logs.keep(judged.checks, stopped.status, existing)
+        ended = give_up((*ending, *unasked))
+        return replace(stopped, status=status, actions=(*logs, *more, *ended))
+    start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
+    ended = give_up((*ending, *unasked))
     status = waits_for_a_node(status, existing.values(), now)
-    return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
+    return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 
 
 def unseen(
@@ -179,11 +165,13 @@ def unseen(
 ) -> tuple[RunFence, ...]:
     """Fences for the Jobs of this round that may have been asked for, and that nobody sees yet."""
     judged = status.verification
-    if judged is None or judged.passed is not None or judged.lost or is_held(status):
+    if judged is None or judged.passed is not None or judged.lost:
         return ()
-    jobs_to_run = _runs(question, judged, jobs, now)
-    existing = _existing(jobs_to_run, judged, jobs, now)
-    asked = verdicts.to_start(jobs_to_run, existing, now, question.project.spec.gates)
+    seen = look(question, judged, jobs, now)
+    runs = seen.runs
+    if is_held(status):  # what is to be tried again was not asked for yet
+        runs = {c: run for c, run in runs.items() if rerun.round_of(judged, c) < judged.round}
+    asked = verdicts.to_start(runs, seen.existing, now, question.project.spec.gates)
     return tuple(RunFence(run.job) for run in asked)
 
 
@@ -194,7 +182,8 @@ def again(status: S, judged: Verification) -> S:
 
 def next_round(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs; old verdicts are shown until there are new ones."""
-    update = {"round": judged.round + 1, "abandoned": None, "policy": None}
+    anew = dict.fromkeys(("abandoned", "policy", "since", "again"))
+    update = {"round": judged.round + 1, **anew}
     return judged.model_copy(update=update)
 
 
@@ -209,8 +198,8 @@ def _is_over(status: Judged) -> bool:
     return status.gate_errors > MAX_GATE_ERRORS
 
 
-def _fails_on_base(status: Judged) -> bool:
-    """It was told so; only a change of the Project helps."""
+def is_of_base(status: Judged) -> bool:
+    """It was told that its base fails, too: by itself nothing is judged again."""
     return status.waiting is not None and status.waiting.reason == Reason.BASE_FAILS
 
 
@@ -233,103 +222,29 @@ def _resumed(status: S, judged: Verification) -> tuple[S, Verification]:
     return status.model_copy(update=update), judged
 
 
-def _runs(
-    question: Question, judged: Verification, jobs: Mapping[str, JobView], now: datetime
-) -> dict[str, RunCheck | RunInspect]:
-    """The Jobs that judge this tree, by check."""
-    runs: dict[str, RunCheck | RunInspect] = {}
-    for spec in required.executing(question.checks):
-        run = RunCheck(
-            job=_job_of(spec.name, question, judged, jobs),
-            check=spec,
-            ref=judged.ref,
-            sha=judged.sha,
-            pinned_sha=question.pinned_sha,
-        )
-        runs[spec.name] = run
-        result = verdicts.of_work(spec, jobs.get(run.job), judged.abandoned, now)
-        if result is not None and base.is_asked(spec, result):
-            called = names.on_base(spec.name)
-            runs[called] = replace(
-                run,
-                job=question.job(called, judged.round),
-                base=judged.base,
-                compares=base.compares(spec, result),
-            )
-    for called, together in inspections(question.checks).items():
-        runs[called] = RunInspect(
-            job=question.job(called, judged.round),
-            checks=together,
-            ref=judged.ref,
-            sha=judged.sha,
-            base=judged.base,
-            onto=question.onto,
-        )
-    return runs
-
-
-def _job_of(
-    check: str, question: Question, judged: Verification, jobs: Mapping[str, JobView]
-) -> str:
-    """The name of its Job; one that an older release has made keeps the name that it has."""
-    old = question.job(names.slug_of_check(check), judged.round)
-    adopted = jobs.get(old)
-    if adopted is not None and adopted.labels.get(labels.CHECK) == check:
-        return old
-    return question.job(check, judged.round)
-
-
-def _existing(
-    jobs_to_run: Mapping[str, RunCheck | RunInspect],
-    judged: Verification,
-    jobs: Mapping[str, JobView],
-    now: datetime,
-) -> dict[str, JobView]:
-    """The Jobs of this round, by check. One that was abandoned is never made anew."""
-    existing = {c: jobs[run.job] for c, run in jobs_to_run.items() if run.job in jobs}
-    for each in judged.abandoned or ():
-        if each.check in jobs_to_run:
-            existing.setdefault(each.check, gone(jobs_to_run[each.check].job, now))
-    return existing
-
-
-def _judging(jobs: Mapping[str, JobView]) -> list[JobView]:
-    """The Jobs that judge, of whatever round: there may be some that are not asked for any more."""
-    return [job for job in jobs.values() if job.main in (CHECK, INSPECT)]
-
-
-def _names(jobs_to_run: Mapping[str, RunCheck | RunInspect]) -> set[str]:
-    return {run.job for run in jobs_to_run.values()}
-
-
-def _is_outdated(runs: Mapping[str, RunCheck | RunInspect], jobs: Mapping[str, JobView]) -> bool:
-    """Whether a Job was made for another question than the one asked now."""
-    return any(
-        job.labels.get(labels.ASKED, runs[check].asked) != runs[check].asked
-        for check, job in jobs.items()
-    )
-
-
 def _judge(
     status: S,
     judged: Verification,
     question: Question,
     results: tuple[CheckResult, ...],
+    works: Mapping[str, CheckResult],
     now: datetime,
 ) -> RoundState[S]:
     rejected, errored = summary.rejected(results), summary.errored(results)
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
-        return Waiting(again(status, once))
-    judged = judged.model_copy(update={"checks": results, "abandoned": None})
+        return Undecided(again(status, once))
+    before, judged = judged, judged.model_copy(update={"checks": results, "abandoned": None})
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
         why = Diagnosis((lost or errored)[0].reason, (lost or errored)[0].excerpt)
         if lost:
             return Lost(status.model_copy(update={"verification": judged}), why)
-        return _cannot_run(status, judged, question, errored[0].name, why, now)
+        to_run = rerun.could_not_run(question.checks, results, works)
+        next_ = rerun.next_try(before, question.checks, results, to_run)
+        return _cannot_run(status, before, next_, question, errored[0].name, why, now)
     if summary.base_failures(results):
-        return _stands_still(status, judged, question.project, results, now)
+        return _stands_still(status, judged, question.project, now)
     if not summary.passed(results):
         judged = judged.model_copy(update={"passed": False})
         status = status.model_copy(update={"verification": judged})
@@ -342,32 +257,39 @@ def _judge(
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))
 
 
-def _stands_still(
-    status: S,
-    judged: Verification,
-    project: Project,
-    results: tuple[CheckResult, ...],
-    now: datetime,
-) -> CannotRun[S]:
-    """No attempt can pass what the base does not: held until the Project changes."""
-    which = ", ".join(f"'{result.title}'" for result in summary.base_failures(results))
-    text = (
+def _stands_still(status: S, judged: Verification, project: Project, now: datetime) -> CannotRun[S]:
+    """No attempt can pass what the base does not."""
+    status = status.model_copy(update={"verification": next_round(judged)})
+    status, text = fails_on_base(status, project, now), told_of_base(judged)
+    return CannotRun(note(status, ConditionType.VERIFIED, False, Reason.BASE_FAILS, text, now))
+
+
+def fails_on_base(status: S, project: Project, now: datetime) -> S:
+    """Held until the Project changes: a check that fails on the base tells nothing of the work."""
+    assert status.verification is not None
+    text = told_of_base(status.verification)
+    return held(status, Reason.BASE_FAILS, text, project, now, None)
+
+
+def told_of_base(judged: Verification) -> str:
+    """Which checks fail on the base, in words."""
+    which = ", ".join(f"'{result.title}'" for result in summary.base_failures(judged.checks))
+    return (
         f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
     )
-    status = status.model_copy(update={"verification": next_round(judged)})
-    status = held(status, Reason.BASE_FAILS, text, project, now, None)
-    return CannotRun(note(status, ConditionType.VERIFIED, False, Reason.BASE_FAILS, text, now))
 
 
 def _cannot_run(
     status: S,
     judged: Verification,
+    next_: Verification,
     question: Question,
     check: str,
     why: Diagnosis,
     now: datetime,
 ) -> CannotRun[S]:
-    """The checks are run again: at once, after a while, or when the Project has changed."""
+    """What could not run is run again, in the round `next_`: at once, after a while, or when the
+    Project has changed."""
     project, checks = question.project, question.checks
     text = remedies.told(check, checks, why, project)
     if policy(why.reason).retry is Retry.SOON:
@@ -375,10 +297,10 @@ def _cannot_run(
         errors, first = status.gate_errors, judged.first_round or 0
         times = judged.round - first + 1
         first = max(first, judged.round - SOON_TRIES)
-        judged = judged.model_copy(update={"first_round": first or judged.first_round})
+        next_ = next_.model_copy(update={"first_round": first or judged.first_round})
     else:
         errors = times = status.gate_errors + 1
-    update = {"gate_errors": errors, "verification": next_round(judged)}
+    update = {"gate_errors": errors, "verification": next_}
     status = status.model_copy(update=update)
     wait = seconds_to_wait(why.reason, times)
     if wait or _is_over(status):

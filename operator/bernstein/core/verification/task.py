@@ -13,8 +13,8 @@ from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
+from bernstein.core.verification.look import Question
 from bernstein.core.verification.required import required_checks
-from bernstein.core.verification.round import Question
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:

@@ -113,35 +113,70 @@ def verdicts(
     now: datetime,
     gates: Gates,
     abandoned: Abandonments = None,
+    *,
+    works: Mapping[str, CheckResult] | None = None,
+    kept: Mapping[str, CheckResult] | None = None,
 ) -> tuple[CheckResult, ...] | None:
-    """All verdicts, once every run is over; None before. `jobs`: by name of the check."""
+    """All verdicts, once every run is over; None before. Arguments as those of `so_far`."""
+    found = so_far(checks, jobs, now, gates, abandoned, works=works, kept=kept)
+    results = tuple(result for result in found if result is not None)
+    return results if len(results) == len(found) else None
+
+
+def so_far(
+    checks: Iterable[CheckSpec],
+    jobs: Mapping[str, JobView],
+    now: datetime,
+    gates: Gates,
+    abandoned: Abandonments = None,
+    *,
+    works: Mapping[str, CheckResult] | None = None,
+    kept: Mapping[str, CheckResult] | None = None,
+) -> tuple[CheckResult | None, ...]:
+    """The verdict of each check, in order; None where its run is not over.
+
+    `jobs`: by name of the check. `works`: see `of_works`; None: it is not worked out yet. `kept`:
+    verdicts that are known whatever the Jobs say, by check.
+    """
     in_turn = gates.execution == "Sequential"
-    results: list[CheckResult] = []
-    checks = tuple(checks)
+    results: list[CheckResult | None] = []
+    checks, kept = tuple(checks), kept or {}
+    if works is None:
+        works = of_works(checks, jobs, abandoned, now)
     inspected: dict[str, Judge | None] = {}
     for called, together in inspections(checks).items():
         judge = _inspected(jobs.get(called), _find(abandoned, called), now)
         inspected |= dict.fromkeys((check.name for check in together), judge)
     for check in checks:
-        if check.skipped is not None:
+        if check.name in kept:
+            results.append(kept[check.name])
+        elif check.skipped is not None:
             results.append(result_of(check, "Skipped", check.skipped))
-        elif check.command is not None:
-            job = jobs.get(check.name)
-            if job is None and in_turn and not passed(results):
-                results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
-            else:
-                result = _counting(check, jobs, abandoned, now)
-                if result is None:
-                    return None
-                results.append(result)
-        elif (judge := inspected[check.name]) is None:
-            return None
+        elif check.command is None:
+            judge = inspected[check.name]
+            results.append(judge(check) if judge is not None else None)
+        elif check.name not in jobs and in_turn and not passed(filter(None, results)):
+            results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
         else:
-            results.append(judge(check))
-    room = _room(sum(bool(result.excerpt) for result in results))
-    return tuple(
-        result.model_copy(update={"excerpt": within(result.excerpt, room)}) for result in results
-    )
+            results.append(_counting(check, works.get(check.name), jobs, abandoned, now))
+    room = _room(sum(bool(result and result.excerpt) for result in results))
+    return tuple(result and _within(result, room) for result in results)
+
+
+def _within(result: CheckResult, room: int) -> CheckResult:
+    return result.model_copy(update={"excerpt": within(result.excerpt, room)})
+
+
+def of_works(
+    checks: Iterable[CheckSpec],
+    jobs: Mapping[str, JobView],
+    abandoned: Abandonments,
+    now: datetime,
+) -> dict[str, CheckResult]:
+    """What the commands whose runs are over say of the work alone, by check."""
+    executing = (check for check in checks if check.command is not None and check.skipped is None)
+    found = ((c.name, of_work(c, jobs.get(c.name), abandoned, now)) for c in executing)
+    return {name: result for name, result in found if result is not None}
 
 
 def of_work(
@@ -154,17 +189,20 @@ def of_work(
 
 
 def _counting(
-    check: CheckSpec, jobs: Mapping[str, JobView], abandoned: Abandonments, now: datetime
+    check: CheckSpec,
+    work: CheckResult | None,
+    jobs: Mapping[str, JobView],
+    abandoned: Abandonments,
+    now: datetime,
 ) -> CheckResult | None:
     """The verdict, in the light of the base where that is asked; None until all of it is there."""
-    result = of_work(check, jobs.get(check.name), abandoned, now)
-    if result is None or not base.is_asked(check, result):
-        return result
+    if work is None or not base.is_asked(check, work):
+        return work
     called = names.on_base(check.name)
     job = jobs.get(called)
     if job is None or not runs.is_over(job, now):
         return None
-    return base.judged_by_base(check, result, job, _find(abandoned, called), now)
+    return base.judged_by_base(check, work, job, _find(abandoned, called), now)
 
 
 def _room(texts: int) -> int:

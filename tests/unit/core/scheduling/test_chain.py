@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.plan import Plan, PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, Plan, PlanStatus, PlanTask
 from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -188,6 +188,9 @@ def test_text_that_is_meant_as_it_stands_need_be_no_pattern() -> None:
     assert look(subject, plan=None).state is TaskState.CLAIMED
 
 
+PART = PartialDelivery(request="d-1", after="Stalled")
+
+
 # --- Plan, Project, agent -----------------------------------------------------------------------
 
 
@@ -197,6 +200,7 @@ def test_text_that_is_meant_as_it_stands_need_be_no_pattern() -> None:
         (plan(begun=False), "PlanStarting"),
         (plan(suspend=True), "PlanSuspended"),
         (plan(cancel={"reason": "no"}), "PlanCancelled"),
+        (plan(status=PlanStatus(phase="Delivering", partial=PART)), "PlanCancelled"),
         (plan(), None),
     ],
 )

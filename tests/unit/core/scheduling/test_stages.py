@@ -30,6 +30,10 @@ def look(*others: Task, of: Plan | None = None) -> Unmet | None:
     return unmet(snapshot(SUBJECT, others=others, plan=of or plan()))
 
 
+def pending(names: str) -> Unmet:
+    return Unmet("DependencyPending", f"waits for {names}", needs_person=False)
+
+
 def task(name: str, its: TaskStatus, **more: Any) -> Task:
     return objects.task(name, status=its, **more)
 
@@ -43,9 +47,9 @@ def test_it_starts_when_all_tasks_of_its_stages_are_closed() -> None:
 
 @pytest.mark.parametrize("late", [TaskState.OPEN, TaskState.IN_PROGRESS, TaskState.DONE])
 def test_it_waits_for_every_task_of_its_stages(late: TaskState) -> None:
-    assert look(X, task("y", status(late)), Z) == ("DependencyPending", "waits for y", None)
+    assert look(X, task("y", status(late)), Z) == pending("y")
     open_ones = (task(name, status()) for name in "xyz")
-    assert look(*open_ones) == ("DependencyPending", "waits for x, y, z", None)
+    assert look(*open_ones) == pending("x, y, z")
 
 
 def test_a_task_that_is_gone_or_of_others_is_missing() -> None:
@@ -59,7 +63,7 @@ def test_a_task_that_is_gone_or_of_others_is_missing() -> None:
 def test_what_never_comes_is_told() -> None:
     ended = look(X, task("y", status(TaskState.CANCELLED)), Z)
     waits = look(X, task("y", status(waiting=objects.waits("DependencyFailed"))), Z)
-    assert ended == ("DependencyFailed", "Task 'y' ended as Cancelled", None)
+    assert ended == Unmet("DependencyFailed", "Task 'y' ended as Cancelled")
     assert waits is not None
     assert waits.message == "Task 'y' itself waits for what never comes"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import conditions
 from bernstein.core.scheduling.schedule import schedule
@@ -149,6 +149,116 @@ def test_a_plan_tells_when_its_task_is_tried_again() -> None:
 
     assert found.waiting is not None
     assert found.waiting.until == at(77)
+
+
+NO_NODE = objects.waits("Unschedulable", "no node has room for its pod: 0/3 nodes")
+
+
+def test_a_plan_of_which_no_pod_finds_a_node_says_so_with_the_schedulers_words() -> None:
+    first = objects.task("first", status=status(TaskState.CLAIMED, waiting=NO_NODE))
+    full = objects.waits("MaxAgents", "the one agent of the Project is at work")
+    behind_it = objects.task("a-second", status=status(waiting=full))
+
+    found = look(plan(), behind_it, first).status
+
+    assert (found.phase, waiting(look_of(found)).reason) == ("Running", "Unschedulable")
+    assert waiting(look_of(found)).message.startswith("Task 'first': no node has room for its pod")
+    doing = conditions.find(found.conditions, "Reconciling")
+    assert doing is not None
+    assert doing.reason == "Unschedulable"
+
+
+@pytest.mark.parametrize("state", [TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.DONE])
+def test_a_plan_of_which_another_task_is_at_work_runs_whoever_finds_no_node(
+    state: TaskState,
+) -> None:
+    first = objects.task("first", status=status(TaskState.CLAIMED, waiting=NO_NODE))
+    other = objects.task("other", status=objects.with_session(state))
+
+    assert look(plan(), first, other).status.waiting is None
+
+
+def look_of(found: PlanStatus) -> Plan:
+    return plan().model_copy(update={"status": found})
+
+
+def upstream(waits_for: Waiting | None, owner: str | None = None) -> Task:
+    return objects.task("up", plan=owner, status=status(TaskState.DONE, waiting=waits_for))
+
+
+def downstream(*names: str, after: str = "up", found: TaskStatus | None = None) -> Task:
+    name = names[0] if names else "down"
+    return objects.task(name, plan=None, status=found or status(), depends_on=[after])
+
+
+def scheduled(*tasks: Task) -> dict[str, Task]:
+    """After one schedule of Tasks of which some belong to the Plan `one`."""
+    found = schedule(
+        ProjectSnapshot(
+            project=project(),
+            members=tasks,
+            plan_of={t.metadata.name: plan("one") for t in tasks if t.metadata.owner_references},
+            tasks={t.metadata.name: t for t in tasks},
+        ),
+        at(0),
+    )
+    new = {t.metadata.name: s for t, s in (*found.moves, *found.waits)}
+    return {
+        t.metadata.name: t.model_copy(update={"status": new.get(t.metadata.name, t.status)})
+        for t in tasks
+    }
+
+
+CONFLICT = objects.waits(
+    "MergeConflict", "it conflicts in a.py. Remedy: Cancel it.", needs_person=True
+)
+
+
+@pytest.mark.parametrize("owner", ["one", None])
+def test_what_stands_behind_a_stalled_task_says_so_and_names_it(owner: str | None) -> None:
+    down = scheduled(upstream(CONFLICT, owner), downstream())["down"]
+
+    assert stalled_for(down.status.conditions) == "MergeConflict"
+    assert waiting(down).message == (
+        "Task 'up', which this one depends on, stands still: it conflicts in a.py. "
+        "Remedy: Cancel it."
+    )
+
+
+def test_what_stands_behind_that_stands_still_for_the_same_cause() -> None:
+    tasks = scheduled(upstream(CONFLICT), downstream(), downstream("last", after="down"))
+
+    last = scheduled(*tasks.values())["last"]
+
+    assert stalled_for(last.status.conditions) == "MergeConflict"
+    assert "Task 'down', which this one depends on, stands still" in waiting(last).message
+    assert "it conflicts in a.py" in waiting(last).message
+
+
+def test_it_waits_as_before_once_the_other_one_moves() -> None:
+    tasks = scheduled(upstream(CONFLICT), downstream())
+
+    down = scheduled(upstream(None), tasks["down"])["down"]
+
+    assert waiting(down).reason == "DependencyPending"
+    assert stalled_for(down.status.conditions) is None
+
+
+def test_other_words_of_the_same_cause_are_not_told_to_what_depends_on_it() -> None:
+    tasks = scheduled(upstream(CONFLICT), downstream())
+    other = CONFLICT.model_copy(update={"message": "it conflicts in b.py. Remedy: Cancel it."})
+
+    assert scheduled(upstream(other), tasks["down"])["down"] == tasks["down"]
+
+
+def test_a_task_of_a_plan_that_depends_on_a_stalled_one_leaves_it_to_the_plan_to_say() -> None:
+    down = objects.task("down", plan="one", status=status(), depends_on=["up"])
+
+    found = scheduled(upstream(CONFLICT, "one"), down)["down"]
+
+    assert waiting(found).reason == "DependencyPending"
+    stalled = look(plan("one"), upstream(CONFLICT, "one"), found).status
+    assert "Task 'up': it conflicts in a.py" in waiting(look_of(stalled)).message
 
 
 @pytest.mark.parametrize("reason", ["MergeConflict", "GateErrored", "BranchProtected"])

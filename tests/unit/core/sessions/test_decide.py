@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from bernstein.core.sessions.decide import (
     ReleasePods,
     ReleaseSession,
     SessionDecision,
-    Snapshot,
+    SessionSnapshot,
 )
 from tests.unit.core.objects import (
     Object,
@@ -51,10 +50,9 @@ def look(
     *,
     launchable: bool = True,
     settled: bool = True,
-    late: bool = False,
     now: float = 0,
 ) -> SessionDecision:
-    return sessions.decide(Snapshot(subject, job_, launchable, settled, late=late), at(now))
+    return sessions.decide(SessionSnapshot(subject, job_, launchable, settled), at(now))
 
 
 def launched(state: SessionState = STARTING, **more: Any) -> AgentSession:
@@ -373,44 +371,6 @@ def test_a_job_that_somebody_deleted_is_a_lost_pod(lost: JobView | None) -> None
 
     assert found.outcome is not None
     assert found.outcome.reason == "PodLost"
-
-
-ORPHAN = agent_job(deleting=True, orphan=True)
-TAKEN = job("work-s1", None, labels={labels.JOB: FENCE})
-
-
-@pytest.mark.parametrize("left", [None, ORPHAN])
-def test_a_late_request_does_not_make_a_job_again_that_somebody_deleted(
-    left: JobView | None,
-) -> None:
-    fenced = look(launched(WORKING), left, late=True)
-
-    assert (fenced.status.state, fenced.actions) == (WORKING, (RunFence("work-s1"),))
-    assert fenced.requeue_after == LOOK_AGAIN_SECONDS
-
-
-def test_a_session_ends_once_the_name_of_its_deleted_job_is_taken() -> None:
-    at_work = look(launched(WORKING), replace(ORPHAN, fenced=True), late=True)
-    assert (at_work.status.state, at_work.actions) == (WORKING, ())
-
-    assert look(launched(WORKING), TAKEN, late=True).status.state is SessionState.DEAD
-
-
-def test_a_session_ends_where_no_fence_may_be_made() -> None:
-    snapshot = Snapshot(launched(WORKING), None, launchable=True, late=True, unfenceable=True)
-
-    found = sessions.decide(snapshot, at(0))
-
-    assert (found.status.state, found.actions) == (SessionState.DEAD, ())
-
-
-@pytest.mark.parametrize(("job_", "fences"), [(None, 1), (TAKEN, 0), (agent_job(None), 0)])
-def test_the_name_of_a_dead_sessions_job_stays_taken_while_it_may_be_asked_for(
-    job_: JobView | None, fences: int
-) -> None:
-    actions = look(launched(SessionState.DEAD), job_, late=True).actions
-
-    assert [type(action) for action in actions].count(RunFence) == fences
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from bernstein.core.actions import (
     CreateSession,
     CreateTasks,
     DeleteJobs,
+    DeleteSession,
     DeleteTask,
     KeepCheckLogs,
     PlanAction,
@@ -84,9 +85,14 @@ class World(ApiServer, People, Kubelet, Invariants):
             project=self.project,
             plan=here,
             session=current if mine else None,
+            own_sessions=self._own_sessions(subject),
             jobs=self._views(subject.metadata.uid),
             tasks=self.tasks | {name: subject},
         )
+
+    def _own_sessions(self, subject: Task) -> list[AgentSession]:
+        uid = subject.metadata.uid
+        return [s for s in self.sessions.values() if s.spec.task_ref.uid == uid]
 
     def reconcile_project(self, stale: Sequence[Task] = ()) -> bool:
         """Whether anything was written; `stale`: older versions that the cache still has."""
@@ -117,11 +123,13 @@ class World(ApiServer, People, Kubelet, Invariants):
                 if snapshot.session is not None:
                     self._stop(snapshot.session.metadata.name, reason)
             case DeleteJobs(jobs):
-                for job in jobs:
-                    if not job.deleting:
-                        self._delete_job(job)
+                for job in (each for each in jobs if not each.deleting):
+                    self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
+            case DeleteSession(spare):
+                self._write()
+                self.delete_session(spare.metadata.name)
             case DeleteTask():
                 raise AssertionError("a story takes hours, a Task is kept for days")
             case _:
@@ -182,7 +190,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         launchable = session_decide.is_launchable(subject, of, self.project)
         settled = session_decide.is_settled(subject, of, self.plan)
         decision = session_decide.decide(
-            session_decide.Snapshot(subject, job, launchable, settled), self.now
+            session_decide.SessionSnapshot(subject, job, launchable, settled), self.now
         )
         for action in decision.actions:
             match action:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PartialDelivery, PlanStatus, PlanTask
 from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, TaskRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -188,11 +188,16 @@ def test_what_was_cancelled_is_not_retried() -> None:
     assert answers(asked(status(TaskState.CANCELLED))) == [("r-1", "Refused", "Cancelled")]
 
 
+PART = PartialDelivery(request="d-1", after="Failed")
+
+
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [
         (objects.plan(cancel={"reason": "no"}), "Cancelled"),
         (objects.plan(status=PlanStatus(phase="Succeeded", ended_at=NOW)), "PlanEnded"),
+        (objects.plan(status=PlanStatus(phase="DeliveredPartially", ended_at=NOW)), "PlanEnded"),
+        (objects.plan(status=PlanStatus(phase="Delivering", partial=PART)), "BeingDelivered"),
     ],
 )
 def test_a_task_of_a_plan_that_ended_otherwise_is_not_retried(plan: Any, reason: str) -> None:
@@ -240,3 +245,11 @@ def test_a_plan_that_goes_on_again_is_scheduled_anew() -> None:
     )
 
     assert plan_matters(over, again)
+
+
+def test_tasks_are_scheduled_anew_when_a_part_of_their_plan_is_delivered_or_is_not() -> None:
+    stalled = objects.plan(status=PlanStatus(phase="Stalled"))
+    part = objects.plan(status=PlanStatus(phase="Delivering", partial=PART))
+
+    assert plan_matters(stalled, part)
+    assert plan_matters(part, stalled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bernstein.api.states import TaskState
 from bernstein.checks.spec import SIGNAL
 from bernstein.core.verification.plan import signals_of, specs_of
 from tests.unit.core import objects
@@ -9,12 +10,16 @@ from tests.unit.core.objects import plan_snapshot
 
 HAS_A = {"type": "path_exists", "path": "a"}
 HAS_B = {"type": "path_exists", "path": "b"}
+HAS_C = {"type": "path_exists", "path": "c"}
 
 
-def test_checks_number_the_signals_of_all_tasks_each_once() -> None:
+def test_checks_number_the_signals_of_all_closed_tasks_each_once() -> None:
+    closed = objects.status(TaskState.CLOSED)
+    failed = objects.status(TaskState.FAILED, attempt=4)
     tasks = (
-        objects.task("two", completionSignals=[HAS_B, HAS_A]),
-        objects.task("one", completionSignals=[HAS_A]),
+        objects.task("two", status=closed, completionSignals=[HAS_B, HAS_A]),
+        objects.task("one", status=closed, completionSignals=[HAS_A]),
+        objects.task("not-done", status=failed, completionSignals=[HAS_C]),
     )
     snapshot = plan_snapshot(objects.plan(), *tasks)
 

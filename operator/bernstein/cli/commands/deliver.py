@@ -1,0 +1,150 @@
+"""`bernstein deliver`"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.api.requests import DELIVER_PARTIAL, Answer
+from bernstein.api.states import TaskState
+from bernstein.cli import requests
+from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.follow import follow
+from bernstein.cli.output import notes
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.output.views import view
+from bernstein.cli.settings import CliSettings
+from bernstein.cli.suspension import PlanName
+from bernstein.core.sanitise import count, line, some
+from bernstein.core.serializers import plan_record
+from bernstein.resources import PLANS
+
+_SECONDS = 15.0
+"""Whether it begins is waited for; the operator says so within a few."""
+_BY_ITSELF = "A Plan whose Tasks are all Closed is delivered by itself."
+_NEXT = {
+    "StillMoves": "wait until it has ended or stands still, or cancel it first",
+    "Suspended": "let it go on with `bernstein resume`, then ask again",
+    "NothingToDeliver": "see what its Tasks left with `bernstein status`",
+    "BeingDelivered": "see how far it is with `bernstein status`",
+    "Cancelled": "ask again once it is Cancelled",
+    "PlanEnded": "what is left can be applied as a Plan of another name",
+    "OperatorTooOld": "run the version of the operator that the CRDs are from",
+}
+
+
+def deliver(
+    settings: CliSettings,
+    name: PlanName,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Deliver what is Closed, without the rest.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether to do it.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Stay until it is delivered, or is not.")
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
+    ] = "Delivered by user",
+) -> None:
+    """Delivers what is Closed of a Plan that has ended badly, or stands still.
+
+    Its other Tasks end for good. What is Closed is verified as a whole before it lands.
+    """
+    terminal = Terminal(settings)
+    run_command(terminal, _deliver(terminal, name, partial, yes, wait, reason.strip()))
+
+
+async def _deliver(
+    terminal: Terminal, name: str, partial: bool, yes: bool, wait: bool, reason: str
+) -> None:
+    name = name.removeprefix("plan/")
+    if not partial:
+        again = terminal.settings.command_line("deliver", name, "--partial")
+        raise CliError("NotPartial", _BY_ITSELF, f"deliver what is Closed of it: {again}", INVALID)
+    requests.check_reason(reason)
+    async with connected(terminal.settings) as cluster:
+        plan = await _find(cluster, name)
+        if not yes:
+            _confirm(terminal, plan)
+        request = await requests.ask(cluster, plan, DELIVER_PARTIAL, reason)
+        plan, answer = await requests.answer_to(
+            cluster, plan, request, _SECONDS, lambda found: _has_begun(found, request)
+        )
+        if wait and answer is None and _has_begun(plan, request):
+            plan, answer = await _followed(terminal, cluster, plan, request)
+    if answer is not None and answer.answer == "Refused":
+        raise _refused(plan, answer)
+    if answer is None and wait:
+        raise _unanswered(plan, request)
+    _tell(terminal, plan, request, answer)
+
+
+async def _find(cluster: Cluster, name: str) -> Plan:
+    plan = await cluster.find_plan(name)
+    if plan is None:
+        raise await cluster.not_found(name, PLANS)
+    return plan
+
+
+def _confirm(terminal: Terminal, plan: Plan) -> None:
+    """Shows what is delivered and what is not, and asks. Raises CliError where the answer is no."""
+    rows = plan.status.tasks
+    left = [row.name for row in rows if row.state != TaskState.CLOSED]
+    target = plan.status.integration.target if plan.status.integration is not None else "its branch"
+    closed = count(len(rows) - len(left), "Task")
+    terminal.complain(f"Plan '{plan.metadata.name}': {closed} of {len(rows)} closed, to {target}.")
+    if left:
+        terminal.complain(f"Not delivered, and ended for good: {some(left, len(left))}.")
+    if not sys.stdin.isatty():
+        text = "nobody is at the terminal to say yes"
+        raise CliError("NotConfirmed", text, "say so with --yes", INVALID)
+    if not typer.confirm("Deliver it without them?", err=True):
+        raise CliError("NotConfirmed", "nothing was asked for", "", INVALID)
+
+
+def _has_begun(plan: Plan, request: str) -> bool:
+    return plan.status.partial is not None and plan.status.partial.request == request
+
+
+async def _followed(
+    terminal: Terminal, cluster: Cluster, plan: Plan, request: str
+) -> tuple[Plan, Answer | None]:
+    """The Plan once it has ended again, or needs a person; None: it stands still, unanswered."""
+    with view(terminal) as shown:
+        scene = await follow(cluster, plan, shown)
+    # A verdict stands in the status a moment before the request is refused for it.
+    return await requests.answer_to(cluster, scene.plan, request, _SECONDS)
+
+
+def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -> None:
+    name = plan.metadata.name
+    if terminal.json:
+        terminal.answer(plan_record(plan))
+    elif answer is not None:
+        sha = plan.status.delivery.sha if plan.status.delivery is not None else None
+        terminal.say(f"Plan '{name}': {line(answer.message, 500)}{f', {sha[:12]}' if sha else ''}")
+    elif _has_begun(plan, request):
+        terminal.say(f"Plan '{name}': what is Closed is verified as a whole, then delivered")
+        terminal.say(f"  see it:  {terminal.settings.command_line('status', name)}")
+    else:
+        terminal.say(f"Plan '{name}': it is asked for; the operator has not answered yet")
+
+
+def _refused(plan: Plan, answer: Answer) -> CliError:
+    text = f"Plan '{plan.metadata.name}' is not delivered: {line(answer.message, 500)}"
+    return CliError(answer.reason, text, _NEXT.get(answer.reason, ""))
+
+
+def _unanswered(plan: Plan, request: str) -> CliError:
+    """Waited for in vain."""
+    name = plan.metadata.name
+    if not _has_begun(plan, request):
+        text = f"Plan '{name}': the operator has not answered"
+        return CliError("NotAnswered", text, "see whether it runs: bernstein doctor")
+    message, remedy = notes.ending(plan)
+    return CliError("StandsStill", f"Plan '{name}' is not delivered yet: {message}", remedy)

@@ -1,0 +1,238 @@
+"""A Plan of which a part is delivered, without the rest: what is Closed, judged as a whole.
+
+    asked for ──▶ other Tasks end ──▶ the tip is judged ──▶ Landing ──▶ DeliveredPartially
+        │                │                   │                │
+        ▼                └───────────────────┴────────────────┘ rejected, in conflict, cancelled
+    Refused                                  ▼
+                              Refused; the Plan is what it was, and nothing has landed
+
+Somebody asks for it by a DeliverPartial, which is answered with the end. `status.partial` is
+written before anything is done: whatever crashes, no Task of the Plan begins any more, and none
+gets another round. Only what every check has passed as a whole lands, by the way that a Plan's work
+always takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
+from bernstein.api.reasons import Reason
+from bernstein.api.requests import PlanRequest, RefusalReason
+from bernstein.api.task import Task
+from bernstein.core import requests
+from bernstein.core.actions import CancelTasks, PlanDecision
+from bernstein.core.delivery import end, ledger
+from bernstein.core.delivery import plan as plan_delivery
+from bernstein.core.delivery.landing import has_started
+from bernstein.core.fsm import is_final
+from bernstein.core.plans.standstill import watch
+from bernstein.core.sanitise import count
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import plan as verification
+from bernstein.core.verification.round import afresh, again
+from bernstein.core.waiting import goes_on
+
+_ENDED = ("Failed", "Cancelled")
+"""Phases of Plans that have ended, and may be delivered in part."""
+WITHOUT_IT = "its Plan is delivered without it"
+
+
+def is_on_its_way(status: PlanStatus) -> bool:
+    """Whether a part of the Plan is being delivered."""
+    return status.partial is not None and status.ended_at is None
+
+
+def outlives_cancel(status: PlanStatus) -> bool:
+    """It was cancelled before that was asked for: the cancel is no answer to it."""
+    return status.partial is not None and status.partial.after == "Cancelled"
+
+
+# --- asked for ------------------------------------------------------------------------------------
+
+
+def ask(
+    snapshot: PlanSnapshot, status: PlanStatus, request: PlanRequest, now: datetime
+) -> PlanDecision:
+    """The status in which it has begun, or that says why not; it waits for requests before it."""
+    asked = snapshot.plan.spec.requests
+    if is_on_its_way(status) and status.partial and status.partial.request == request.id:
+        return PlanDecision(status)
+    if not is_on_its_way(status) and requests.unanswered(asked, status.requests)[0] != request:
+        return PlanDecision(status)
+    refusal = _why_not(snapshot, status, now)
+    if refusal is not None:
+        return PlanDecision(requests.refused(status, asked, request, *refusal, now))
+    after = status.phase if status.ended_at is not None else None
+    begun = {
+        "partial": PartialDelivery(request=request.id, after=after or "Stalled"),
+        "phase": "Delivering",
+        "ended_at": None,
+        "delivery": None,
+        "gate_errors": 0,
+        "infrastructure_failures": 0,
+    }
+    return PlanDecision(goes_on(status).model_copy(update=begun))
+
+
+def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
+    if is_on_its_way(status):
+        return RefusalReason.BEING_DELIVERED, "what is Closed of it is being delivered already"
+    ended = status.ended_at is not None
+    if ended and status.phase not in _ENDED:
+        return RefusalReason.PLAN_ENDED, f"it has ended: {status.phase}"
+    if not ended and snapshot.plan.spec.cancel is not None:
+        return RefusalReason.CANCELLED, "it is being cancelled: ask again once it is Cancelled"
+    if snapshot.plan.spec.suspend:
+        return RefusalReason.SUSPENDED, "it is suspended: resume it first"
+    if snapshot.project is None:
+        return _no_project(snapshot)
+    if status.integration is None or status.integration.sha is None:
+        return RefusalReason.NOTHING_TO_DELIVER, "nothing of it has landed"
+    surprise = _surprise(snapshot, status)
+    if surprise is not None:
+        return surprise
+    return None if ended else _moves(snapshot, status, now)
+
+
+def _moves(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:
+    """Why a Plan that has not ended does not stand still."""
+    if status.counts.closed == status.counts.total:
+        return RefusalReason.STILL_MOVES, "all of its Tasks are Closed: it is delivered as a whole"
+    if watch(snapshot, goes_on(status), now).phase == "Running":
+        text = "it goes on by itself: wait until it has ended or stands still, or cancel it first"
+        return RefusalReason.STILL_MOVES, text
+    return None
+
+
+def _no_project(snapshot: PlanSnapshot) -> tuple[str, str]:
+    assert snapshot.project_problem is not None
+    return snapshot.project_problem.reason, snapshot.project_problem.message
+
+
+def _surprise(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None:
+    """What is on the integration ref is not what the Plan's ledger tells."""
+    strange = ledger.read(status, snapshot.owned).outside
+    if strange:
+        which = ", ".join(f"'{name}'" for name in strange[:5])
+        return Reason.UNKNOWN_LANDING, f"Merged, but not in its ledger of landings: {which}"
+    for _, task in sorted(snapshot.tasks.items()):
+        waiting = task.status.waiting
+        if waiting is not None and waiting.reason == Reason.INTEGRATION_MOVED:
+            return waiting.reason, f"Task '{task.metadata.name}': {waiting.message}"
+    return None
+
+
+# --- on its way -----------------------------------------------------------------------------------
+
+
+def step(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step of a Plan of which a part is delivered."""
+    if not is_on_its_way(snapshot.plan.status):
+        return PlanDecision(status)  # it is written before anything is done
+    late = cancel(snapshot)
+    if has_started(status):
+        decision = deliver(snapshot, status, now)
+        return replace(decision, actions=(*late, *decision.actions))
+    over = _comes_to_nothing(snapshot, status)
+    if over is not None:
+        return give_up(snapshot, status, *over, now)
+    if any(_goes_on(task) for task in snapshot.tasks.values()):
+        return PlanDecision(goes_on(status).model_copy(update={"phase": "Delivering"}), late)
+    assert status.partial is not None
+    assert status.integration is not None
+    if status.partial.tip == status.integration.tip:
+        return deliver(snapshot, status, now)
+    update = {"tip": status.integration.tip}
+    begun = status.model_copy(update={"partial": status.partial.model_copy(update=update)})
+    return PlanDecision(again(begun, verification.of_tip(status.verification, status.integration)))
+
+
+def deliver(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """The next step to the target; at its end the request is answered."""
+    decision = plan_delivery.deliver(snapshot, status, now)
+    status = decision.status
+    if status.ended_at is None:
+        return decision
+    counts = status.counts
+    text = f"{counts.closed} of {count(counts.total, 'Task')} delivered"
+    for request in _asked(snapshot, status):
+        status = requests.done(status, snapshot.plan.spec.requests, request, text, now)
+    return replace(decision, status=status.model_copy(update={"phase": DELIVERED_PARTIALLY}))
+
+
+def cancel(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
+    """What ends the Tasks that are not over, and were not told yet."""
+    tasks = snapshot.tasks.values()
+    names = tuple(t.metadata.name for t in tasks if _goes_on(t) and t.spec.cancel is None)
+    return (CancelTasks(names, WITHOUT_IT),) if names else ()
+
+
+def _goes_on(task: Task) -> bool:
+    return not is_final(task.status, task.spec.max_retries)
+
+
+def _asked(snapshot: PlanSnapshot, status: PlanStatus) -> Iterable[PlanRequest]:
+    """The request that it is done for."""
+    unanswered = requests.unanswered(snapshot.plan.spec.requests, status.requests)
+    by = status.partial.request if status.partial is not None else None
+    return [request for request in unanswered if request.id == by]
+
+
+# --- comes to nothing -----------------------------------------------------------------------------
+
+
+def _comes_to_nothing(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None:
+    """(reason, message): a verdict, a conflict, or what nothing mends by itself.
+
+    What is tried again by itself is waited for, as with a whole Plan.
+    """
+    if snapshot.project is None:
+        return _no_project(snapshot)
+    surprise = _surprise(snapshot, status)
+    if surprise is not None:
+        return surprise
+    waiting = status.waiting
+    if waiting is None or not waiting.needs_person:
+        return None
+    conflict = status.delivery is not None and status.delivery.state == "Conflict"
+    if waiting.until is not None and not conflict:
+        return None
+    return waiting.reason, waiting.message
+
+
+def give_up(
+    snapshot: PlanSnapshot, status: PlanStatus, reason: str, message: str, now: datetime
+) -> PlanDecision:
+    """Its Jobs are ended; then the request is refused, and the Plan is what it was."""
+    stops = end.stop(plan_delivery.fences(snapshot, status, now), snapshot.jobs, now)
+    if stops is not None:
+        return PlanDecision(status, stops, end.CANCEL_SECONDS)
+    assert status.partial is not None
+    after, status = status.partial.after, refused(snapshot, status, reason, message, now)
+    if after == "Cancelled":
+        cancelled = goes_on(status).model_copy(update={"phase": "Cancelled"})
+        return PlanDecision(end.cancelled(cancelled, now))
+    return PlanDecision(watch(snapshot, goes_on(status), now))
+
+
+def refused(
+    snapshot: PlanSnapshot, status: PlanStatus, reason: str, message: str, now: datetime
+) -> PlanStatus:
+    """The status of a Plan of which no part is delivered after all; it keeps the verdicts."""
+    text = f"nothing was delivered: {message}"
+    for request in _asked(snapshot, status):
+        status = requests.refused(status, snapshot.plan.spec.requests, request, reason, text, now)
+    return status.model_copy(update={"partial": None})
+
+
+def forgotten(status: PlanStatus) -> PlanStatus:
+    """The status of a Plan that goes on after a part of it was not delivered.
+
+    Once its Tasks have landed more, all of it is judged anew, by Jobs of names of their own.
+    """
+    judged = status.verification
+    anew = None if judged is None else afresh(judged).model_copy(update={"lost": True})
+    return status.model_copy(update={"verification": anew, "delivery": None})

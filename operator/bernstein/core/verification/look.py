@@ -1,0 +1,143 @@
+"""What there is of the Jobs of a round: which judge the tree, and what commands said so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bernstein.api.pod import CHECK, INSPECT
+from bernstein.api.project import Project
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import labels, names
+from bernstein.core.actions import RunCheck, RunInspect
+from bernstein.core.jobs import JobView, gone
+from bernstein.core.verification import base, required, rerun, verdicts
+from bernstein.core.verification.inspections import inspections
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which checks judge a tree, and what their Jobs need to know."""
+
+    job: Callable[[str, int], str]
+    """The name of the Job of a check, in a round of that number."""
+    checks: tuple[CheckSpec, ...]
+    project: Project
+    pinned_sha: str
+    """The commit that the configuration of linters and the like is read from."""
+    onto: str
+    """The ref that the work is to land in."""
+    can_be_made_anew: bool = False
+    """It is a candidate, and the work that it was made of is there."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What there is of the Jobs of a round, by check."""
+
+    runs: dict[str, RunCheck | RunInspect]
+    """Those that judge this tree, made or not."""
+    works: dict[str, CheckResult]
+    """What the commands whose runs are over say of the work alone."""
+    existing: dict[str, JobView]
+    """Those that are there, or were abandoned: these are never made anew."""
+    kept: dict[str, CheckResult]
+    """Verdicts of earlier rounds that stay: nothing is run for them."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a Job was made for another question than the one asked now."""
+        return any(
+            job.labels.get(labels.ASKED, self.runs[check].asked) != self.runs[check].asked
+            for check, job in self.existing.items()
+        )
+
+    def unasked(self, jobs: Mapping[str, JobView]) -> list[JobView]:
+        """Jobs that judge, of whatever round, and that nobody asks for any more."""
+        asked = {run.job for run in self.runs.values()}
+        return [job for job in judging(jobs) if job.name not in asked]
+
+
+def look(
+    question: Question, judged: Verification, jobs: Mapping[str, JobView], now: datetime
+) -> Look:
+    """`jobs`: by name. What each command said is worked out here, once for all who ask."""
+    kept = rerun.stay(judged, question.checks)
+    runs: dict[str, RunCheck | RunInspect] = {}
+    works: dict[str, CheckResult] = {}
+    for spec in required.executing(question.checks):
+        if spec.name in kept:
+            continue
+        run = runs[spec.name] = _run_of(spec, question, judged, jobs)
+        job = _job(spec.name, run.job, judged, jobs, now)
+        result = verdicts.of_work(spec, job, judged.abandoned, now)
+        if result is None:
+            continue
+        works[spec.name] = result
+        if base.is_asked(spec, result):
+            called = names.on_base(spec.name)
+            name = question.job(called, rerun.round_of(judged, called))
+            compares = base.compares(spec, result)
+            runs[called] = replace(run, job=name, base=judged.base, compares=compares)
+    runs |= _inspecting(question, judged, kept)
+    seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
+    existing = {check: job for check, job in seen.items() if job is not None}
+    return Look(runs, works, existing, kept)
+
+
+def _run_of(
+    spec: CheckSpec, question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> RunCheck:
+    return RunCheck(
+        job=_job_of(spec.name, question, judged, jobs),
+        check=spec,
+        ref=judged.ref,
+        sha=judged.sha,
+        pinned_sha=question.pinned_sha,
+    )
+
+
+def _inspecting(
+    question: Question, judged: Verification, kept: Mapping[str, CheckResult]
+) -> dict[str, RunInspect]:
+    """The Jobs of checks that only read, where one of theirs has no verdict yet."""
+    return {
+        called: RunInspect(
+            job=question.job(called, rerun.round_of(judged, called)),
+            checks=together,
+            ref=judged.ref,
+            sha=judged.sha,
+            base=judged.base,
+            onto=question.onto,
+        )
+        for called, together in inspections(question.checks).items()
+        if any(check.name not in kept for check in together)
+    }
+
+
+def _job_of(
+    check: str, question: Question, judged: Verification, jobs: Mapping[str, JobView]
+) -> str:
+    """The name of its Job; one that an older release has made keeps the name that it has."""
+    number = rerun.round_of(judged, check)
+    old = question.job(names.slug_of_check(check), number)
+    adopted = jobs.get(old)
+    if adopted is not None and adopted.labels.get(labels.CHECK) == check:
+        return old
+    return question.job(check, number)
+
+
+def _job(
+    check: str, name: str, judged: Verification, jobs: Mapping[str, JobView], now: datetime
+) -> JobView | None:
+    """The Job of a check. One that was abandoned is never made anew."""
+    if name in jobs or all(each.check != check for each in judged.abandoned or ()):
+        return jobs.get(name)
+    return gone(name, now)
+
+
+def judging(jobs: Mapping[str, JobView]) -> list[JobView]:
+    """The Jobs that judge, of whatever round."""
+    return [job for job in jobs.values() if job.main in (CHECK, INSPECT)]

@@ -1,0 +1,108 @@
+"""After a check could not run: it alone is run again.
+
+    could not run ───────────▶ a new Job, of the new round
+    has its verdict ─────────▶ the verdict stays, whatever becomes of its Job
+    is at work, or to start ─▶ goes on, by the Job of the round in which it was asked
+
+That holds for one tree, one base and one policy: whatever else changes begins all of it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from bernstein.api.verification import CheckAgain, CheckResult, VerdictReason, Verification
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import names
+from bernstein.core.verification.inspections import inspections
+
+
+def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
+    """The verdicts of earlier rounds that stay, by check."""
+    if judged.again is None:
+        return {}
+    asked = {(check.name, check.digest) for check in checks}
+    return {r.name: r for r in judged.checks if _stays(r) and (r.name, r.asked) in asked}
+
+
+def round_of(judged: Verification, called: str) -> int:
+    """The number in the name of the Job that is called so: of a check, of one on the base, or of
+    checks that only read."""
+    if judged.again is None or judged.since is None:
+        return judged.round
+    numbers = {each.check: each.round for each in judged.again}
+    return numbers.get(called, judged.since)
+
+
+def could_not_run(
+    checks: Sequence[CheckSpec],
+    found: Iterable[CheckResult | None],
+    works: Mapping[str, CheckResult],
+) -> set[str]:
+    """The Jobs that are to be run again, as they are called. `found`: the verdicts so far.
+
+    `works`: what commands said of the work alone. Where only the base could not be asked, that
+    stands.
+    """
+    errored = {r.name for r in found if r is not None and r.verdict == "Errored"}
+    return {*_executing(checks, errored, works), *_reading(checks, errored)}
+
+
+def next_try(
+    judged: Verification,
+    checks: Sequence[CheckSpec],
+    found: Iterable[CheckResult | None],
+    again: Iterable[str],
+) -> Verification:
+    """The same tree in the next round, in which these Jobs are run `again`, and nothing else."""
+    number, results = judged.round + 1, tuple(r for r in found if r is not None)
+    open_ = _open(checks, {r.name for r in results if _stays(r)})
+    numbers = {each.check: each.round for each in judged.again or ()}
+    numbers |= dict.fromkeys(again, number)
+    left = tuple(a for a in judged.abandoned or () if numbers.get(a.check) != number)
+    return judged.model_copy(
+        update={
+            "round": number,
+            "since": judged.round if judged.since is None else judged.since,
+            "again": tuple(
+                CheckAgain(check=called, round=of)
+                for called, of in sorted(numbers.items())
+                if called in open_
+            ),
+            "abandoned": left or None,
+            "checks": results,
+        }
+    )
+
+
+def _stays(result: CheckResult) -> bool:
+    return result.verdict != "Errored" and result.reason != VerdictReason.NOT_REACHED
+
+
+def _executing(
+    checks: Iterable[CheckSpec], errored: set[str], works: Mapping[str, CheckResult]
+) -> Iterator[str]:
+    for check in checks:
+        if check.command is None or check.name not in errored:
+            continue
+        work = works.get(check.name)
+        if work is None or work.verdict == "Errored":
+            yield check.name
+        yield names.on_base(check.name)
+
+
+def _reading(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
+    for called, together in inspections(checks).items():
+        if any(check.name in errored for check in together):
+            yield called
+
+
+def _open(checks: Sequence[CheckSpec], known: set[str]) -> set[str]:
+    """What the Jobs of checks are called that have no verdict yet."""
+    left = {check.name for check in checks} - known
+    reading = {
+        called
+        for called, together in inspections(checks).items()
+        if any(check.name in left for check in together)
+    }
+    return left | set(map(names.on_base, left)) | reading

@@ -1,0 +1,154 @@
+"""Which Plans may be delivered in part, and what becomes of their other Tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.api.delivery import Delivery
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core.actions import (
+    RunCheck,
+    RunLand,
+    RunPrepare,
+)
+from bernstein.core.diagnosis import Diagnosis
+from tests.unit.core import objects
+from tests.unit.core.delivery.plans import landed
+from tests.unit.core.objects import (
+    NOW,
+    TIP,
+    sha,
+    told,
+)
+from tests.unit.core.plans.decisions import AT_WORK, CANCEL, GIVEN_UP, look
+from tests.unit.core.plans.part.parts import (
+    ASK,
+    FIRST,
+    GONE,
+    HELD,
+    STARTED,
+    accepted,
+    answers,
+    cancelled,
+    cancels,
+    over,
+    still,
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "tasks", "after"),
+    [
+        (over(), (FIRST, GIVEN_UP), "Failed"),
+        (cancelled(), (FIRST, GONE), "Cancelled"),
+        (still(), (FIRST, HELD), "Stalled"),
+    ],
+)
+def test_it_is_written_before_anything_is_done(
+    before: Plan, tasks: tuple[Task, ...], after: str
+) -> None:
+    decision = look(before, *tasks)
+
+    assert decision.actions == ()
+    found = decision.status
+    assert (found.phase, found.ended_at, found.waiting) == ("Delivering", None, None)
+    assert found.partial is not None
+    assert (found.partial.request, found.partial.after) == ("d-1", after)
+    assert answers(found) == []
+    assert "Succeeded" not in told(found.conditions)
+    assert told(found.conditions)["Reconciling"] == ("True", "EndingTasks")
+
+
+def not_at(tip: str) -> Task:
+    """A Task that found the integration ref elsewhere than the ledger says."""
+    waits = objects.waits(Reason.INTEGRATION_MOVED, needs_person=True)
+    return objects.task("moved", status=objects.done(waiting=waits, delivery={"tip": tip}))
+
+
+@pytest.mark.parametrize(
+    ("before", "tasks", "reason"),
+    [
+        (objects.plan(requests=[ASK]), (FIRST, AT_WORK), "StillMoves"),
+        (objects.plan(requests=[ASK]), (FIRST,), "StillMoves"),
+        (objects.plan(requests=[ASK]), (FIRST, GIVEN_UP, AT_WORK), "StillMoves"),
+        (objects.plan(requests=[ASK]), (GIVEN_UP,), "NothingToDeliver"),
+        (objects.plan(requests=[ASK], begun=False), (), "NothingToDeliver"),
+        (objects.plan(requests=[ASK], cancel=CANCEL), (FIRST, STARTED), "Cancelled"),
+        (over(suspend=True), (FIRST, GIVEN_UP), "Suspended"),
+        (still(suspend=True), (FIRST, HELD), "Suspended"),
+        (over(), (FIRST, GIVEN_UP, landed(2, sha(9))), "UnknownLanding"),
+        (still(FIRST, not_at(TIP)), (FIRST, not_at(TIP)), "IntegrationMoved"),
+    ],
+)
+def test_what_is_refused_says_why_and_nothing_is_done(
+    before: Plan, tasks: tuple[Task, ...], reason: str
+) -> None:
+    decision = look(before, *tasks)
+
+    assert answers(decision.status) == [("d-1", "Refused", reason)]
+    assert decision.status.partial is None
+    assert not any(isinstance(a, RunCheck | RunLand | RunPrepare) for a in decision.actions)
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "DeliveredPartially"])
+def test_what_was_delivered_is_not_delivered_in_part(phase: str) -> None:
+    found = PlanStatus(observed_generation=1, phase=phase, ended_at=NOW)
+
+    found = look(objects.plan(status=found, requests=[ASK]), FIRST).status
+
+    assert answers(found) == [("d-1", "Refused", "PlanEnded")]
+    assert (found.phase, found.ended_at) == (phase, NOW)
+
+
+def test_a_task_that_changed_nothing_is_nothing_to_deliver() -> None:
+    nothing = objects.status(TaskState.CLOSED, delivery=Delivery(state="NoChange"))
+    tasks = (objects.task("idle", status=nothing), GIVEN_UP)
+
+    assert answers(look(over(*tasks), *tasks).status) == [("d-1", "Refused", "NothingToDeliver")]
+
+
+def test_without_its_project_nothing_is_delivered() -> None:
+    gone = Diagnosis(Reason.PROJECT_NOT_FOUND, "there is none")
+
+    found = look(over(), FIRST, GIVEN_UP, project=None, project_problem=gone).status
+
+    assert answers(found) == [("d-1", "Refused", "ProjectNotFound")]
+    assert found.phase == "Failed"
+
+
+# --- the other Tasks ------------------------------------------------------------------------------
+
+
+def test_tasks_that_have_not_ended_are_cancelled_and_waited_for() -> None:
+    before = accepted(still(), FIRST, HELD)
+
+    decision = look(before, FIRST, HELD)
+
+    assert cancels(decision) == [("held",)]
+    assert decision.status.verification is None
+    told_once = HELD.model_copy(
+        update={"spec": type(HELD.spec).model_validate(HELD.spec.model_dump() | {"cancel": CANCEL})}
+    )
+    assert look(before, FIRST, told_once).actions == ()
+    assert look(before, FIRST, GONE).status.verification is not None
+
+
+def test_a_task_that_had_failed_stays_failed() -> None:
+    before = accepted(over(), FIRST, GIVEN_UP)
+
+    assert cancels(look(before, FIRST, GIVEN_UP)) == []
+
+
+def test_what_lands_while_others_end_is_delivered_with_it() -> None:
+    before = accepted(still(), FIRST, HELD)
+    late = landed(2, sha(1))
+
+    found = look(before, FIRST, late).status
+
+    assert found.verification is not None
+    assert found.verification.sha == sha(2)
+    assert found.partial is not None
+    assert found.partial.tip == sha(2)
