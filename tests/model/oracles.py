@@ -41,9 +41,8 @@ from tests.unit.core.simulation.invariants import consistent
 
 DELIVERED = ("Succeeded", DELIVERED_PARTIALLY)
 """Phases of Plans after which nothing lands in their integration refs."""
-ONE_BY_ONE = (BEGIN, PREPARE, LAND, PROBE)
-LATE_SECONDS = 900.0
-"""A Project's new limit counts for everybody after so long."""
+MOVES_REFS = (BEGIN, PREPARE, LAND)
+LATE_SECONDS = 900.0  # a Project's new limit counts for everybody after so long
 SOON_SECONDS = 180.0
 """Longer than any watch is held back."""
 OVERRUN_SECONDS = 300.0
@@ -99,24 +98,16 @@ class Oracles:
 
     def started(self, run: Run) -> None:
         self.runs.append(run)
+        task = self._task_of.get(run.owner)
         if run.role == AGENT:
-            mine = self._task_of.get(run.owner)
-            others = [
-                other.job
-                for other in self._at_work()
-                if other is not run
-                and other.role == AGENT
-                and self._task_of.get(other.owner) == mine
-            ]
-            self.must(not others, "one agent per Task", f"{run.job} beside {others}")
-        if run.role in ONE_BY_ONE:
-            others = [
-                other.job
-                for other in self._at_work()
-                if other is not run and other.role in ONE_BY_ONE and other.owner == run.owner
-            ]
-            self.must(not others, "of an owner these run one by one", f"{run.job} beside {others}")
-        if {run.owner, self._task_of.get(run.owner)} & self._over:
+            same = [r for r in self._beside(run, AGENT) if self._task_of.get(r.owner) == task]
+            self._alone(run, same, "one agent per Task")
+        if run.role == PROBE:
+            self._alone(run, self._beside(run, PROBE), "one probe per Project")
+        if run.role in MOVES_REFS:
+            same = [r for r in self._beside(run, *MOVES_REFS) if r.owner == run.owner]
+            self._alone(run, same, "refs are moved one by one")
+        if {run.owner, task} & self._over:
             self._too_late(run)
         if self.steady:
             spec = run.pod["spec"]
@@ -125,6 +116,13 @@ class Oracles:
             asyncio.get_running_loop().call_later(after, self._overrun, run)
         if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
+
+    def _beside(self, run: Run, *roles: str) -> list[Run]:
+        return [other for other in self._at_work() if other is not run and other.role in roles]
+
+    def _alone(self, run: Run, others: Iterable[Run], what: str) -> None:
+        jobs = [other.job for other in others]
+        self.must(not jobs, what, f"{run.job} beside {jobs}")
 
     def _too_late(self, run: Run) -> None:
         """Its Job was made by a request that nobody waited for any more.
@@ -189,7 +187,9 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
-        if resource not in (PROJECTS, TASKS, PLANS, SESSIONS) or new is None:
+        if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
+            self._count(new)
+        if resource not in (TASKS, PLANS, SESSIONS) or new is None:
             return
         if old is not None and old.get("status") == new.get("status"):
             return
@@ -201,7 +201,7 @@ class Oracles:
             self._task(task.parse(old) if old else None, task.parse(new))
         elif resource == SESSIONS:
             self._session(session.parse(old) if old else None, session.parse(new))
-        elif resource == PLANS:
+        else:
             self._plan(plan.parse(old) if old else None, plan.parse(new))
 
     def _goes(self, gone: Task) -> None:
