@@ -22,6 +22,7 @@ def kwok(layout: Layout, program: Path) -> list[str]:
         f"--kubeconfig={layout.kubeconfig}",
         "--manage-all-nodes=true",
         f"--config={stage_file(layout)}",
+        "--v=WARN",  # else every pod costs it some lines
         f"--server-address={LOOPBACK}:{layout.ports['kwok']}",
     ]
 

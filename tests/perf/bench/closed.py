@@ -87,7 +87,7 @@ async def _live(here: Surroundings, size: Size, tasks: int) -> Run:
     operator.stop()
     before = operator.lost
     operator.start(f"--resync-seconds={size.resync}")
-    settled = operator.settle(size.seconds)
+    settled = operator.settle(size.seconds, reconciles=tasks)
     memory = [operator.memory]
     at_start = _writes(here)
     time.sleep(size.rest)  # noqa: ASYNC251 - nothing else is to be done

@@ -27,6 +27,9 @@ DEPTH = series.QUEUE_DEPTH.name
 METRICS = frozenset({RECONCILES, REQUESTS, LEADER, DEPTH})
 QUIET_SECONDS = 2.0
 """Without a reconcile for so long, and with empty queues, it counts as settled."""
+LOOK_SECONDS = 0.2
+SLOW_SECONDS = 0.5
+"""An answer that takes longer comes from a process that was at work."""
 NO_WORK = ("leases", "events")
 """Requests about these are no work: of its Lease, and of what it tells."""
 
@@ -111,8 +114,9 @@ class Operator:
         finally:
             connection.close()
 
-    def settle(self, seconds: float) -> float:
-        """Wait until it leads and has nothing to do; the time from its start to its last work.
+    def settle(self, seconds: float, *, reconciles: int = 0) -> float:
+        """Wait until it leads, has looked so often, and has nothing to do; the time from its start
+        to its last work.
 
         Raises TimeoutError after so many seconds.
         """
@@ -120,14 +124,15 @@ class Operator:
         before, since = None, time.monotonic()
         while time.monotonic() < deadline:
             self.keep()
+            asked = time.monotonic()
             samples = self.metrics()
             now = time.monotonic()
-            state = None if samples is None else _state(samples)
-            if state is None or state != before:
+            state = None if samples is None else _state(samples, reconciles)
+            if state is None or state != before or now - asked > SLOW_SECONDS:
                 before, since = state, now
             elif now - since >= QUIET_SECONDS:
                 return since - self._started
-            time.sleep(0.2)
+            time.sleep(LOOK_SECONDS)
         raise TimeoutError(f"the operator has not settled within {seconds:.0f} s")
 
     def wait(self, holds: Callable[[Samples], bool], seconds: float) -> None:
@@ -138,16 +143,16 @@ class Operator:
             samples = self.metrics()
             if samples is not None and holds(samples):
                 return
-            time.sleep(0.2)
+            time.sleep(LOOK_SECONDS)
         raise TimeoutError(f"the operator has not come so far within {seconds:.0f} s")
 
 
-def _state(samples: Samples) -> tuple[float, float] | None:
-    """What grows with every piece of work; None: it does not lead, or keys wait for it."""
+def _state(samples: Samples, least: int) -> tuple[float, float] | None:
+    """What grows with every piece of work; None: it does not lead, or there is work to be done."""
     reconciles = samples.total(RECONCILES)
-    if not samples.total(LEADER) or samples.total(DEPTH) or not reconciles:
+    if not samples.total(LEADER) or samples.total(DEPTH) or reconciles < least:
         return None
-    return reconciles, requests(samples, ("GET", "POST", "PATCH", "PUT", "DELETE"))
+    return reconciles, requests(samples, ("GET", "WATCH", "POST", "PATCH", "PUT", "DELETE"))
 
 
 def requests(samples: Samples, verbs: Sequence[str]) -> float:

@@ -13,6 +13,7 @@ from tests.cluster.kwok.stages import UNCHANGED
 from tests.perf.bench import bare_jobs, load
 from tests.perf.bench.load import Chain, Place
 from tests.perf.bench.moments import OPERATOR, WRITES, Asked, Span
+from tests.perf.bench.operator import NO_WORK
 from tests.perf.bench.surroundings import Surroundings
 from tests.perf.bench.table import Table, Values, ratio
 
@@ -21,6 +22,8 @@ COLUMNS = (TASKS, BARE, MINIMAL)
 SIGNAL = {"type": "path_exists", "path": "new.py"}
 MOST_REQUESTS = 30
 """Rows of requests that are shown."""
+READS = ("GET",)
+_EVENT = ("POST", "events")
 _PARTS = (
     ("API server", "kube-apiserver"),
     ("etcd", "etcd"),
@@ -168,11 +171,18 @@ def costs(title: str, count: int, found: Found) -> Table:
         add(f"{what}'s CPU", "ms", _cpu(name, count))
     add("requests to the API server", "", lambda run: run.span.api.total() / count)
     add("writes to the API server", "", lambda run: _writes(run.span.api) / count)
-    add("operator's requests", "", lambda run: run.span.operator.total() / count, alone=True)
-    add("operator's writes", "", lambda run: _writes(run.span.operator) / count, alone=True)
+    add("operator's reads", "", lambda run: _asked(run, READS) / count, alone=True)
+    add("operator's writes", "", lambda run: _asked(run, WRITES) / count, alone=True)
+    add("operator's Events", "", lambda run: run.span.operator[_EVENT] / count, alone=True)
     add("reconciles", "", lambda run: run.span.reconciles / count, alone=True)
     add("others' part of the CPU", "%", lambda run: 100 * run.span.others)
     return table
+
+
+def _asked(run: Run, verbs: Sequence[str]) -> int:
+    """Requests of the operator, but for its Lease and its Events."""
+    found = run.span.operator.items()
+    return sum(n for (verb, what), n in found if verb in verbs and what not in NO_WORK)
 
 
 def _cpu(process: str, pieces: int) -> Callable[[Run], float]:

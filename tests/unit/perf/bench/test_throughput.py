@@ -31,7 +31,14 @@ def run(seconds: float, **cpu: float) -> Run:
         cpu=used | {name.replace("_", "-"): value for name, value in cpu.items()},
         others=0.25,
         api=Counter({("POST", "pods"): 40, ("GET", "nodes"): 10}),
-        operator=Counter({("PATCH", "tasks"): 80, ("GET", "pods"): 10}),
+        operator=Counter(
+            {
+                ("PATCH", "tasks"): 80,
+                ("GET", "pods"): 10,
+                ("POST", "events"): 60,
+                ("PATCH", "leases"): 30,
+            }
+        ),
         reconciles=200,
     )
     return Run(seconds, span)
@@ -61,6 +68,8 @@ def test_rates_and_cpu_are_those_of_one_piece() -> None:
     assert rows["requests to the API server"][TASKS] == (5, 5)
     assert rows["writes to the API server"][TASKS] == (4, 4)
     assert rows["operator's writes"] == {TASKS: (8, 8)}
+    assert rows["operator's reads"] == {TASKS: (1, 1)}
+    assert rows["operator's Events"] == {TASKS: (6, 6)}
     assert rows["reconciles"] == {TASKS: (20, 20)}
     assert rows["others' part of the CPU"][BARE] == (25, 25)
 
@@ -72,6 +81,8 @@ def test_requests_are_told_by_verb_and_resource_the_most_frequent_first() -> Non
     assert everybody.rows[0].cells == dict.fromkeys(COLUMNS, (4, 4))
     assert [(row.what, row.cells) for row in own.rows] == [
         ("PATCH tasks", {TASKS: (8, 8)}),
+        ("POST events", {TASKS: (6, 6)}),
+        ("PATCH leases", {TASKS: (3, 3)}),
         ("GET pods", {TASKS: (1, 1)}),
     ]
 
