@@ -6,14 +6,14 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bernstein.kube.errors import KubeError
 from tests.cluster.errors import ClusterError
-from tests.cluster.progress import say, step
+from tests.cluster.progress import step
 from tests.perf.bench import closed, overhead, throughput, waiting
 from tests.perf.bench.load import WentWrongError
 from tests.perf.bench.overhead import NoTrailError
@@ -36,6 +36,7 @@ _GOES_WRONG = (
 def main(arguments: list[str] | None = None) -> int:
     """Run the pieces that are asked for; 1 where one goes wrong, after what was found by then."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
     before = machine()
     tables: list[Table] = []
     try:
@@ -44,8 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
                 overhead.Size(options.tasks, options.runs), os.environ.get("BERNSTEIN_E2E_CLUSTER")
             )
         else:
-            asyncio.run(_run(options, tables))
+            asyncio.run(_run(options, tables, before))
         code = 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
     except _GOES_WRONG as error:
         print(f"error: {error}", file=sys.stderr)
         code = 1
@@ -56,16 +60,18 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-async def _run(options: argparse.Namespace, tables: list[Table]) -> None:
+def _interrupt(*_: object) -> None:
+    """As on ctrl-c: the operator is stopped, and the cluster taken down."""
+    raise KeyboardInterrupt
+
+
+async def _run(options: argparse.Namespace, tables: list[Table], facts: dict[str, object]) -> None:
     async with surroundings() as here:
         for name, piece in pieces(options).items():
-            begun = time.monotonic()
             with step(f"measuring: {name}"):
                 tables += await piece(here)
             here.operator.stop()
-            if here.operator.lost:
-                say(f"the operator has lost its Lease {here.operator.lost} times so far")
-            say(f"{name}: {time.monotonic() - begun:.0f} s")
+            facts["Leases lost"] = here.operator.lost
 
 
 def pieces(options: argparse.Namespace) -> dict[str, Piece]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.cluster import Cluster
 from tests.cluster.control_plane.parts import LOOPBACK
 from tests.cluster.processes import record as records
+from tests.cluster.progress import say
 from tests.control_plane.objects import AGENT_SESSIONS, TASKS
 from tests.perf.bench import load
 from tests.perf.bench.load import Place
@@ -98,6 +99,7 @@ async def _live(here: Surroundings, size: Size, tasks: int) -> Run:
     memory.append(operator.memory)
     at_resync = _writes(here) - at_start - at_rest
     lost = operator.lost - before
+    say(f"  {tasks:,} Tasks: settled after {settled:.1f} s")
     return Run(settled, at_start, at_rest, at_resync, memory[1], max(memory), lost)
 
 

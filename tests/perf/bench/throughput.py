@@ -10,6 +10,7 @@ from bernstein.api.pod import AGENT, LAND
 from bernstein.core import labels
 from bernstein.kube.resource import JOBS, Object
 from tests.cluster.kwok.stages import UNCHANGED
+from tests.cluster.progress import say
 from tests.perf.bench import bare_jobs, load
 from tests.perf.bench.load import Chain, Place
 from tests.perf.bench.moments import OPERATOR, WRITES, Asked, Span
@@ -103,6 +104,7 @@ async def _measured(
                 return await load.run_chains(here.admin, chains, size.seconds)
 
             found.runs[kind].append(await _run(here, work, size.seconds))
+            say(f"  {kind} of {found.pods} pods: {size.tasks / found.runs[kind][-1].seconds:.2f}/s")
     return found
 
 

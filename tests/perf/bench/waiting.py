@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.cluster.kwok.stages import HELD
+from tests.cluster.progress import say
 from tests.control_plane.objects import TASKS
 from tests.perf.bench import load
 from tests.perf.bench.load import Place, Watched
@@ -66,6 +67,7 @@ async def waiting(here: Surroundings, size: Size) -> list[Table]:
                 span = await _pass(here, tasks, passing, holder, after, size.seconds)
                 found[wanted].passed.append(span)
                 holder = after
+                say(f"  {wanted:,} wait: run {run + 1} of {size.runs} is done")
     return [table(size, found)]
 
 
