@@ -17,7 +17,7 @@ from bernstein.kube.config import ConnectionInfo
 from bernstein.observe import series
 from tests.cluster.control_plane.addresses import free_ports
 from tests.control_plane.conftest import RELEASE_NAMESPACE
-from tests.perf.bench.processes import memory_bytes
+from tests.perf.bench.processes import cpu_seconds, memory_bytes
 from tests.perf.bench.prometheus import Samples, parse
 
 RECONCILES = series.RECONCILES.name
@@ -25,11 +25,11 @@ REQUESTS = series.REQUESTS.name
 LEADER = series.LEADER.name
 DEPTH = series.QUEUE_DEPTH.name
 METRICS = frozenset({RECONCILES, REQUESTS, LEADER, DEPTH})
-QUIET_SECONDS = 2.0
-"""Without a reconcile for so long, and with empty queues, it counts as settled."""
 LOOK_SECONDS = 0.2
-SLOW_SECONDS = 0.5
-"""An answer that takes longer comes from a process that was at work."""
+AT_REST_SECONDS = 0.02
+"""CPU that it may use between two looks without being at work."""
+QUIET_SECONDS = 2.0
+"""After so long without work it is asked, and once more half as long after that."""
 NO_WORK = ("leases", "events")
 """Requests about these are no work: of its Lease, and of what it tells."""
 
@@ -40,6 +40,8 @@ class Operator:
     def __init__(self, account: ConnectionInfo, token: str, folder: Path) -> None:
         self.lost = 0
         """How often it ended by itself."""
+        self.asked = 0
+        """How often its metrics were read: what that costs is the bench's and not its own."""
         self._folder = folder
         self._kubeconfig = folder / "operator.kubeconfig"
         self._kubeconfig.touch(mode=0o600)
@@ -63,9 +65,11 @@ class Operator:
         """Start it with these arguments besides its usual ones; with a file, under a profiler."""
         self._port = free_ports(["metrics"], ())["metrics"]
         self._arguments = arguments
-        under = () if profile is None else ("-m", "cProfile", "-o", str(profile))
+        program = ["bernstein.controllers"]
+        if profile is not None:
+            program = ["tests.perf.bench.profiled", str(profile)]
         command = [
-            *(sys.executable, *under, "-m", "bernstein.controllers"),
+            *(sys.executable, "-m", *program),
             *("--image=bernstein:dev", f"--namespace={RELEASE_NAMESPACE}"),
             *(f"--http-port={self._port}", "--log-level=warning"),
             *arguments,
@@ -105,6 +109,7 @@ class Operator:
 
     def metrics(self) -> Samples | None:
         """None: it does not answer, or not yet."""
+        self.asked += 1
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
         try:
             connection.request("GET", "/metrics")
@@ -118,21 +123,25 @@ class Operator:
         """Wait until it leads, has looked so often, and has nothing to do; the time from its start
         to its last work.
 
-        Raises TimeoutError after so many seconds.
+        It is asked only when it seems to rest, because every answer costs it CPU. Raises
+        TimeoutError after so many seconds.
         """
         deadline = time.monotonic() + seconds
-        before, since = None, time.monotonic()
+        said, since, used = None, time.monotonic(), 0.0
         while time.monotonic() < deadline:
-            self.keep()
-            asked = time.monotonic()
-            samples = self.metrics()
-            now = time.monotonic()
-            state = None if samples is None else _state(samples, reconciles)
-            if state is None or state != before or now - asked > SLOW_SECONDS:
-                before, since = state, now
-            elif now - since >= QUIET_SECONDS:
-                return since - self._started
             time.sleep(LOOK_SECONDS)
+            self.keep()
+            now, before, used = time.monotonic(), used, cpu_seconds(self.pid)
+            if used - before > AT_REST_SECONDS:
+                said, since = None, now
+            elif now - since >= QUIET_SECONDS * (1 if said is None else 1.5):
+                samples, used = self.metrics(), cpu_seconds(self.pid)
+                state = None if samples is None else _state(samples, reconciles)
+                if state is None or said not in (None, state):
+                    said, since = None, time.monotonic()
+                elif said == state:
+                    return since - self._started
+                said = state
         raise TimeoutError(f"the operator has not settled within {seconds:.0f} s")
 
     def wait(self, holds: Callable[[Samples], bool], seconds: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,85 +51,65 @@ def test_what_is_read_is_what_the_operator_shows() -> None:
     assert names >= METRICS
 
 
+class Acted:
+    """An operator whose answers and CPU are a script's, and a time in which nobody sleeps."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.now = 100.0
+        self.cpu = 0.0
+        self.busy_until = 0.0
+        self.answers: list[Samples | None] = []
+        authority = folder / "ca.crt"
+        authority.write_text("a certificate")
+        account = ConnectionInfo("https://127.0.0.1:1", ca_file=str(authority))
+        self.operator = Operator(account, "token", folder)
+        monkeypatch.setattr("tests.perf.bench.operator.time.sleep", self.sleep)
+        monkeypatch.setattr("tests.perf.bench.operator.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("tests.perf.bench.operator.cpu_seconds", lambda _: self.cpu)
+        monkeypatch.setattr(Operator, "pid", 1)
+        monkeypatch.setattr(Operator, "metrics", lambda _: self.answer())
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.cpu += seconds / 2 if self.now < self.busy_until else 0.001
+
+    def answer(self) -> Samples | None:
+        self.cpu += 1  # what the bench asks for is no work
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Nobody sleeps; the time passes all the same."""
-    now = [100.0]
-
-    def sleep(seconds: float) -> None:
-        now[0] += seconds
-
-    monkeypatch.setattr("tests.perf.bench.operator.time.sleep", sleep)
-    monkeypatch.setattr("tests.perf.bench.operator.time.monotonic", lambda: now[0])
-    return now
+def acted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Acted:
+    return Acted(monkeypatch, tmp_path)
 
 
-@pytest.fixture
-def operator(tmp_path: Path) -> Operator:
-    authority = tmp_path / "ca.crt"
-    authority.write_text("a certificate")
-    account = ConnectionInfo("https://127.0.0.1:1", ca_file=str(authority))
-    return Operator(account, "token", tmp_path)
+def test_it_has_settled_at_its_last_work(acted: Acted) -> None:
+    acted.busy_until, acted.answers = 110, [state()]
+
+    took = acted.operator.settle(60)
+
+    assert took == pytest.approx(110, abs=2 * operators.LOOK_SECONDS)
+    assert acted.now == pytest.approx(113, abs=1)
 
 
-def says(monkeypatch: pytest.MonkeyPatch, told: Iterator[Samples | None]) -> None:
-    monkeypatch.setattr(Operator, "metrics", lambda _: next(told))
+def test_it_is_asked_again_after_it_has_told_of_work(acted: Acted) -> None:
+    acted.answers = [None, state(leads=0), state(depth=3), state(), state(reconciles=12)]
 
+    acted.operator.settle(60)
 
-def test_it_has_settled_at_its_last_work_and_not_before_it_leads(
-    operator: Operator, clock: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def told() -> Iterator[Samples | None]:
-        yield None
-        yield from [state(leads=0)] * 20
-        yield from [state(depth=3)] * 20
-        yield state(reconciles=11)
-        while True:
-            yield state(reconciles=12)
-
-    says(monkeypatch, told())
-
-    took = operator.settle(60) - clock[0]
-
-    assert took == pytest.approx(-operators.QUIET_SECONDS, abs=operators.LOOK_SECONDS)
-    assert clock[0] - 100 == pytest.approx(42 * operators.LOOK_SECONDS + 2, abs=0.5)
+    assert len(acted.answers) == 1
+    assert acted.now - 100 > 5 * operators.QUIET_SECONDS
 
 
 @pytest.mark.parametrize("never", [state(leads=0), state(depth=1), state(reconciles=9), None])
-def test_it_has_not_settled_while_there_is_work(
-    operator: Operator,
-    clock: list[float],
-    monkeypatch: pytest.MonkeyPatch,
-    never: Samples | None,
-) -> None:
-    def told() -> Iterator[Samples | None]:
-        while True:
-            yield never
-
-    says(monkeypatch, told())
+def test_it_has_not_settled_while_there_is_work(acted: Acted, never: Samples | None) -> None:
+    acted.answers = [never]
 
     with pytest.raises(TimeoutError, match="30 s"):
-        operator.settle(30, reconciles=10)
+        acted.operator.settle(30, reconciles=10)
 
 
-def test_a_slow_answer_is_work(
-    operator: Operator, clock: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = iter([True, True, True])
-
-    def answer(_: Operator) -> Samples:
-        if next(slow, False):
-            clock[0] += 5
-        return state()
-
-    monkeypatch.setattr(Operator, "metrics", answer)
-
-    operator.settle(60)
-
-    assert clock[0] >= 100 + 3 * 5 + operators.QUIET_SECONDS
-
-
-def test_its_token_is_nobody_elses(operator: Operator, tmp_path: Path) -> None:
+def test_its_token_is_nobody_elses(acted: Acted, tmp_path: Path) -> None:
     file = tmp_path / "operator.kubeconfig"
 
     assert file.stat().st_mode & 0o777 == 0o600
