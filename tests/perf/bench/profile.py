@@ -37,7 +37,7 @@ async def profile(here: Surroundings, size: Size, file: Path) -> list[Table]:
     here.operator.settle(size.seconds)
     here.operator.stop()
     stats: Stats = pstats.Stats(str(file)).stats  # type: ignore[attr-defined] # untyped there
-    return [rooms(stats, size.tasks), functions(stats, size.tasks)]
+    return [f(stats, size.tasks) for f in (rooms, functions, others)]
 
 
 def room_of(place: Place) -> str:
@@ -76,6 +76,21 @@ def functions(stats: Stats, tasks: int) -> Table:
             "calls": (calls / tasks,),
         }
         table.add(f"{file[1]}:{place[2]}", "ms", cells)
+    return table
+
+
+def others(stats: Stats, tasks: int) -> Table:
+    """Functions of libraries and of Python, by their own time."""
+    table = Table("Profile: others' functions, a Task", ["own", "calls"])
+    found = [
+        (place, facts)
+        for place, facts in stats.items()
+        if not _OURS.search(place[0]) and not _waits(place)
+    ]
+    found.sort(key=lambda item: -item[1][2])
+    for place, (_, calls, own, _, _) in found[:MOST_FUNCTIONS]:
+        name = f"{room_of(place)}: {place[2]}"
+        table.add(name, "ms", {"own": (1000 * own / tasks,), "calls": (calls / tasks,)})
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.perf.bench.profile import Stats, functions, room_of, rooms
+from tests.perf.bench.profile import Stats, functions, others, room_of, rooms
 
 OURS = "/somewhere/operator/bernstein"
 STATS: Stats = {
@@ -47,3 +47,14 @@ def test_functions_are_ours_and_told_with_what_they_call() -> None:
         "core/tasks/open:open_",
     ]
     assert told[1].cells == {"all": (200.0,), "own": (20.0,), "calls": (4.0,)}
+
+
+def test_functions_of_others_are_told_by_their_own_time() -> None:
+    told = others(STATS, 10).rows
+
+    assert [row.what for row in told] == [
+        "library pydantic: __init__",
+        "library json: decode",
+        "built in: <built-in method builtins.len>",
+    ]
+    assert told[0].cells == {"own": (50.0,), "calls": (0.5,)}
