@@ -130,6 +130,13 @@ def fences() -> Iterator[None]:
 
 
 @contextmanager
+def vanished_jobs() -> Iterator[None]:
+    """The name of an agent's Job that somebody deleted stays free."""
+    with patch.object(sessions, "_may_come_again", lambda _: False):
+        yield
+
+
+@contextmanager
 def check_fences() -> Iterator[None]:
     """A cancel leaves the names of checks free that a late request may still make."""
 
@@ -314,7 +321,7 @@ def orphan_policy() -> Iterator[None]:
 
     def none(_: Store) -> None: ...
 
-    with patch.object(Store, "admit_orphans", none):
+    with patch.object(Store, "admit_orphans", none), vanished_jobs():
         yield
 
 
@@ -339,6 +346,7 @@ REPAIRS: Mapping[str, Mutation] = {
         kubelet_times,
         refusals,
         fences,
+        vanished_jobs,
         check_fences,
         uncertain_writes,
         ordered_refresh,

@@ -19,6 +19,7 @@ FOUND_BY = {
     "kubelet-times": "the-end-of-a-check-is-seen-late",
     "refusals": "a-policy-refuses-a-job",
     "fences": "a-cancel-while-the-job-is-on-its-way",
+    "vanished-jobs": "a-job-is-deleted-before-a-late-request-for-it",
     "check-fences": "a-check-is-made-after-the-cancel",
     "uncertain-writes": "a-claim-is-written-and-not-answered",
     "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",

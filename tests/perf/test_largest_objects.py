@@ -165,3 +165,22 @@ def seconds_to_schedule(steps: int, times: int) -> float:
     longest = Longest()
     longest.of("schedule", lambda: [look(begun, by_name) for _ in range(times)])
     return longest.steps["schedule"]
+
+
+@pytest.mark.parametrize("kind", ["many patterns", "nested groups", "wide classes"])
+def test_an_invalid_plan_is_judged_once_for_what_it_says(kind: str) -> None:
+    """Its patterns are forgotten between two looks: there are others, with more of them."""
+    wrong = {"name": "wrong", "dependsOn": ["nobody"], "steps": [{"title": "wrong"}]}
+    given = objects.plan(stages=[*LARGEST[kind], wrong])
+    new = given.model_copy(update={"status": PlanStatus()})
+    taken = []
+    for _ in range(6):
+        patterns.problem.cache_clear()
+        began = process_time()
+        status = decide(PlanSnapshot(new, project()), NOW).status
+        taken.append(process_time() - began)
+        new = new.model_copy(update={"status": status})
+        assert status.phase == "Invalid"
+    first, again = taken[0], min(taken[1:])
+    print(f"\n{kind}: judged in {first * 1000:.0f} ms, looked at again in {again * 1000:.1f} ms")
+    assert again < first / 2

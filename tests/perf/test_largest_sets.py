@@ -13,15 +13,19 @@ import asyncio
 import gc
 from asyncio.events import Handle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import process_time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS
-from bernstein.api.task import MOST_EDGES
+from bernstein.api.task import MOST_EDGES, parse
+from bernstein.controllers.caches import Parsed
+from bernstein.kube.answers import WatchEvent
+from bernstein.kube.client import Client, ObjectList
+from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Object
 from bernstein.resources import PROJECTS, TASKS
 from tests.control_plane.objects import valid
@@ -159,6 +163,38 @@ def told(tasks: Iterable[Object]) -> Counter[str | None]:
     )
 
 
+class Lists:
+    """An API server with these Tasks, of which every list finds a later revision."""
+
+    def __init__(self, number: int) -> None:
+        self._number, self._revision = number, 0
+
+    async def list(self, *_: object, **__: object) -> ObjectList:
+        self._revision += 1
+        return await asyncio.to_thread(self._made)
+
+    def _made(self) -> ObjectList:
+        found = [valid("Task", NAMESPACE, name(k), **texts(k)) for k in range(self._number)]
+        for task in found:
+            task["metadata"] |= {"uid": "u", "resourceVersion": str(self._revision)}
+        return ObjectList(found, str(self._revision))
+
+    async def watch(self, *_: object, **__: object) -> AsyncIterator[WatchEvent]:
+        await asyncio.Event().wait()
+        yield WatchEvent("BOOKMARK", {})
+
+
+async def list_again(number: int) -> None:
+    """All Tasks have changed while the watch was away."""
+    tasks = Parsed(Informer(cast("Client", Lists(number)), TASKS), parse)
+    following = asyncio.create_task(tasks.informer.run())
+    await tasks.informer.catch_up()
+    told = tasks.by_name(NAMESPACE).values()
+    assert [task.metadata.resource_version for task in told] == number * ["2"]
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+
+
 @pytest.fixture
 def no_collection() -> Iterator[None]:
     gc.disable()
@@ -179,3 +215,21 @@ def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_there_are
     shown = f"{kind}: the longest step took {steps.longest * 1000:.0f} ms of {steps.all:.1f} s"
     print(f"\n{shown}; {dict(found)}")
     assert steps.longest < MOST_SECONDS, f"{shown}: {steps.of_what}"
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_a_list_of_many_tasks_is_no_step_in_which_all_are_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = Steps(monkeypatch)
+
+    asyncio.run(list_again(2000))
+
+    listed = Lists(2000)._made().items
+    began = process_time()
+    for obj in listed:
+        parse(obj)
+    parsing = process_time() - began
+    shown = f"the longest step took {steps.longest * 1000:.0f} ms of {parsing * 1000:.0f} ms"
+    print(f"\n2,000 Tasks that have changed are listed: {shown}")
+    assert steps.longest < parsing / 3, f"{shown}: {steps.of_what}"

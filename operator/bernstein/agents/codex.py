@@ -21,7 +21,7 @@ from bernstein.api.reasons import Reason
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 PROVIDER = "bernstein"
-EFFORTS = {"low": "low", "normal": "medium", "high": "high", "max": "xhigh"}
+_EFFORTS = {"low": "low", "normal": "medium", "high": "high", "max": "xhigh"}
 THREADS = 64
 """The most threads of one run whose tokens are counted; an honest run has one."""
 
@@ -176,7 +176,7 @@ def _settings(run: RunSettings) -> Iterator[str]:
     for key, value in provider.items():
         yield f"model_providers.{PROVIDER}.{key}={json.dumps(value)}"
     if run.effort is not None:
-        yield f"model_reasoning_effort={json.dumps(EFFORTS[run.effort])}"
+        yield f"model_reasoning_effort={json.dumps(_EFFORTS[run.effort])}"
     yield 'approval_policy="never"'
     # In an untrusted folder codex does not read settings and hooks of the repository.
     yield f'projects={{{json.dumps(run.workdir)}={{trust_level="untrusted"}}}}'

@@ -109,6 +109,8 @@ class Reason(StrEnum):
     """A user set `spec.cancel`."""
     NAME_CONFLICT = "NameConflict"
     """An object that is not ours has the name of one that the operator has to make."""
+    WRITE_REFUSED = "WriteRefused"
+    """The API server refuses the operator a change of one of its own objects, or the deletion."""
     PLAN_INVALID = "PlanInvalid"
     """The plan has problems; the condition lists them."""
     BUDGET_EXCEEDED = "BudgetExceeded"

@@ -17,7 +17,7 @@ MOST_ANSWERS = 40
 RETRY = "Retry"
 
 
-class Refusal(StrEnum):
+class RefusalReason(StrEnum):
     """Why a request is refused, in one word that stays the same between releases."""
 
     NOTHING_TO_RETRY = "NothingToRetry"

@@ -43,7 +43,7 @@ class SecretRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SecretFinding:
     """Where something was found, and of which kind; `line` counts from 1, 0 is the file's name."""
 
     path: str
@@ -64,10 +64,10 @@ class TooMuchText(Exception):  # noqa: N818 - a verdict on the change, no fault
 class _Findings:
     """Counts findings, and holds the first of them to be shown."""
 
-    shown: list[Finding] = field(default_factory=list)
+    shown: list[SecretFinding] = field(default_factory=list)
     count: int = 0
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: SecretFinding) -> None:
         if finding in self.shown:  # in another reading of the same file
             return
         self.count += 1
@@ -99,7 +99,7 @@ def scan(files: Iterable[ChangedFile]) -> Verdict:
     return failed("SecretFound", f"{blocking}\n{hint}")
 
 
-def _findings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+def _findings(files: Iterable[ChangedFile]) -> Iterator[SecretFinding]:
     budget = _Budget(ADDED_BYTES)
     for file in files:
         yield from scan_lines(file.path, [(0, file.path)])
@@ -124,7 +124,7 @@ class _Budget:
             yield number, line.replace(b"\0", b"").decode("utf-8", "replace")
 
 
-def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]:
+def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[SecretFinding]:
     """Findings in numbered lines of one file, at most one per line and kind."""
     shown = mask(path)
     here, kinds = -1, set[str]()
@@ -140,7 +140,7 @@ def scan_lines(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Finding]
                     continue
                 if any(_counts(rule, part, match) for match in rule.find(part)):
                     kinds.add(rule.kind)
-                    yield Finding(shown, number, rule.kind, rule.blocks)
+                    yield SecretFinding(shown, number, rule.kind, rule.blocks)
 
 
 def mask(text: str) -> str:

@@ -22,7 +22,7 @@ from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
 _TRIES = 5
 _TICK = 0.5
-LONGEST_REASON = 300
+LONGEST_REQUEST_REASON = 300
 
 
 async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) -> str:

@@ -1,14 +1,12 @@
 """What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept.
 
-What the API server refuses to make becomes part of what is decided about.
+What the API server refuses to make is Refused, and part of what is decided about next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any, Protocol, Self, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.controllers import check_logs, network_policies
@@ -29,7 +27,6 @@ from bernstein.core.actions import (
     RunLand,
     RunPrepare,
 )
-from bernstein.core.jobs import JobView, refusal
 from bernstein.kube.errors import ApiError, is_refusal
 from bernstein.kube.resource import JOBS, Key, Resource
 
@@ -60,21 +57,6 @@ def refusable(resource: Resource, name: str, key: Key, context: Context) -> Iter
         raise Refused(resource, name, str(error)) from error
 
 
-class Snapshot(Protocol):
-    """What a decision looks at."""
-
-    def with_job(self, job: JobView) -> Self: ...
-    def with_refusal(self, message: str) -> Self:
-        """With why anything else than a Job is refused."""
-
-
-class _Decision(Protocol):
-    @property
-    def actions(self) -> Sequence[object]: ...
-
-
-S = TypeVar("S", bound=Snapshot)
-D = TypeVar("D", bound=_Decision)
 RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
 
 
@@ -128,27 +110,3 @@ async def execute(
     with refusable(JOBS, action.job, key, context):
         await network_policies.ensure(key, project, context)
         await context.writer.create(key, JOBS, pod.also_for(wanted, also_for or {}))
-
-
-async def carry_out(
-    snapshot: S,
-    decide: Callable[[S, datetime], D],
-    execute: Callable[[S, Any], Awaitable[None]],
-    now: datetime,
-) -> D:
-    """Decides and executes what was decided.
-
-    What the API server refuses becomes part of the snapshot, and it is decided anew.
-    """
-    while True:
-        decision = decide(snapshot, now)
-        try:
-            for action in decision.actions:
-                await execute(snapshot, action)
-        except Refused as refused:
-            if refused.resource == JOBS:
-                snapshot = snapshot.with_job(refusal(refused.name, str(refused), now))
-            else:
-                snapshot = snapshot.with_refusal(str(refused))
-        else:
-            return decision

@@ -148,8 +148,9 @@ class JobViews:
         views = {job["metadata"]["name"]: self._view(job, all_pods) for job in jobs}
         for pod in all_pods:
             name = _job_name(pod)
-            if name not in views:
-                views[name] = self._orphan(name, pod)
+            standing = views.get(name)
+            if standing is None or runs.is_fence(standing):
+                views[name] = self._orphan(name, pod, fenced=standing is not None)
         return {name: _removed(view, known) for name, view in views.items()}
 
     def _view(self, job: Object, candidates: Iterable[Object]) -> JobView:
@@ -171,7 +172,7 @@ class JobViews:
             labels=meta.get("labels", {}),
         )
 
-    def _orphan(self, name: str, pod: Object) -> JobView:
+    def _orphan(self, name: str, pod: Object, *, fenced: bool) -> JobView:
         """A pod whose Job is gone: it may still be at work."""
         meta = pod["metadata"]
         return JobView(
@@ -179,6 +180,8 @@ class JobViews:
             uid=meta["uid"],
             created=pods.parse_time(meta["creationTimestamp"]),
             deleting=True,
+            orphan=True,
+            fenced=fenced,
             pod=pod,
             labels=meta["labels"],
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.plan import Plan
+from bernstein.api.project import Project
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
+from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key, key_of
 
@@ -68,6 +70,18 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
         tasks=tasks,
         sessions=caches.sessions.by_name(key.namespace),
     )
+
+
+def agents_at_work(caches: Caches, project: Project) -> int:
+    """How many of the Project's agents are taken.
+
+    Only of who has one it is asked whose it is: of thousands of Tasks a few are at work.
+    """
+    namespace = project.metadata.namespace
+    beside = caches.projects.by_name(namespace).values()
+    at_work = (t for t in caches.tasks.by_name(namespace).values() if occupancy.is_active(t))
+    owners_of = ((task, _plan_of(caches, task)) for task in at_work)
+    return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
 
 
 def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from bernstein.api.meta import Metadata
 from bernstein.controllers.caches import Caches
@@ -12,7 +12,7 @@ from bernstein.core.jobs import JobView
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.content import is_content_of
-from bernstein.kube.errors import NameConflict, SpecMutated
+from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
@@ -42,6 +42,8 @@ EXACT = {TASKS: ("cancel", "requests"), CONFIG_MAPS: ()}
 """What is taken at its word, with the fields of its spec that people change: another of that name
 will do only if it says the same. A Job's verdict names what was asked, and only the operator's
 account makes Jobs and sessions."""
+REFUSED_SECONDS = 30.0
+"""A change that the API server refuses is not sent again for so long, whoever asks for it."""
 OWNERSHIP = Ownership(label=(labels.MANAGED_BY, labels.MANAGER), hash_annotation=labels.SPEC_HASH)
 
 
@@ -53,6 +55,23 @@ def check_content(resource: Resource, live: Object, desired: Object) -> None:
         raise NameConflict(
             f"{resource.kind} '{name}' says something else", live=live, differs="spec"
         )
+
+
+class _Refusal(NamedTuple):
+    until: float
+    """In seconds of the monotonic clock."""
+    cause: ApiError
+
+
+def _told(write: Delete | MergePatch | RemoveFinalizer) -> tuple[str, Key, str]:
+    """What is done, to which object; "" for the uid of one whose name alone is known."""
+    match write:
+        case Delete():
+            return "delete", write.key, write.uid
+        case MergePatch():
+            return "change", write.key, ""
+        case RemoveFinalizer():
+            return f"take the finalizer {write.finalizer} off", key_of(write.obj), uid_of(write.obj)
 
 
 class Writer:
@@ -71,6 +90,8 @@ class Writer:
         self._caches = caches
         self._mutated: dict[tuple[Resource, Key], int] = {}
         """The revision of each object whose spec did not become what we wrote."""
+        self._refused: dict[tuple[type, Resource, Key, str], _Refusal] = {}
+        self._clock = clock
         self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
 
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
@@ -115,26 +136,47 @@ class Writer:
         }
 
     async def delete(self, owner: Key, resource: Resource, obj: Object) -> None:
-        await self._executor.execute(owner, Delete(resource, key_of(obj), uid_of(obj)))
+        """Raises WriteRefused, as do all that change or delete what is there."""
+        await self._change(owner, Delete(resource, key_of(obj), uid_of(obj)))
 
     async def delete_unchanged(self, owner: Key, resource: Resource, meta: Metadata) -> None:
         """Deletes the object only as it was read: one that has changed since stays."""
         key = Key(meta.namespace, meta.name)
-        await self._executor.execute(owner, Delete(resource, key, meta.uid, meta.resource_version))
+        await self._change(owner, Delete(resource, key, meta.uid, meta.resource_version))
 
     async def delete_job(self, owner: Key, job: JobView) -> None:
         key = Key(owner.namespace, job.name)
-        await self._executor.execute(owner, Delete(JOBS, key, job.uid))
+        await self._change(owner, Delete(JOBS, key, job.uid))
 
     async def merge(self, owner: Key, resource: Resource, name: str, body: Object) -> None:
         """A merge patch of a spec that we wrote ourselves."""
-        action = MergePatch(resource, Key(owner.namespace, name), body)
-        await self._executor.execute(owner, action)
+        await self._change(owner, MergePatch(resource, Key(owner.namespace, name), body))
 
     async def release(self, owner: Key, resource: Resource, obj: Object) -> None:
         """Takes our finalizer off, once what the object tells of its end is recorded elsewhere."""
-        action = RemoveFinalizer(resource, dict(obj), labels.FINALIZER)
-        await self._executor.execute(owner, action)
+        await self._change(owner, RemoveFinalizer(resource, dict(obj), labels.FINALIZER))
+
+    async def _change(self, owner: Key, write: Delete | MergePatch | RemoveFinalizer) -> None:
+        """Raises WriteRefused; for REFUSED_SECONDS without asking again.
+
+        Whatever happens has a Task, a Plan or a session looked at: without that, one that is
+        refused something would be refused it as often as anything happens.
+        """
+        verb, key, uid = _told(write)
+        what, now = (type(write), write.resource, key, uid), self._clock.monotonic()
+        known = self._refused.get(what)
+        text = f"{verb} {write.resource.kind} '{key.name}'"
+        if known is not None and now < known.until:
+            raise WriteRefused(text, known.cause)
+        try:
+            await self._executor.execute(owner, write)
+        except ApiError as error:
+            if not is_refusal(error):
+                raise
+            self._refused = {w: r for w, r in self._refused.items() if now < r.until}
+            self._refused[what] = _Refusal(now + REFUSED_SECONDS, error)
+            raise WriteRefused(text, error) from error
+        self._refused.pop(what, None)
 
     async def status(
         self,

@@ -18,7 +18,8 @@ class JobView:
     """A Job of ours with its pod, as the caches have them. `core.runs` says how far it is.
 
     Where somebody deleted the Job and left the pod to end by itself, the view is of that pod: its
-    `name` is the Job's, its `uid` the pod's, and `deleting` says that there is no Job to delete.
+    `name` is the Job's, its `uid` the pod's, `orphan` is true, and so is `deleting`, as there is no
+    Job to delete.
     """
 
     name: str
@@ -32,6 +33,10 @@ class JobView:
     """Where it was deleted a short while ago, its last state."""
     removed: bool = False
     """There is no such pod any more. Who removed it did not have to wait for its node."""
+    orphan: bool = False
+    """There is no such Job any more; the view is of its pod."""
+    fenced: bool = False
+    """A fence has the name of that Job, so that no late request makes it again."""
     no_pod: bool = False
     """A list that was read from the API server just now shows that there is no pod."""
     events: tuple[Object, ...] = ()

@@ -15,8 +15,28 @@ def phase(pod: Object) -> str:
 
 
 def has_ended(pod: Object) -> bool:
-    """Whether no container of it runs any more, by the kubelet's word."""
-    return phase(pod) in ("Succeeded", "Failed")
+    """Whether no container of it runs any more, by the kubelet's word.
+
+    The kubelet reports the phase seconds after the last container's end. Where all went well, the
+    containers' own ends say enough; any other end may still be explained by what comes with the
+    phase.
+    """
+    return phase(pod) in ("Succeeded", "Failed") or _all_went_well(pod)
+
+
+def _all_went_well(pod: Object) -> bool:
+    """Whether every container ended with exit code 0, and none because the pod was told to end."""
+    if is_deleting(pod) or is_disrupted(pod):
+        return False
+    spec, began = pod.get("spec", {}), pod.get("status", {}).get("startTime")
+    wanted = [*spec.get("initContainers", ()), *spec.get("containers", ())]
+    ends = [terminated(pod, container["name"]) for container in wanted]
+    if began is None or not wanted or any(end is None or end.get("exitCode") for end in ends):
+        return False
+    # What the kubelet ends at the deadline may end well; both times are the kubelet's, in seconds.
+    last = max(parse_time(end["finishedAt"]) for end in ends if end is not None)
+    limit = spec.get("activeDeadlineSeconds")
+    return limit is None or last - parse_time(began) < timedelta(seconds=limit)
 
 
 def is_scheduled(pod: Object) -> bool:

@@ -299,6 +299,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Delete or rename what has the name, or use another name here.",
     ),
+    Reason.WRITE_REFUSED: Policy(
+        Retry.PROBE,
+        False,
+        "Give the operator's account the rights of the chart, and keep admission policies and "
+        "webhooks of others from its objects.",
+    ),
     Reason.PLAN_INVALID: Policy(Retry.NEVER, False, "Correct the plan and apply it again."),
     Reason.BUDGET_EXCEEDED: Policy(Retry.NEVER, False, "Raise the Plan's budget."),
     Reason.PROJECT_NOT_FOUND: Policy(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Literal, Protocol, Self, TypeVar
 
-from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, Answer, Refusal, Request
+from bernstein.api.requests import MOST_ANSWERS, MOST_REQUESTS, Answer, RefusalReason, Request
 from bernstein.core.sanitise import line
 
 
@@ -57,7 +57,7 @@ def refused(
     status: S,
     asked: Collection[Request],
     request: Request,
-    why: Refusal,
+    why: RefusalReason,
     message: str,
     now: datetime,
 ) -> S:
@@ -67,7 +67,7 @@ def refused(
 
 def unknown(status: S, asked: Collection[Request], request: Request, now: datetime) -> S:
     text = "this operator does not know the verb: it is older than the CRDs"
-    return refused(status, asked, request, Refusal.OPERATOR_TOO_OLD, text, now)
+    return refused(status, asked, request, RefusalReason.OPERATOR_TOO_OLD, text, now)
 
 
 def _answered(

@@ -1,6 +1,6 @@
 """How far a run is: a Job of ours with its pod, from the wish for it to its certain end.
 
-    WANTED ──▶ SEEN ──▶ RUNNING ──┬──────────▶ ENDED   its pod is terminal
+    WANTED ──▶ SEEN ──▶ RUNNING ──┬──────────▶ ENDED   its containers have ended
                  │         │      │
                  └────┬────┘      │
                       ▼           │

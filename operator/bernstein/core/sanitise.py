@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
+from bernstein import urls
+
 ELLIPSIS = "…"
 _NAMED = 3
 """Names in a message, where there may be thousands."""
@@ -21,7 +23,6 @@ _MENTION = re.compile(r"(?<![\w@＠])@(?=\w)")  # noqa: RUF001
 _FULLWIDTH_AT = "\uff20"
 """Looks like an @ to a reader; no forge notifies anybody for it."""
 _BLANK_LINES = re.compile(r"\n{3,}")
-_URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 _UNSEEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Categories: control, format (bidi, zero width), private, surrogate, unassigned, separators."""
@@ -59,7 +60,7 @@ def text(value: str, limit: int) -> str:
     # Not by a pattern: that would look for the end of every run of spaces from each of them.
     shown = "\n".join(row.rstrip(" ") for row in shown.split("\n"))
     shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")
-    shown = _MENTION.sub(_FULLWIDTH_AT, _URL_USER.sub("", shown))
+    shown = _MENTION.sub(_FULLWIDTH_AT, urls.without_users(shown))
     return _cut(shown, limit)
 
 
@@ -101,8 +102,3 @@ def _cut(value: str, limit: int) -> str:
     if len(value) <= limit:
         return value
     return value[: max(limit - 1, 0)].rstrip() + ELLIPSIS[:limit]
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things, such as "1 Task" or "2 Tasks"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Protocol, Self, TypeVar
+from typing import Literal, Protocol, Self, TypeVar, get_args
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
@@ -39,6 +39,9 @@ class Waits(Protocol):
 
 
 S = TypeVar("S", bound=Waits)
+
+Blocks = Literal[Reason.NAME_CONFLICT, Reason.WRITE_REFUSED]
+"""A name is somebody else's; or the operator may not change or delete what is its own."""
 
 
 def wait(
@@ -175,12 +178,12 @@ def goes_on(status: S) -> S:
     return status.model_copy(update={"waiting": None})
 
 
-def blocked(status: S, text: str, now: datetime) -> S:
-    """The status that waits until a name is free that an object of somebody else has.
+def blocked(status: S, reason: Blocks, text: str, now: datetime) -> S:
+    """The status that waits until the cluster lets happen what was decided.
 
     A next try that is still to come stays when it is, whoever looks meanwhile.
     """
-    before, reason = status.waiting, Reason.NAME_CONFLICT
+    before = status.waiting
     tried = before.tried if before is not None else None
     new = wait(reason, text, now, seconds=PROBE_SECONDS, needs_person=True, tried=tried)
     same = before is not None and (before.reason, before.message) == (new.reason, new.message)
@@ -190,11 +193,11 @@ def blocked(status: S, text: str, now: datetime) -> S:
 
 
 def unblocked(status: S) -> S:
-    """The status as if the name were free, unless it is a session that has met the conflict."""
+    """The status as if the cluster let it happen, unless it is a session that has met that."""
     waiting = status.waiting
-    if waiting is None or waiting.reason != Reason.NAME_CONFLICT:
+    if waiting is None or waiting.reason not in get_args(Blocks):
         return status
-    if waiting.tried is not None and waiting.tried.reason == Reason.NAME_CONFLICT:
+    if waiting.tried is not None and waiting.tried.reason == waiting.reason:
         return status
     return goes_on(status)
 

@@ -1,6 +1,6 @@
 """The local copy of one resource's objects, with indexes, kept by an informer."""
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 import structlog
@@ -56,17 +56,20 @@ class Cache:
     def by_index(self, index: str, value: str) -> list[Object]:
         return [self._objects[key] for key in self._indexes[index].get(value, ())]
 
-    def replace(
-        self, objects: Iterable[Object], namespace: str | None, but: Container[Key] = ()
-    ) -> None:
-        """Makes the cache equal to a complete list (of one namespace, or of all), except for the
-        keys in ``but``."""
-        listed = {key: obj for obj in objects if (key := key_of(obj)) not in but}
-        for key in list(self._objects):
-            if key not in listed and namespace in (None, key.namespace) and key not in but:
-                self._set(key, None)
-        for key, obj in listed.items():
+    def keys(self, namespace: str | None = None) -> list[Key]:
+        return [key for key in self._objects if namespace in (None, key.namespace)]
+
+    def place(self, key: Key, obj: Object | None) -> bool:
+        """Makes the cache show what a list says of this key; None: the list has no such object.
+
+        Returns whether it showed anything else.
+        """
+        before = self._objects.get(key)
+        if obj is not None:
             self._put(key, obj)
+        elif before is not None:
+            self._set(key, None)
+        return self._objects.get(key) is not before
 
     def update(self, obj: Object) -> None:
         """An object was added or modified; states older than the cached one are ignored, also those

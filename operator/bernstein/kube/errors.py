@@ -181,6 +181,24 @@ class NameConflict(KubeError):
         self.differs = differs
 
 
+class WriteRefused(KubeError):
+    """The server refuses a change or a deletion: a right is missing, or admission says no.
+
+    ``what`` says which, in words.
+    """
+
+    reason = "WriteRefused"
+
+    def __init__(self, what: str, cause: ApiError) -> None:
+        super().__init__(f"the API server refuses to {what}: {cause}")
+        self._gist = f"the API server refuses to {what}: {cause.gist}"
+        self.cause = cause
+
+    @property
+    def gist(self) -> str:
+        return self._gist
+
+
 class SpecMutated(KubeError):
     """A webhook or a policy of the cluster changes what we write, so that it was stored otherwise.
 

@@ -62,6 +62,7 @@ class Guard:
         self._bound = bound
         self._recheck = recheck
         self._clock = clock
+        self._begun = clock.monotonic()
         self._unanswered: dict[tuple[Resource, Key], float] = {}
         self._writes: dict[Key, dict[tuple[Resource, Key], _Write]] = {}
 
@@ -92,6 +93,11 @@ class Guard:
         """Whether a write of this object, to which nobody got an answer, may still be applied."""
         at = self._unanswered.get((resource, key))
         return at is not None and self._clock.monotonic() - at < LATE_SECONDS
+
+    def may_be_made_late(self, resource: Resource, key: Key) -> bool:
+        """The same, also for writes of a process that led before this one."""
+        began = self._clock.monotonic() - self._begun < LATE_SECONDS
+        return began or self.may_come_late(resource, key)
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all writes of ``owner``'s reconciles."""

@@ -1,9 +1,12 @@
 """Keeps a local cache of one resource: list, then watch, and again when the watch is lost."""
 
+from __future__ import annotations
+
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 
 import structlog
 
@@ -17,6 +20,17 @@ from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A complete list of one scope."""
+
+    revision: int
+    objects: Mapping[Key, Object]
+
+    def revision_of(self, key: Key) -> int:
+        return resource_version_of(self.objects[key])
 
 
 class Informer:
@@ -58,6 +72,8 @@ class Informer:
         self._progress: dict[str | None, int] = {}
         # Where the cache is ahead of the stream: the revision at which a key was read live.
         self._ahead: dict[Key, int] = {}
+        # What each scope's stream is about to show, one key after another.
+        self._listed: dict[str | None, _Listed] = {}
         self._synced = asyncio.Event()
         self._streams: dict[str | None, asyncio.Task[None]] = {}
         self._catching_up: defaultdict[str | None, list[asyncio.Event]] = defaultdict(list)
@@ -119,6 +135,10 @@ class Informer:
             field_selector=",".join(selectors),
         )
         revision = int(listed.resource_version)
+        coming = self._listed.get(self._scope_of(key))
+        if coming is not None and revision <= coming.revision:
+            self._place(key, coming)  # it says the same of the key, or something newer
+            return
         if revision <= self._shown(key):
             return  # while the answer was on its way, something newer came
         self._ahead[key] = revision
@@ -179,8 +199,8 @@ class Informer:
             limit=self._page_size,
         )
         revision = int(listed.resource_version)
-        newer = {key for key, read_at in self._ahead.items() if read_at > revision}
-        self._cache.replace(listed.items, scope, but=newer)
+        objects = {key_of(obj): obj for obj in listed.items}
+        await self._replace(scope, _Listed(revision, objects))
         self._progress[scope] = revision
         self._forget_passed()
         self._observer.relisted(self.resource.plural, reason)
@@ -189,6 +209,31 @@ class Informer:
             self._synced.set()
         for caught_up in self._catching_up.pop(scope, ()):
             caught_up.set()
+
+    async def _replace(self, scope: str | None, listed: _Listed) -> None:
+        """Makes the cache equal to a list, one object in a step of the loop: somebody parses each,
+        and there may be thousands.
+
+        What is gone comes first, then what has changed, in the order of a watch.
+        """
+        gone = [key for key in self._cache.keys(scope) if key not in listed.objects]
+        self._listed[scope] = listed
+        try:
+            for key in (*gone, *sorted(listed.objects, key=listed.revision_of)):
+                if self._place(key, listed):
+                    await self._clock.sleep(0)
+        finally:
+            del self._listed[scope]
+
+    def _place(self, key: Key, listed: _Listed) -> bool:
+        """Shows the key as it was listed, unless a live read was later; whether that is a change.
+
+        From then on it is as new as the list, whose other keys may still be to come.
+        """
+        if self._ahead.get(key, 0) > listed.revision:
+            return False
+        self._ahead[key] = listed.revision
+        return self._cache.place(key, listed.objects.get(key))
 
     async def _watch(self, scope: str | None, backoff: Backoff) -> None:
         """Watches, and again when a stream ends or breaks. Raises ApiError when a new list is

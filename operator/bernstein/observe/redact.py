@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from bernstein import urls
+
 HIDDEN = "[redacted]"
 
 _SECRET_KEY = re.compile(
@@ -17,7 +19,6 @@ _ASSIGNED = re.compile(
     r"\b([A-Z][A-Z0-9_]*?(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|CREDENTIALS?|PRIVATE_KEY))=\S{4,}"
 )
 """As `env` prints a variable."""
-_URL_USER = re.compile(r"(?<=://)[^/\s@]*@")
 
 
 def is_secret(key: str) -> bool:
@@ -28,7 +29,6 @@ def is_secret(key: str) -> bool:
 def without_secrets(text: str) -> str:
     """`text` with bearer and basic credentials, JSON Web Tokens, users in URLs, and the values of
     environment variables that are called like a secret replaced."""
-    if "://" in text:
-        text = _URL_USER.sub(f"{HIDDEN}@", text)
+    text = urls.without_users(text, f"{HIDDEN}@")
     text = _ASSIGNED.sub(rf"\1={HIDDEN}", _WEB_TOKEN.sub(HIDDEN, text))
     return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)

@@ -194,6 +194,39 @@ async def test_nobody_else_changes_what_matters_of_our_pods(
             await other.patch(PODS, pod, namespace, change)
 
 
+@pytest.mark.parametrize("subresource", ["ephemeralcontainers", "resize"])
+async def test_nobody_changes_our_pods_by_another_door(
+    operator: Client, admin: Client, person: Person, namespace: str, subresource: str
+) -> None:
+    """A container that `kubectl debug` adds could mount the Secrets of the others."""
+    made = job(namespace)
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    container["resources"] = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+    await operator.create(JOBS, made)
+    pod = (await first_pod(operator, namespace, "one"))["metadata"]["name"]
+    (stored,) = (await operator.get(PODS, pod, namespace))["spec"]["containers"]
+    changes: dict[str, Object] = {
+        "ephemeralcontainers": {"ephemeralContainers": [{"name": "debug", "image": "busybox"}]},
+        "resize": {
+            "containers": [{**stored, "resources": {"requests": {"cpu": "20m", "memory": "16Mi"}}}]
+        },
+    }
+    change = {"spec": changes[subresource]}
+
+    with pytest.raises(Forbidden, match=PODS_POLICY):
+        await admin.patch(PODS, pod, namespace, change, subresource=subresource)
+    with pytest.raises(Forbidden):
+        await (await person("edit")).patch(PODS, pod, namespace, change, subresource=subresource)
+    with pytest.raises(Forbidden):
+        await operator.patch(PODS, pod, namespace, change, subresource=subresource)
+
+    plain = plain_job(namespace)
+    plain["spec"]["template"]["spec"]["containers"] = [container]
+    await admin.create(JOBS, plain)
+    other = (await first_pod(operator, namespace, "plain"))["metadata"]["name"]
+    await admin.patch(PODS, other, namespace, change, subresource=subresource)
+
+
 @pytest.mark.parametrize(
     "label",
     [

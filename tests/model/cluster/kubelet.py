@@ -65,6 +65,8 @@ class Kubelets:
         self._programs = programs
         self._dice = dice
         self._observer = observer
+        self._phases: dict[str, str] = {}
+        """Of pods whose containers have ended, by uid: what their kubelet says a while later."""
         self._lives: dict[str, asyncio.Task[None]] = {}
         self._ends: dict[str, asyncio.Task[None]] = {}
         store.hooks.append(self._changed)
@@ -136,14 +138,11 @@ class Kubelets:
         run.live = False
         finished = stamp(self._store.now())
         await node.up()
-        self._over(run, end, stamp(began), finished, reason)
-
-    def _over(self, run: Run, end: End, began: str, finished: str, more: dict[str, Any]) -> None:
-        for container in end.containers:
-            ended = container["state"].get("terminated")
-            if ended is not None:
-                ended |= {"startedAt": began, "finishedAt": finished}
-        self._report(run.pod, phase=end.phase, containers=end.containers, **more)
+        self._phases[run.uid] = end.phase
+        self._report(run.pod, phase="Running", containers=_ends(run, end, stamp(began), finished))
+        await asyncio.sleep(self._between(0.1, 6.0, "phase", pod))
+        await node.up()
+        self._report(run.pod, phase=end.phase, **reason)
 
     def _report(self, pod: Object, *, containers: Iterable[Object] = (), **status: Any) -> None:
         live = self._store.find(PODS, key_of(pod))
@@ -178,8 +177,9 @@ class Kubelets:
             run.live = False
             began = stamp(_moment(self._store, run.since))
             end = End(self._programs.killed(run), "Failed")
-            self._over(run, end, began, stamp(self._store.now()), {})
-        self._report(pod, phase="Failed")
+            ends = _ends(run, end, began, stamp(self._store.now()))
+            self._report(run.pod, containers=ends)
+        self._report(pod, phase=self._phases.get(uid_of(pod), "Failed"))
         await asyncio.sleep(self._between(0.05, 1.0, "remove", pod))
         with suppress(NotFound):
             self._store.delete(PODS, key_of(pod), uid=uid_of(pod), grace_seconds=0)
@@ -258,6 +258,20 @@ class Kubelets:
 
 
 _INIT = ("checkout", "pusher", "recorder")
+
+
+def _ends(run: Run, end: End, began: str, finished: str) -> list[Object]:
+    """How all containers of the pod ended; those that the programs do not tell of, well."""
+    told = {container["name"]: container for container in end.containers}
+    if end.phase == "Succeeded":
+        spec = run.pod["spec"]
+        for container in (*spec.get("initContainers", ()), *spec["containers"]):
+            told.setdefault(container["name"], objects.ended(container["name"]))
+    for container in told.values():
+        ended = container["state"].get("terminated")
+        if ended is not None:
+            ended |= {"startedAt": began, "finishedAt": finished}
+    return list(told.values())
 
 
 def _moment(store: Store, seconds: float) -> datetime:

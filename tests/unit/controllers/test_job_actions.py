@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.controllers import job_actions
+from bernstein.controllers import execution, job_actions
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
@@ -72,7 +72,7 @@ async def _carried_out(resource: Resource, context: Context, *names: str) -> Wis
     async def execute(_: Wishes, name: Any) -> None:
         await _make(resource, name, context)
 
-    return await job_actions.carry_out(Wishes(names), lambda wishes, _: wishes, execute, NOW)
+    return await execution.decide_and_execute(Wishes(names), lambda wishes, _: wishes, execute, NOW)
 
 
 @pytest.mark.parametrize("status", [400, 402, 403, 405, 406, 413, 415, 418, 422, 451])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import Metadata
+from bernstein.api.pod import FENCE
 from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels, runs
 from bernstein.core.runs import State
@@ -104,6 +105,23 @@ async def test_the_pod_of_a_job_that_is_gone_is_still_looked_at(
     await shown(pods, pod)
 
     assert await state(views) is State.RUNNING
+
+
+async def test_a_fence_hides_no_pod_of_the_job_whose_name_it_takes(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    await shown(pods, put_pod(api, put_job(api)))
+    api.remove(JOBS, "work-s1")
+    alone = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert (alone.orphan, alone.fenced) == (True, False)
+
+    fence = put_job(api)["metadata"]
+    own = fence["labels"] | {labels.JOB: FENCE}
+    await shown(jobs, api.put(JOBS, "work-s1", metadata=fence | {"labels": own}))
+
+    fenced = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert (fenced.orphan, fenced.fenced) == (True, True)
+    assert runs.state(fenced, NOW) is State.RUNNING
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 
 from bernstein.api.states import TaskState
+from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.snapshots import plan_snapshot, project_snapshot, task_snapshot
+from bernstein.controllers.snapshots import (
+    agents_at_work,
+    plan_snapshot,
+    project_snapshot,
+    task_snapshot,
+)
+from bernstein.core import projects
 from bernstein.core.owners import owner_reference
+from bernstein.core.projects import Found
 from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.kube.client import Client
@@ -129,10 +137,49 @@ async def test_a_task_that_began_under_a_deleted_project_of_the_same_name_does_n
     task = objects.task("work", plan=None)
     api.put(TASKS, "work", NAMESPACE, spec=task.spec.dump(), status=status.dump())
 
-    snapshot = project_snapshot(await synced(client, background), Key(NAMESPACE, "default"))
+    assert counted(await synced(client, background)) == running
 
+
+def counted(caches: Caches) -> int:
+    """The Project's agents at work, which are those of its members."""
+    snapshot = project_snapshot(caches, Key(NAMESPACE, "default"))
     assert snapshot is not None
-    assert occupancy.running(snapshot) == running
+    found = agents_at_work(caches, snapshot.project)
+    assert found == sum(occupancy.is_active(task) for task in snapshot.members)
+    return found
+
+
+async def test_agents_at_work_are_counted_without_a_look_at_all_other_tasks(
+    api: ApiServer, client: Client, background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the Plan's Tasks one is at work, one without a Plan, and one of another Project."""
+    for number in range(30):
+        apply(api, f"waits-{number}", ownerReferences=[PLAN])
+    at_work = objects.with_session(TaskState.IN_PROGRESS).dump()
+    for name, owners, ref in (
+        ("of-plan", [PLAN], None),
+        ("alone", [], "default"),
+        ("elsewhere", [], "other"),
+    ):
+        spec = objects.task(name, plan=None, projectRef=ref).spec.dump()
+        meta = {"ownerReferences": owners}
+        api.put(TASKS, name, NAMESPACE, metadata=meta, spec=spec, status=at_work)
+    api.put(PROJECTS, "other", NAMESPACE, spec=objects.project("other").spec.dump())
+    caches = await synced(client, background)
+    assert counted(caches) == 2
+
+    asked: list[str] = []
+    of_task = projects.of_task
+
+    def noted(task: Task, *more: Any) -> Found:
+        asked.append(task.metadata.name)
+        return of_task(task, *more)
+
+    monkeypatch.setattr(projects, "of_task", noted)
+    project = caches.projects.get(Key(NAMESPACE, "default"))
+    assert project is not None
+    assert agents_at_work(caches, project) == 2
+    assert sorted(asked) == ["alone", "elsewhere", "of-plan"]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ TABLE = {
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
     "Cancelled": (Retry.NEVER, False, ""),
     "NameConflict": (Retry.PROBE, False, "rename"),
+    "WriteRefused": (Retry.PROBE, False, "rights"),
     "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
     "ProjectGone": (Retry.NEVER, False, "Cancel"),
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),

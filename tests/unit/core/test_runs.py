@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bernstein.api.pod import FENCE
 from bernstein.core import jobs, labels, runs
 from bernstein.core.jobs import JobView
 from bernstein.core.runs import LOST_SECONDS, State
-from tests.unit.core.objects import NOW, at, job, pod, running, waiting
+from tests.unit.core.objects import NOW, Object, at, ended, job, pod, running, waiting
 
 WORKS = pod(running("agent"))
 STATES: dict[str, tuple[JobView | None, State]] = {
@@ -70,3 +72,43 @@ def test_a_node_that_does_not_end_a_pod_in_time_is_not_waited_for() -> None:
     assert runs.is_overdue(job("j", alive), at(late + 1))
     alive["metadata"]["deletionTimestamp"] = at(late).isoformat()
     assert not runs.is_overdue(job("j", alive), at(late + 1)), "it was told already"
+
+
+def left(*ends: Object, limit: int | None = 100, began: float = -60, **more: Any) -> JobView:
+    """A Job whose pod's containers ended like this, and whose phase is still Running."""
+    told = pod(*ends, **more)
+    told["spec"]["initContainers"] = [{"name": "checkout"}, {"name": "recorder"}]
+    told["spec"]["containers"] = [{"name": "agent"}]
+    if limit is not None:
+        told["spec"]["activeDeadlineSeconds"] = limit
+    told["status"]["startTime"] = at(began).isoformat()
+    return job("j", told)
+
+
+WELL = (ended("checkout"), ended("recorder"), ended("agent"))
+
+
+@pytest.mark.parametrize("limit", [None, 61])
+def test_a_run_has_ended_once_all_its_containers_ended_well(limit: int | None) -> None:
+    """The kubelet says so of the pod seconds later."""
+    assert runs.state(left(*WELL, limit=limit), NOW) is State.ENDED
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        left(ended("checkout"), running("recorder"), ended("agent")),
+        left(ended("recorder"), ended("agent")),
+        left(ended("checkout"), ended("recorder"), ended("agent", 1)),
+        left(ended("checkout"), ended("recorder", 143), ended("agent")),
+        left(*WELL, disrupted=True),
+        left(*WELL, limit=60),
+    ],
+    ids=["one runs", "one is not told of", "failed", "killed", "disrupted", "at its deadline"],
+)
+def test_any_other_end_is_read_with_the_phase_of_the_pod(view: JobView) -> None:
+    assert runs.state(view, NOW) is State.RUNNING
+
+
+def test_the_end_of_a_pod_that_is_told_to_end_is_read_with_its_phase() -> None:
+    assert runs.state(left(*WELL, deleting=30), NOW) is State.ABANDONED

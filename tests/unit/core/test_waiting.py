@@ -146,8 +146,7 @@ def test_nothing_else_makes_what_is_waited_for() -> None:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Waiting"
     }
 
-    # A round of checks has an outcome of that name, which is none.
-    assert makers == {"core/waiting.py", "core/verification/round.py"}
+    assert makers == {"core/waiting.py"}
 
 
 def test_the_scope_is_by_the_table() -> None:

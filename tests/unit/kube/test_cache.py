@@ -52,6 +52,15 @@ steps = st.lists(
 )
 
 
+def replace(cache: Cache, listed: list[Object], namespace: str | None) -> None:
+    """As an informer shows a complete list."""
+    objects = {key_of(o): o for o in listed}
+    for key in (*cache.keys(namespace), *objects):
+        before = cache.get(key)
+        changed = cache.place(key, objects.get(key))
+        assert changed == (cache.get(key) is not before)
+
+
 class Mirror:
     """Rebuilds the cache from what handlers are told, and checks that it is told correctly."""
 
@@ -81,7 +90,7 @@ def test_handlers_and_indexes_follow_any_history(history: list[tuple[str, Any]])
         match action, argument:
             case "replace", (listed, scope):
                 kept = [o for o in listed if scope in (None, o["metadata"]["namespace"])]
-                cache.replace(kept, scope)
+                replace(cache, kept, scope)
                 shown = cache.objects(scope)
                 assert {(key_of(o), uid_of(o), resource_version_of(o)) for o in shown} == {
                     (key_of(o), uid_of(o), resource_version_of(o)) for o in kept
@@ -108,7 +117,7 @@ def test_a_list_shows_what_was_deleted_meanwhile_with_its_last_known_state() -> 
     cache = Cache({}, lambda old, new: seen.append((old, new)))
     gone = obj("p", revision=3)
     cache.update(gone)
-    cache.replace([], None)
+    replace(cache, [], None)
     assert seen[-1] == (gone, None)
 
 
@@ -117,7 +126,7 @@ def test_the_same_name_with_another_uid_is_a_deletion_and_an_addition() -> None:
     cache = Cache({}, lambda old, new: seen.append((old, new)))
     first, second = obj("p", uid="u", revision=1), obj("p", uid="v", revision=9)
     cache.update(first)
-    cache.replace([second], None)
+    replace(cache, [second], None)
     assert seen[1:] == [(first, None), (None, second)]
 
 

@@ -168,3 +168,17 @@ async def test_a_request_without_an_answer_may_be_on_its_way_for_a_while(
     assert not guard.may_come_late(WIDGETS, Key("default", "other"))
     now = LATE_SECONDS
     assert not guard.may_come_late(WIDGETS, Key("default", "w"))
+
+
+async def test_what_another_process_asked_for_before_may_come_late_too(
+    informer: Informer,
+) -> None:
+    now = 0.0
+    guard = Guard([informer], clock=Clock(monotonic=lambda: now))
+    key = Key("default", "w")
+    assert guard.may_be_made_late(WIDGETS, key), "who led before may have asked for it"
+
+    now = LATE_SECONDS
+    assert not guard.may_be_made_late(WIDGETS, key)
+    guard.uncertain(OWNER, WIDGETS, key)
+    assert guard.may_be_made_late(WIDGETS, key)

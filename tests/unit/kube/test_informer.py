@@ -53,6 +53,28 @@ async def test_it_lists_and_follows(api: ApiServer, client: Client, background: 
     assert "managedFields" not in informer.objects()[0]["metadata"]
 
 
+async def test_a_list_of_many_objects_is_many_steps_of_the_loop(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    """Handlers parse what they are told of: all of it at once would hold everything up."""
+    for number in range(50):
+        api.put(WIDGETS, f"w{number}")
+    informer, turns, told = Informer(client, WIDGETS), 0, set[int]()
+    informer.add_handler(lambda *_: told.add(turns))
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    background.start(count())
+    background.start(informer.run())
+    await informer.synced()
+
+    assert len(told) == 50
+
+
 async def test_it_catches_up_with_what_its_watch_has_not_told_yet(
     api: ApiServer, client: Client, background: Background
 ) -> None:

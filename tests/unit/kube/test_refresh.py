@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object
 from tests.unit.kube.apiserver import WIDGETS
@@ -186,6 +187,95 @@ async def test_what_it_does_not_follow_is_not_read(server: ScriptedServer) -> No
     async with following(server, informer):
         await informer.refresh(W)
         assert informer.get(W) is None
+
+
+class Turns:
+    """A clock on which the informer's pauses end when a test says so."""
+
+    def __init__(self) -> None:
+        self._due: asyncio.Event | None = None
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(sleep=self._sleep)
+
+    async def _sleep(self, _: float) -> None:
+        self._due = asyncio.Event()
+        await self._due.wait()
+
+    async def give(self) -> bool:
+        """Lets it go on to its next pause; whether it was in one."""
+        due, self._due = self._due, None
+        if due is not None:
+            due.set()
+            await settled()
+        return due is not None
+
+    async def give_all(self) -> None:
+        while await self.give():
+            pass
+
+
+def happens(server: ScriptedServer, change: str) -> None:
+    """The change of w."""
+    if change in ("deleted", "made anew", "passing"):
+        server.remove("w")
+    if change not in ("deleted", "passing"):
+        server.put("w")
+
+
+def differing(informer: Informer, server: ScriptedServer) -> dict[str, tuple[object, object]]:
+    """What the cache shows otherwise than the server has it."""
+    keys = [Key("a", name) for name in ("w", "first", "last", "goes")]
+    both = {k.name: (state_of(informer.get(k)), server.states(k)[-1][1]) for k in keys}
+    return {name: (ours, theirs) for name, (ours, theirs) in both.items() if ours != theirs}
+
+
+@pytest.mark.parametrize("turns_before", range(4))
+@pytest.mark.parametrize("change", ["made", "deleted", "changed", "made anew", "passing"])
+@pytest.mark.parametrize("is_later", [False, True], ids=["asked before it", "asked after it"])
+async def test_an_answer_while_a_list_is_being_shown_counts_by_its_revision(
+    server: ScriptedServer, turns_before: int, change: str, is_later: bool
+) -> None:
+    """A list is shown one object after another."""
+    turns = Turns()
+    informer = Informer(server.client, WIDGETS, clock=turns.clock)
+
+    if change not in ("made", "passing"):
+        server.put("w")
+    server.put("goes")
+    async with following(server, informer, first=False):
+        await server.answer()
+        await turns.give_all()
+        assert informer.has_synced
+        server.put("first")
+        server.remove("goes")
+        if change == "passing":
+            server.put("w")
+        early = await asked(informer)
+        if not is_later:
+            happens(server, change)
+        server.put("last")
+        catching_up = asyncio.create_task(informer.catch_up())
+        await settled()
+        listed = server.revision
+        refreshes = [early]
+        if is_later:
+            happens(server, change)
+            refreshes.append(await asked(informer))
+        await server.answer(1)
+        for _ in range(turns_before):
+            await turns.give()
+        for refresh in refreshes:
+            await server.answer()
+            await refresh
+        read = state_of(informer.get(W))
+        assert informer.has_seen(W, server.revision) == (is_later or server.revision == listed)
+        await turns.give_all()
+        await catching_up
+        assert state_of(informer.get(W)) == read == server.states(W)[-1][1]
+        await server.deliver(all_of_it=True)
+        assert differing(informer, server) == {}
 
 
 async def test_of_two_that_catch_up_at_once_none_waits_for_ever(

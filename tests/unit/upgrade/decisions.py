@@ -34,7 +34,7 @@ PLAN_UID_THEN = "11112222-plan"
 _REASON = "projectProblemReason"
 
 Object = dict[str, Any]
-Snapshot = TaskSnapshot | PlanSnapshot | sessions.Snapshot
+Snapshot = TaskSnapshot | PlanSnapshot | sessions.SessionSnapshot
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def given(snapshot: Snapshot) -> Object:
                 "sessions": _dumped(snapshot.sessions),
                 **_around(snapshot),
             }
-        case sessions.Snapshot():
+        case sessions.SessionSnapshot():
             return {
                 "kind": "AgentSession",
                 "session": snapshot.session.dump(),
@@ -185,7 +185,7 @@ def snapshot(given: Object) -> Snapshot:
                 jobs=_views(given["jobs"]),
             )
         case _:
-            return sessions.Snapshot(
+            return sessions.SessionSnapshot(
                 session=session.parse(given["session"]),
                 job=None if given["job"] is None else _view(given["job"]),
                 launchable=given["launchable"],

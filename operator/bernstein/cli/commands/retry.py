@@ -44,8 +44,10 @@ def retry(
 
 
 async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: str) -> None:
-    if not 1 <= len(reason) <= requests.LONGEST_REASON or reason != line(reason, len(reason)):
-        message = f"a reason is one line of 1 to {requests.LONGEST_REASON} characters"
+    if not 1 <= len(reason) <= requests.LONGEST_REQUEST_REASON or reason != line(
+        reason, len(reason)
+    ):
+        message = f"a reason is one line of 1 to {requests.LONGEST_REQUEST_REASON} characters"
         raise CliError("InvalidReason", message, "say why with --reason", INVALID)
     async with connected(settings) as cluster:
         subject = await find(cluster, name)

@@ -45,7 +45,7 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
         terminal.say(f"  {remedy}")
-    if further := notes.goes_on(plan):
+    if further := notes.how_it_goes_on(plan):
         terminal.say(f"  {further}")
     if not good:
         _tell_whole(terminal, plan)

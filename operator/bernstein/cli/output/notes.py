@@ -75,7 +75,7 @@ def labelled(reason: str, message: str) -> str:
     return message if message.startswith(f"{reason}: ") else f"{reason}: {message}"
 
 
-def goes_on(plan: Plan) -> str:
+def how_it_goes_on(plan: Plan) -> str:
     """How a Plan that stands still goes on; "" for one that has ended or moves."""
     waiting = plan.status.waiting
     if plan.status.ended_at is not None or waiting is None or not is_stalled(plan.status):

@@ -63,7 +63,7 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
             Text(word, style=_STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
             Text(str(task.status.attempt)),
-            Text(dollars(task.status.spend_usd)),
+            Text(cents(task.status.spend_usd)),
         ]
         more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, 200))]
         table.add_row(*cells, *(more if wide else []))
@@ -89,7 +89,7 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
             Text(reason(plan.status.waiting)),
             Text(line(plan.status.current_stage or "", 40)),
             Text(f"{counts.closed}/{counts.total}"),
-            Text(dollars(plan.status.spend_usd)),
+            Text(cents(plan.status.spend_usd)),
             Text(_age(plan.metadata.creation_timestamp)),
         )
     return table
@@ -124,7 +124,7 @@ def _step_row(table: Table, title: str, task: Task | None, progress: str) -> Non
         Text(f"  {_MARKS.get(word, '○')} {line(title, 120)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress), style="dim"),
-        Text(dollars(task.status.spend_usd, zero="")),
+        Text(cents(task.status.spend_usd, zero="")),
     )
 
 
@@ -135,8 +135,8 @@ def headline(plan: Plan) -> Text:
     shown = Text.assemble((plan.metadata.name, "bold"), "  ", (phase, _phase_style(phase)))
     counts = status.counts
     parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
-    spent = dollars(status.spend_usd)
-    budget = f" of {dollars(plan.spec.budget)}" if plan.spec.budget else ""
+    spent = cents(status.spend_usd)
+    budget = f" of {cents(plan.spec.budget)}" if plan.spec.budget else ""
     parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
     shown.append("".join(f" · {part}" for part in parts if part))
     return shown
@@ -148,7 +148,7 @@ def description(words: str) -> Padding:
     return Padding(shown, (0, 0, 0, 2), expand=False)
 
 
-def dollars(amount: str, *, zero: str = "$0.00") -> str:
+def cents(amount: str, *, zero: str = "$0.00") -> str:
     """An amount in whole cents; `zero` is what no money at all is shown as."""
     value = Decimal(amount)
     if not value:

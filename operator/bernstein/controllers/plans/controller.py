@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
-from bernstein.controllers import job_actions, name_conflicts, stalls, verdict_metrics, wait_metrics
+from bernstein.controllers import execution, job_actions, stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
@@ -45,12 +45,13 @@ class PlanController(KindController):
             return Result()
         now = self._context.now()
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
-        status, again = await name_conflicts.carry_out(
+        status, again = await execution.carry_out(
             snapshot,
             decide,
             partial(self._execute, key),
             now,
             before=stopped(snapshot),
+            has_ended=snapshot.status.ended_at is not None,
             tell=partial(progress.of_plan, snapshot.plan),
         )
         if await self._writer.status(key, PLANS, obj, status.dump()):

@@ -17,8 +17,9 @@ from bernstein.controllers.scheduler.watches import watches
 from bernstein.controllers.snapshots import project_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.wiring import KindController, Watch
+from bernstein.controllers.writer import REFUSED_SECONDS
 from bernstein.core.scheduling.schedule import schedule
-from bernstein.kube.errors import Conflict, Invalid, NotFound
+from bernstein.kube.errors import ApiError, Conflict, NotFound, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object
@@ -26,9 +27,6 @@ from bernstein.observe import logging
 from bernstein.resources import TASKS
 
 log = logging.logger(__name__)
-
-REFUSED_SECONDS = 30.0
-"""Until a Task is tried again that the API server does not take."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +60,14 @@ class SchedulerController(KindController):
         for write in writes:
             # What keeps one Task from being written holds up no other.
             try:
-                await self._carry_out(key, write, now)
+                await self._write_status(key, write, now)
             except NotFound:
                 continue
             except Conflict as error:
                 overtaken = error
-            except Invalid as error:
+            except ApiError as error:
+                if not is_refusal(error):
+                    raise
                 self._tell(write, error)
                 again = min(again or REFUSED_SECONDS, REFUSED_SECONDS)
         if overtaken is not None:
@@ -80,11 +80,11 @@ class SchedulerController(KindController):
         assert obj is not None
         return _Write(obj, task, status)
 
-    async def _carry_out(self, key: Key, write: _Write, now: datetime) -> None:
+    async def _write_status(self, key: Key, write: _Write, now: datetime) -> None:
         if await self._writer.status(key, TASKS, write.obj, write.status.dump()):
             tell(self._context, write.obj, write.task, write.status, now)
 
-    def _tell(self, write: _Write, error: Invalid) -> None:
+    def _tell(self, write: _Write, error: ApiError) -> None:
         """An Event on the Task: whoever owns it does not read the operator's log."""
         meta = write.task.metadata
         log.warning("task cannot be written", name=meta.name, uid=meta.uid, message=error.gist)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
 from typing import ClassVar
 
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
-from bernstein.controllers import job_actions, name_conflicts, network_policies
+from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.caches import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
@@ -26,16 +28,17 @@ from bernstein.core.sessions.decide import (
     ReleaseSession,
     SessionAction,
     SessionDecision,
-    Snapshot,
+    SessionSnapshot,
     decide,
     expected_job,
     is_launchable,
     is_settled,
     refuse,
+    with_refusal,
 )
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.sessions.reading import REPORTED, judgement
-from bernstein.kube.errors import NameConflict
+from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
@@ -64,21 +67,52 @@ class SessionController(KindController):
         now = self._context.now()
         jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
         launchable = await self._launchable(session)
-        job = jobs.get(session.status.job or session.metadata.name)
+        name = session.status.job or session.metadata.name
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        snapshot = Snapshot(session, job, launchable, self._is_settled(session), judged)
+        late = self._writer.guard.may_be_made_late(JOBS, Key(key.namespace, name))
+        settled = self._is_settled(session)
+        snapshot = SessionSnapshot(session, jobs.get(name), launchable, settled, judged, late)
+        decision, refused = await self._carried_out(key, obj, snapshot, now)
+        await self._record(key, obj, session, decision)
+        if refused is not None and session.status.state is SessionState.DEAD:
+            raise refused  # how it ended stays in its status
+        return Result(decision.requeue_after)
+
+    async def _carried_out(
+        self, key: Key, obj: Object, snapshot: SessionSnapshot, now: datetime
+    ) -> tuple[SessionDecision, WriteRefused | None]:
+        """The decision, executed, and what the API server refused to change."""
         decision = decide(snapshot, now)
         try:
-            for action in decision.actions:
-                await self._execute(key, obj, session, action)
+            refused = await self._execute_all(key, obj, snapshot.session, decision.actions)
         except NameConflict as conflict:
-            text = name_conflicts.describe(conflict)
-            decision = refuse(snapshot, Reason.NAME_CONFLICT, text, now)
+            text = execution.describe(conflict)
+            return refuse(snapshot, Reason.NAME_CONFLICT, text, now), None
         except job_actions.Refused as refusal:
-            decision = refuse(snapshot, Reason.POD_REJECTED, str(refusal), now)
-        await self._record(key, obj, session, decision)
-        return Result(decision.requeue_after)
+            if snapshot.session.status.job is None:
+                return refuse(snapshot, Reason.POD_REJECTED, str(refusal), now), None
+            return await self._carried_out(key, obj, replace(snapshot, unfenceable=True), now)
+        why = str(refused) if refused is not None else None
+        return with_refusal(decision, why, now), refused
+
+    async def _execute_all(
+        self, key: Key, obj: Object, session: AgentSession, actions: Iterable[SessionAction]
+    ) -> WriteRefused | None:
+        """All of them, whatever is refused on the way: a pod that may not be let go is to end all
+        the same. But the session itself goes last.
+
+        Returns the first refusal of a change.
+        """
+        first: WriteRefused | None = None
+        for action in actions:
+            if first is not None and isinstance(action, ReleaseSession):
+                break
+            try:
+                await self._execute(key, obj, session, action)
+            except WriteRefused as refused:
+                first = first or refused
+        return first
 
     def _is_settled(self, session: AgentSession) -> bool:
         spec, namespace = session.spec, session.metadata.namespace

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
-from bernstein.controllers import job_actions, name_conflicts
+from bernstein.controllers import execution, job_actions
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
 from bernstein.core.actions import CreateSession, DeleteTask, StopSession, TaskAction
+from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide
@@ -41,12 +42,13 @@ class TaskController(KindController):
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:
             return Result()
-        status, again = await name_conflicts.carry_out(
+        status, again = await execution.carry_out(
             snapshot,
             decide,
             partial(self._execute, key),
             now,
             before=snapshot.status,
+            has_ended=is_final(snapshot.status, snapshot.task.spec.max_retries),
             tell=partial(progress.of_task, snapshot.task),
         )
         if await self._writer.status(key, TASKS, obj, status.dump()):

@@ -19,15 +19,15 @@ CANCEL_SECONDS = 2
 """Until the Jobs of what is cancelled are looked at again: somebody waits for that."""
 
 
-class Ending(Delivering, rounds.Judged, Protocol):
+class Endable(Delivering, rounds.Judged, Protocol):
     """What is read and written of the status of a Task or a Plan."""
 
 
-S = TypeVar("S", bound=Ending)
+S = TypeVar("S", bound=Endable)
 
 
 def fences(
-    status: Ending,
+    status: Endable,
     job: Callable[[str, int], str],
     question: rounds.Question | None,
     jobs: Mapping[str, JobView],

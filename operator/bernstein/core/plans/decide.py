@@ -11,7 +11,6 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.api.vocabulary import ROLES
 from bernstein.api.waiting import WaitReason
 from bernstein.core import conditions, names, progress, projects
 from bernstein.core.actions import (
@@ -34,11 +33,10 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import requests
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
-from bernstein.core.plans.field_errors import listed
+from bernstein.core.plans.judgement import problems_of
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
-from bernstein.core.plans.validation import validate_plan
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
@@ -52,9 +50,6 @@ from bernstein.core.waiting import (
     waits,
     waits_for_a_node,
 )
-
-_LISTED = 3800
-"""Characters of problems in a condition, which holds 4096 with the remedy."""
 
 
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
@@ -120,9 +115,8 @@ def _without_project(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) 
 
 def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     assert snapshot.project is not None
-    problems = validate_plan(snapshot.plan.spec, snapshot.project.spec, ROLES)
-    if problems and not status.expanded:
-        text = listed(problems, _LISTED)
+    text = problems_of(snapshot.plan.spec, snapshot.project.spec)
+    if text and not status.expanded:
         invalid = note(
             _phase(status, "Invalid"),
             ConditionType.VALIDATED,

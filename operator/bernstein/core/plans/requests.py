@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bernstein.api.plan import PlanStatus, PlanTask
-from bernstein.api.requests import RETRY, Answer, PlanRequest, Refusal, TaskRequest
+from bernstein.api.requests import RETRY, Answer, PlanRequest, RefusalReason, TaskRequest
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanAction, PlanDecision
@@ -57,18 +57,18 @@ def _retry(
     number = sum(answer is not None and answer.answer == "Done" for answer in answers)
     if not number:
         text = "none of its Tasks has failed for good, or does not merge"
-        why = Refusal.NOTHING_TO_RETRY
+        why = RefusalReason.NOTHING_TO_RETRY
         return PlanDecision(requests.refused(status, asked, request, why, text, now))
     tasks_run = "1 Task runs" if number == 1 else f"{number} Tasks run"
     text = f"{tasks_run} for another round"
     return PlanDecision(requests.done(status, asked, request, text, now))
 
 
-def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[Refusal, str] | None:
+def _why_not(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[RefusalReason, str] | None:
     if snapshot.plan.spec.cancel is not None:
-        return Refusal.CANCELLED, "it was cancelled"
+        return RefusalReason.CANCELLED, "it was cancelled"
     if status.ended_at is not None and status.phase != "Failed":
-        return Refusal.PLAN_ENDED, f"it has ended: {status.phase}"
+        return RefusalReason.PLAN_ENDED, f"it has ended: {status.phase}"
     return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.fsm import ACTIVE, VERIFYING
-from bernstein.core.snapshot import ProjectSnapshot
 
 
 def holds_files(state: TaskState | None, *, stalled: bool) -> bool:
@@ -24,8 +23,3 @@ def is_active(task: Task | None) -> bool:
 def is_ending(task: Task) -> bool:
     """Somebody cancels or deletes it: it gets nothing any more."""
     return task.spec.cancel is not None or task.metadata.deletion_timestamp is not None
-
-
-def running(snapshot: ProjectSnapshot) -> int:
-    """How many of the Project's agents are taken."""
-    return sum(is_active(task) for task in snapshot.members)

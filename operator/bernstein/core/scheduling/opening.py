@@ -56,7 +56,7 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
             "project_uid": snapshot.project.metadata.uid,
             "sessions": number,
             "session": names.session(snapshot.task.metadata.name, number),
-            "waiting": tries(snapshot, status, now),
+            "waiting": still_waiting(snapshot, status, now),
             "verification": None,
             "delivery": None,
             "model": route_of(snapshot).model,
@@ -64,7 +64,7 @@ def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     )
 
 
-def tries(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waiting | None:
+def still_waiting(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Waiting | None:
     """What its session finds out: whether it goes on to wait for what it has met before."""
     if status.waiting is None or (tried := status.waiting.tried) is None:
         return None

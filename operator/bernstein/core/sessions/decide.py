@@ -22,6 +22,7 @@ from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
+from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import outcome, reading
@@ -62,7 +63,7 @@ SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SessionSnapshot:
     """Everything that the decision about one session looks at."""
 
     session: AgentSession
@@ -73,6 +74,10 @@ class Snapshot:
     """Its cost and outcome are where they stay; see is_settled."""
     judged: str | None = None
     """See reading.judgement."""
+    late: bool = False
+    """Whether a request for its Job, to which nobody got an answer, may still be applied."""
+    unfenceable: bool = False
+    """The API server refuses a fence; it does not have a Job of that name either."""
 
 
 def expected_job(session: AgentSession) -> str | None:
@@ -113,23 +118,25 @@ def is_settled(session: AgentSession, task: Task | None, plan: Plan | None) -> b
 SessionDecision = Decision[AgentSessionStatus, SessionAction]
 
 
-def decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     """The session's next step."""
     return _told(snapshot, _decide(snapshot, now), now)
 
 
-def _told(snapshot: Snapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
+def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
     status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
     return replace(decision, status=status)
 
 
-def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
+def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
         return _dead(snapshot, status)
     if status.job is None:
         return _launch(snapshot, status, now)
+    if _may_come_again(snapshot):
+        return SessionDecision(status, (RunFence(status.job),), LOOK_AGAIN_SECONDS)
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
@@ -146,11 +153,28 @@ def _decide(snapshot: Snapshot, now: datetime) -> SessionDecision:
             return _alive(session, job, status, now)
 
 
-def refuse(snapshot: Snapshot, reason: str, message: str, now: datetime) -> SessionDecision:
+def refuse(snapshot: SessionSnapshot, reason: str, message: str, now: datetime) -> SessionDecision:
     """The end of a session that cannot be launched."""
     session = snapshot.session
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     return _told(snapshot, _never_started(status, reason, message, now), now)
+
+
+def with_refusal(decision: SessionDecision, refused: str | None, now: datetime) -> SessionDecision:
+    """The decision once its actions were executed; `refused`: what the API server did not let it
+    do, if anything.
+
+    A session that goes on although its Job should be gone is Stalled. One that has ended stays as
+    it ended.
+    """
+    status = decision.status
+    if refused is None or status.state is SessionState.DEAD:
+        kept = conditions.drop(status.conditions, ConditionType.STALLED)
+        return replace(decision, status=status.model_copy(update={"conditions": kept}))
+    text = with_remedy(refused, Reason.WRITE_REFUSED)
+    status = conditions.note(status, ConditionType.STALLED, True, Reason.WRITE_REFUSED, text, now)
+    again = min(decision.requeue_after or PROBE_SECONDS, PROBE_SECONDS)
+    return replace(decision, status=status, requeue_after=again)
 
 
 def _never_started(
@@ -162,7 +186,9 @@ def _never_started(
     return _end(status, Ending(outcome.failed(reason, message, started=False)), now)
 
 
-def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
+def _launch(
+    snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime
+) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
         # Made before a crash: its agent may have run, even if the session is to stop now.
@@ -179,6 +205,16 @@ def _launch(snapshot: Snapshot, status: AgentSessionStatus, now: datetime) -> Se
     return _never_started(status, reason, "never started", now)
 
 
+def _may_come_again(snapshot: SessionSnapshot) -> bool:
+    """Whether the Job was made and is gone, and a late request would make it again.
+
+    Its agent would be a second one, beside that of the next session, or the first in its grace.
+    """
+    job = snapshot.job
+    is_free = job is None or (job.orphan and not job.fenced)
+    return is_free and snapshot.late and not snapshot.unfenceable
+
+
 def _starting(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
     update = {"state": SessionState.STARTING, "started_at": now}
     return busy(status.model_copy(update=update), "Starting", "its pod is made", now)
@@ -188,11 +224,13 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: Snapshot, status: AgentSessionStatus) -> SessionDecision:
+def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus) -> SessionDecision:
     job = snapshot.job
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
+    if status.job is not None and _may_come_again(snapshot):
+        actions.append(RunFence(status.job))
     if not _is_deleted(snapshot.session):
         return SessionDecision(status, tuple(actions))
     if not snapshot.settled:

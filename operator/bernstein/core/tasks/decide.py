@@ -21,7 +21,7 @@ from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
 from bernstein.core.tasks.open import decide_new, decide_open
-from bernstein.core.tasks.running import decide_running
+from bernstein.core.tasks.running import as_its_session, decide_running
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
@@ -29,7 +29,8 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     if snapshot.task.metadata.deletion_timestamp is not None:
         return TaskDecision(snapshot.task.status)
     decision = _decide(snapshot, now)
-    decision = replace(decision, status=progress.of_task(snapshot.task, decision.status, now))
+    status = as_its_session(snapshot, decision.status, now)
+    decision = replace(decision, status=progress.of_task(snapshot.task, status, now))
     return retention.applied(snapshot, decision, now)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
-from bernstein.api.requests import RETRY, Refusal, TaskRequest
+from bernstein.api.requests import RETRY, RefusalReason, TaskRequest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Round, TaskStatus
 from bernstein.core import requests
@@ -56,19 +56,19 @@ def _retry(
     return requests.done(status, asked, request, text, now)
 
 
-def _why_not(snapshot: TaskSnapshot, status: TaskStatus) -> tuple[Refusal, str] | None:
+def _why_not(snapshot: TaskSnapshot, status: TaskStatus) -> tuple[RefusalReason, str] | None:
     plan, spec = snapshot.plan, snapshot.task.spec
     if spec.cancel is not None or status.state is TaskState.CANCELLED:
-        return Refusal.CANCELLED, "it was cancelled"
+        return RefusalReason.CANCELLED, "it was cancelled"
     if snapshot.plan_missing:
-        return Refusal.PLAN_ENDED, "its Plan is gone or being deleted"
+        return RefusalReason.PLAN_ENDED, "its Plan is gone or being deleted"
     if plan is not None and plan.spec.cancel is not None:
-        return Refusal.CANCELLED, "its Plan was cancelled"
+        return RefusalReason.CANCELLED, "its Plan was cancelled"
     if plan is not None and plan.status.ended_at is not None and plan.status.phase != "Failed":
-        return Refusal.PLAN_ENDED, f"its Plan has ended: {plan.status.phase}"
+        return RefusalReason.PLAN_ENDED, f"its Plan has ended: {plan.status.phase}"
     failed = status.state is TaskState.FAILED and is_final(status, spec.max_retries)
     if not failed and not conflict.is_stalled(status):
-        return Refusal.NOTHING_TO_RETRY, f"it is {status.state or TaskState.OPEN}"
+        return RefusalReason.NOTHING_TO_RETRY, f"it is {status.state or TaskState.OPEN}"
     return None
 
 

@@ -12,7 +12,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.core.actions import CreateSession, TaskDecision
 from bernstein.core.conditions import find
-from bernstein.core.fsm import move
+from bernstein.core.fsm import ACTIVE, move
 from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions.object import session_object
@@ -27,7 +27,7 @@ from bernstein.core.tasks.attempts import (
 )
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
-from bernstein.core.waiting import goes_on, is_stalled, waits
+from bernstein.core.waiting import goes_on, is_stalled, parted, waits
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -70,7 +70,19 @@ def _starting(
     waiting = status.waiting
     if waiting is None or waiting.reason != Reason.UNSCHEDULABLE:
         return status
-    return status.model_copy(update={"waiting": opening.tries(snapshot, status, now)})
+    return status.model_copy(update={"waiting": opening.still_waiting(snapshot, status, now)})
+
+
+def as_its_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status of a Task whose session needs a person: so does the Task."""
+    session = snapshot.session
+    if session is None or status.state not in ACTIVE or is_stalled(status):
+        return status
+    stall = find(session.status.conditions, ConditionType.STALLED)
+    if stall is None or stall.status != "True":
+        return status
+    text, remedy = parted(stall.message)
+    return waits(status, stall.reason, text, now, needs_person=True, remedy=remedy)
 
 
 def _ran(session: AgentSession) -> bool:

@@ -1,12 +1,12 @@
 """One round of judging one tree, a Task's or a Plan's: starts missing Jobs, reads ended ones.
 
-    passed is None ──take()──┬─▶ Waiting    Jobs are at work, or a hold runs
+    passed is None ──take()──┬─▶ Undecided  Jobs are at work, or a hold runs
                              ├─▶ Passed     `passed` is True, `digest` names the verdicts
                              ├─▶ Rejected   `passed` is False: a required check said no
                              ├─▶ CannotRun  one could not judge: a new round, at once or later
                              └─▶ Lost       the candidate is not at its ref any more
 
-The condition Verified says it, of a Task and of a Plan. What follows from all but Waiting is the
+The condition Verified says it, of a Task and of a Plan. What follows from all but Undecided is the
 caller's decision.
 """
 
@@ -22,7 +22,7 @@ from bernstein.api.pod import CHECK, INSPECT
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.api.waiting import Waiting as Waits
+from bernstein.api.waiting import Waiting
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import JobAction, RunCheck, RunFence, RunInspect, give_up
@@ -63,7 +63,7 @@ class Judged(Progress, Protocol):
     @property
     def verification(self) -> Verification | None: ...
     @property
-    def waiting(self) -> Waits | None: ...
+    def waiting(self) -> Waiting | None: ...
     @property
     def gate_errors(self) -> int: ...
     @property
@@ -90,7 +90,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Waiting(Generic[S]):
+class Undecided(Generic[S]):
     status: S
     actions: tuple[JobAction, ...] = ()
     requeue_after: float | None = None
@@ -128,7 +128,7 @@ class Lost(Generic[S]):
     actions: tuple[JobAction, ...] = ()
 
 
-RoundState = Waiting[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
+RoundState = Undecided[S] | Passed[S] | Rejected[S] | CannotRun[S] | Lost[S]
 
 
 def take(
@@ -142,16 +142,16 @@ def take(
         over = over and not is_mended(status.waiting, project)
         seconds = None if over else seconds_left(status.waiting, project, now)
         if over or seconds is not None:
-            return Waiting(status, (), seconds)
+            return Undecided(status, (), seconds)
         status, judged = _resumed(status, judged)
     status = goes_on(status)
     if _is_endless(judged):
-        return Waiting(_endless(status, project, now))
+        return Undecided(_endless(status, project, now))
     jobs_to_run = _runs(question, judged, jobs, now)
     existing = _existing(jobs_to_run, judged, jobs, now)
     digest = summary.digest_of_checks(question.checks)
     if judged.policy not in (None, digest) or _is_outdated(jobs_to_run, existing):
-        return Waiting(again(status, afresh(judged)), give_up(_judging(jobs)))
+        return Undecided(again(status, afresh(judged)), give_up(_judging(jobs)))
     unasked = [job for job in _judging(jobs) if job.name not in _names(jobs_to_run)]
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
@@ -171,7 +171,7 @@ def take(
     start = verdicts.to_start(jobs_to_run, existing, now, project.spec.gates)
     actions = (*logs, *give_up((*ending, *unasked)), *start)
     status = waits_for_a_node(status, existing.values(), now)
-    return Waiting(status, actions, LOOK_AGAIN_SECONDS if existing else None)
+    return Undecided(status, actions, LOOK_AGAIN_SECONDS if existing else None)
 
 
 def unseen(
@@ -320,7 +320,7 @@ def _judge(
     rejected, errored = summary.rejected(results), summary.errored(results)
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
-        return Waiting(again(status, once))
+        return Undecided(again(status, once))
     judged = judged.model_copy(update={"checks": results, "abandoned": None})
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]

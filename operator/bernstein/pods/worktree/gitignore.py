@@ -42,7 +42,7 @@ class RulesTooLargeError(Exception):
     """The rules take more than they may; the text says what."""
 
 
-class Budget:
+class RuleBudget:
     """What the rules of one walk may take together; all that is spent counts, whoever wrote it."""
 
     def __init__(self, rules: int, seconds: float) -> None:
@@ -104,7 +104,7 @@ class _Pattern:
 class Rules:
     """The patterns of one file; paths are relative to that file's folder."""
 
-    def __init__(self, data: bytes, budget: Budget | None = None) -> None:
+    def __init__(self, data: bytes, budget: RuleBudget | None = None) -> None:
         """Raises RulesTooLargeError where they are more than the budget has."""
         self._patterns = tuple(_parse(data, budget))[::-1]
 
@@ -116,7 +116,7 @@ class Rules:
         return None
 
 
-def _parse(data: bytes, budget: Budget | None) -> Iterator[_Pattern]:
+def _parse(data: bytes, budget: RuleBudget | None) -> Iterator[_Pattern]:
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         text = _strip_spaces(line.removesuffix(b"\r"))
         if not text or text.startswith(b"#"):

@@ -25,7 +25,7 @@ from typing import Protocol
 from bernstein.api.pod import TreeLimits
 from bernstein.pods import nofollow
 from bernstein.pods.worktree import forbidden_names
-from bernstein.pods.worktree.gitignore import Budget, Rules, RulesTooLargeError
+from bernstein.pods.worktree.gitignore import RuleBudget, Rules, RulesTooLargeError
 from bernstein.pods.worktree.limits import (
     IgnoreRulesTooLargeError,
     TreeTooLargeError,
@@ -75,7 +75,7 @@ class _Walk:
     """What one walk has gathered so far."""
 
     store: BlobStore
-    budget: Budget
+    budget: RuleBudget
     started: int = field(default_factory=time.time_ns)
     entries: dict[bytes, Entry] = field(default_factory=dict)
     cache: dict[bytes, tuple[_StatKey, Entry]] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Walker:
 
         Raises TreeTooLargeError.
         """
-        current = _Walk(store, Budget(self._walks.rules, self._walks.rule_seconds))
+        current = _Walk(store, RuleBudget(self._walks.rules, self._walks.rule_seconds))
         root = os.open(".", nofollow.FOLDER, dir_fd=self._root)  # a listing starts at the top
         try:
             self._folder(current, root, b"", (), ignored=False)
@@ -395,7 +395,7 @@ def _read_all(file: int, limit: int) -> bytes:
     return b"".join(blocks)
 
 
-def _read_rules(folder: int, budget: Budget) -> Rules | None:
+def _read_rules(folder: int, budget: RuleBudget) -> Rules | None:
     try:
         with _open_regular(b".gitignore", folder) as (file, _):
             return Rules(_read_all(file, _IGNORE_FILE_BYTES), budget)

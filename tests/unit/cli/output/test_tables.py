@@ -238,7 +238,7 @@ def test_every_task_says_what_it_does_or_waits_for(status: dict[str, object], no
     ("amount", "shown"), [("0", "$0.00"), ("0.004", "<$0.01"), ("12.345", "$12.34")]
 )
 def test_money_is_rounded_but_never_to_nothing(amount: str, shown: str) -> None:
-    assert tables.dollars(amount) == shown
+    assert tables.cents(amount) == shown
 
 
 def test_a_task_without_trouble_needs_no_look() -> None:
@@ -270,7 +270,7 @@ def test_a_plan_that_has_failed_does_not_go_on() -> None:
     waiting = {"reason": "TaskFailed", "message": "x", "since": "2030-01-01T12:00:00Z"}
     failed = plan(phase="Failed", waiting=waiting | {"needsPerson": True}, endedAt=None)
 
-    assert notes.goes_on(failed) == ""
+    assert notes.how_it_goes_on(failed) == ""
 
 
 def test_a_reason_is_not_told_twice() -> None:

@@ -10,8 +10,8 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.controllers.scheduler import controller as scheduler
 from bernstein.controllers.scheduler.controller import SchedulerController
+from bernstein.controllers.writer import REFUSED_SECONDS
 from bernstein.core.scheduling import schedule
 from bernstein.kube.client import Client
 from bernstein.kube.errors import ApiError, Conflict, TransportError
@@ -147,20 +147,23 @@ async def test_who_was_overtaken_by_another_write_holds_up_no_other_task(
     assert (world.state("cancelled"), world.state("other")) == ("Open", "Claimed")
 
 
-async def test_a_task_that_cannot_be_written_holds_up_no_other_task(world: Scheduling) -> None:
+@pytest.mark.parametrize("status", [400, 403, 422])
+async def test_a_task_that_cannot_be_written_holds_up_no_other_task(
+    world: Scheduling, status: int
+) -> None:
     world.project()
     world.task("poisoned", priority=1)
     world.task("other")
     await world.start()
 
     def refuse(call: Call) -> Fault | None:
-        return 422 if call.verb == "PATCH" and call.name == "poisoned" else None
+        return status if call.verb == "PATCH" and call.name == "poisoned" else None
 
     world.api.fault = refuse
     result = await world.controller.reconcile(KEY)
 
     assert (world.state("poisoned"), world.state("other")) == ("Open", "Claimed")
-    assert result.requeue_after == scheduler.REFUSED_SECONDS
+    assert result.requeue_after == REFUSED_SECONDS
 
 
 async def test_reasons_are_written_in_portions_so_that_a_freed_place_need_not_wait(

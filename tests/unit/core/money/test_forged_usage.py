@@ -42,7 +42,7 @@ def over(usage: Usage, *, seconds: int = 60, retry_after: int | None = None) -> 
     began = session(state=WORKING, job="work-s1", started_at=at(-seconds))
     said = objects.recorded(usage=usage, final=FinalRecord("RateLimited", retry_after=retry_after))
     pod = agent_pod(1, recorder=ended("recorder", said=said))
-    found = sessions.decide(sessions.Snapshot(began, job("work-s1", pod), True), at(0))
+    found = sessions.decide(sessions.SessionSnapshot(began, job("work-s1", pod), True), at(0))
     status = AgentSessionStatus.model_validate(found.status.dump())
     return began.model_copy(update={"status": status})
 

@@ -22,7 +22,7 @@ from bernstein.core.sessions.decide import (
     ReleasePods,
     ReleaseSession,
     SessionDecision,
-    Snapshot,
+    SessionSnapshot,
 )
 from tests.unit.core.objects import (
     Object,
@@ -52,7 +52,7 @@ def look(
     settled: bool = True,
     now: float = 0,
 ) -> SessionDecision:
-    return sessions.decide(Snapshot(subject, job_, launchable, settled), at(now))
+    return sessions.decide(SessionSnapshot(subject, job_, launchable, settled), at(now))
 
 
 def launched(state: SessionState = STARTING, **more: Any) -> AgentSession:

@@ -10,7 +10,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt, Task
 from bernstein.core.conditions import find
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.sessions.decide import Snapshot
+from bernstein.core.sessions.decide import SessionSnapshot
 from bernstein.core.sessions.reading import judgement
 from tests.unit.core.objects import (
     at,
@@ -27,7 +27,9 @@ from tests.unit.core.objects import (
 
 def shown(subject: AgentSession, judged: str | None = None) -> tuple[str | None, str | None]:
     """Its reason, and whether it has succeeded."""
-    status = sessions.decide(Snapshot(subject, None, launchable=False, judged=judged), at(0)).status
+    status = sessions.decide(
+        SessionSnapshot(subject, None, launchable=False, judged=judged), at(0)
+    ).status
     condition = find(status.conditions, ConditionType.SUCCEEDED)
     return status.reason, condition.status if condition else None
 
@@ -61,7 +63,9 @@ def test_a_run_that_reports_success_is_unverified_until_its_work_is_judged() -> 
 @pytest.mark.parametrize("reason", ["EmptyDiff", "SignalFailed", "GateFailed"])
 def test_a_liars_session_says_what_rejected_its_work_and_its_own_end_stays(reason: str) -> None:
     liar = dead("Succeeded")
-    status = sessions.decide(Snapshot(liar, None, launchable=False, judged=reason), at(0)).status
+    status = sessions.decide(
+        SessionSnapshot(liar, None, launchable=False, judged=reason), at(0)
+    ).status
 
     assert shown(liar, reason) == (reason, "False")
     assert status.outcome is not None
@@ -78,7 +82,7 @@ def test_one_that_is_stopped_says_why_while_it_ends() -> None:
         state=SessionState.WORKING, job="work-s1", started_at=at(-30), stop="Cancelled"
     )
     found = sessions.decide(
-        Snapshot(stopped, job("work-s1", pod(running("agent"))), launchable=False), at(0)
+        SessionSnapshot(stopped, job("work-s1", pod(running("agent"))), launchable=False), at(0)
     )
     assert found.status.reason == "Cancelled"
 
@@ -86,7 +90,10 @@ def test_one_that_is_stopped_says_why_while_it_ends() -> None:
 def test_one_at_work_has_nothing_to_explain() -> None:
     subject = session(state=SessionState.WORKING, job="work-s1", started_at=at(-30))
     busy = job("work-s1", pod(running("agent")))
-    assert sessions.decide(Snapshot(subject, busy, launchable=False), at(0)).status.reason is None
+    assert (
+        sessions.decide(SessionSnapshot(subject, busy, launchable=False), at(0)).status.reason
+        is None
+    )
 
 
 @pytest.mark.parametrize(

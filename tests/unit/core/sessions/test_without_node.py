@@ -8,14 +8,14 @@ from bernstein.api.states import SessionState
 from bernstein.core.conditions import find
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.sessions import decide as sessions
-from bernstein.core.sessions.decide import SessionDecision, Snapshot
+from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot
 from tests.unit.core.objects import at, job, pod, session, waiting
 
 LAUNCHED = session(state=SessionState.STARTING, job="work-s1", started_at=at(-30))
 
 
 def look(subject: AgentSession, job_: JobView) -> SessionDecision:
-    return sessions.decide(Snapshot(subject, job_, launchable=True), at(0))
+    return sessions.decide(SessionSnapshot(subject, job_, launchable=True), at(0))
 
 
 def without_node(

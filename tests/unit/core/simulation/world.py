@@ -182,7 +182,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         launchable = session_decide.is_launchable(subject, of, self.project)
         settled = session_decide.is_settled(subject, of, self.plan)
         decision = session_decide.decide(
-            session_decide.Snapshot(subject, job, launchable, settled), self.now
+            session_decide.SessionSnapshot(subject, job, launchable, settled), self.now
         )
         for action in decision.actions:
             match action:

@@ -83,7 +83,7 @@ def verified(status: TaskStatus | PlanStatus) -> tuple[str, str] | None:
 def test_checks_without_a_job_are_asked_for_and_waited_for(kind: Kind) -> None:
     asked = take(kind)
 
-    assert isinstance(asked, rounds.Waiting)
+    assert isinstance(asked, rounds.Undecided)
     assert {a.job for a in asked.actions if isinstance(a, RunCheck)} == {
         kind.job("lint", 0),
         kind.job("signal-0", 0),
@@ -157,7 +157,7 @@ def test_checks_that_ran_out_of_memory_are_all_run_once_more(kind: Kind) -> None
 
     again = take(kind, oom, checked(kind.job("signal-0", 0)))
 
-    assert isinstance(again, rounds.Waiting)
+    assert isinstance(again, rounds.Undecided)
     judged = again.status.verification
     assert (judged.round, judged.passed, judged.out_of_memory) == (1, None, True)
 

@@ -28,7 +28,10 @@ BINDINGS = Resource(
     "validatingadmissionpolicybindings",
     "ValidatingAdmissionPolicyBinding",
 )
-POLICY_NAMES = ("objects", "operator", "orphans", "pods", "requests", "sessions", "status", "tasks")
+POLICY_NAMES = (
+    *("connections", "objects", "operator", "orphans", "pods"),
+    *("requests", "sessions", "status", "tasks"),
+)
 """What the names of the chart's policies end with."""
 _OPERATOR = "-operator"
 _SKEW_SECONDS = 60

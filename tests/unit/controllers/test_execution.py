@@ -1,4 +1,4 @@
-"""Names that are taken: what the status says while they are, and once they are free."""
+"""What the cluster does not let happen: what the status says meanwhile, and once it does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.plan import Plan, PlanStatus
-from bernstein.controllers import name_conflicts
+from bernstein.controllers import execution
 from bernstein.core import conditions, progress
 from bernstein.core.plans.decide import decide
 from bernstein.core.snapshot import PlanSnapshot
@@ -36,12 +36,13 @@ async def refused(_: PlanSnapshot, action: Any) -> None:
 
 async def look(subject: Plan, execute: Any, now: float, *tasks: Any) -> PlanStatus:
     snapshot = plan_snapshot(subject, *tasks)
-    written, _ = await name_conflicts.carry_out(
+    written, _ = await execution.carry_out(
         snapshot,
         decide,
         execute,
         at(now),
         before=subject.status,
+        has_ended=subject.status.ended_at is not None,
         tell=partial(progress.of_plan, subject),
     )
     return written
