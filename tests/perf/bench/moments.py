@@ -39,6 +39,8 @@ class Span:
     operator: Asked
     """What the operator has asked; its subresources are not told apart."""
     reconciles: float
+    lost: int
+    """How often the operator lost its Lease; then its requests and reconciles begin anew."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Moment:
     api: Asked
     operator: Asked
     reconciles: float
+    lost: int
 
     def until(self, later: Moment) -> Span:
         seconds = later.at - self.at
@@ -63,6 +66,7 @@ class Moment:
             api=later.api - self.api,
             operator=later.operator - self.operator,
             reconciles=later.reconciles - self.reconciles,
+            lost=later.lost - self.lost,
         )
 
 
@@ -79,16 +83,17 @@ class Watch:
 
     def _cost_of_an_answer(self) -> float:
         """CPU seconds for which the operator tells its metrics, while it has nothing to do."""
-        before = cpu_seconds(self._operator.pid)
+        before = self._operator.cpu
         for _ in range(ANSWERS):
             self._operator.metrics()
-        return (cpu_seconds(self._operator.pid) - before) / ANSWERS
+        return (self._operator.cpu - before) / ANSWERS
 
     def now(self) -> Moment:
         samples = self._operator.metrics() or parse("", set())
-        pids = {**self._pids, OPERATOR: self._operator.pid, "bench": os.getpid()}
+        pids = {**self._pids, "bench": os.getpid()}
         cpu = {name: cpu_seconds(pid) for name, pid in pids.items()}
-        cpu[OPERATOR] -= self._answer * (self._operator.asked - self._asked)
+        told = self._answer * (self._operator.asked - self._asked)
+        cpu[OPERATOR] = self._operator.cpu - told
         return Moment(
             at=time.monotonic(),
             busy=busy_seconds(),
@@ -96,6 +101,7 @@ class Watch:
             api=self._api_requests(),
             operator=_counted(samples.by(operators.REQUESTS, "method", "resource")),
             reconciles=samples.total(operators.RECONCILES),
+            lost=self._operator.lost,
         )
 
     def _api_requests(self) -> Asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import http.client
 import json
@@ -50,11 +51,17 @@ class Operator:
         self._arguments: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
+        self._used = 0.0
 
     @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
+
+    @property
+    def cpu(self) -> float:
+        """Seconds, of those that ended by themselves, too."""
+        return self._used + cpu_seconds(self.pid)
 
     @property
     def memory(self) -> int:
@@ -103,9 +110,18 @@ class Operator:
 
     def keep(self) -> None:
         """Start it again if it has ended by itself."""
-        if self._process is not None and self._process.poll() is not None:
-            self.lost += 1
-            self.start(*self._arguments)
+        if self._process is None or not _has_ended(self.pid):
+            return
+        self._used += cpu_seconds(self.pid)  # as long as nobody has waited for it
+        self._process.wait()
+        self.lost += 1
+        self.start(*self._arguments)
+
+    async def kept(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self.keep()
 
     def metrics(self) -> Samples | None:
         """None: it does not answer, or not yet."""
@@ -131,11 +147,11 @@ class Operator:
         while time.monotonic() < deadline:
             time.sleep(LOOK_SECONDS)
             self.keep()
-            now, before, used = time.monotonic(), used, cpu_seconds(self.pid)
+            now, before, used = time.monotonic(), used, self.cpu
             if used - before > AT_REST_SECONDS:
                 said, since = None, now
             elif now - since >= QUIET_SECONDS * (1 if said is None else 1.5):
-                samples, used = self.metrics(), cpu_seconds(self.pid)
+                samples, used = self.metrics(), self.cpu
                 state = None if samples is None else _state(samples, reconciles)
                 if state is None or said not in (None, state):
                     said, since = None, time.monotonic()
@@ -154,6 +170,11 @@ class Operator:
                 return
             time.sleep(LOOK_SECONDS)
         raise TimeoutError(f"the operator has not come so far within {seconds:.0f} s")
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child has, which nobody has waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _state(samples: Samples, least: int) -> tuple[float, float] | None:

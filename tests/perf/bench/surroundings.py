@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 from collections.abc import AsyncIterator
@@ -50,9 +51,11 @@ async def surroundings() -> AsyncIterator[Surroundings]:
         folder = Path(cluster.status().folder)
         operator = Operator(account, await account.token.token(), folder)
         async with Client(connection) as admin:
+            keeping = asyncio.create_task(operator.kept())
             try:
                 yield Surroundings(cluster, connection, admin, operator)
             finally:
+                keeping.cancel()
                 operator.stop()
     finally:
         if not found:

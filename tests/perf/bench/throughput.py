@@ -177,6 +177,7 @@ def costs(title: str, count: int, found: Found) -> Table:
     add("operator's writes", "", lambda run: _asked(run, WRITES) / count, alone=True)
     add("operator's Events", "", lambda run: run.span.operator[_EVENT] / count, alone=True)
     add("reconciles", "", lambda run: run.span.reconciles / count, alone=True)
+    add("Lease lost", "", lambda run: float(run.span.lost), alone=True)
     add("others' part of the CPU", "%", lambda run: 100 * run.span.others)
     return table
 

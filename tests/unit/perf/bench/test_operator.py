@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,10 +61,7 @@ class Acted:
         self.cpu = 0.0
         self.busy_until = 0.0
         self.answers: list[Samples | None] = []
-        authority = folder / "ca.crt"
-        authority.write_text("a certificate")
-        account = ConnectionInfo("https://127.0.0.1:1", ca_file=str(authority))
-        self.operator = Operator(account, "token", folder)
+        self.operator = _never_started(folder)
         monkeypatch.setattr("tests.perf.bench.operator.time.sleep", self.sleep)
         monkeypatch.setattr("tests.perf.bench.operator.time.monotonic", lambda: self.now)
         monkeypatch.setattr("tests.perf.bench.operator.cpu_seconds", lambda _: self.cpu)
@@ -114,3 +113,34 @@ def test_its_token_is_nobody_elses(acted: Acted, tmp_path: Path) -> None:
 
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.stat().st_uid == os.getuid()
+
+
+def test_one_that_ends_by_itself_is_started_again_and_its_cpu_still_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = "import time\nwhile time.process_time() < 0.2: pass"
+    operator = _never_started(tmp_path)
+    operator._process = subprocess.Popen([sys.executable, "-c", work])
+    os.waitid(os.P_PID, operator.pid, os.WEXITED | os.WNOWAIT)
+    used = operator.cpu
+    started: list[tuple[str, ...]] = []
+
+    def start(self: Operator, *arguments: str) -> None:
+        started.append(arguments)
+        self._process = subprocess.Popen(["sleep", "60"])
+
+    monkeypatch.setattr(Operator, "start", start)
+
+    operator.keep()
+    operator.keep()
+
+    assert (operator.lost, len(started)) == (1, 1)
+    assert used >= 0.15
+    assert operator.cpu >= used
+    operator.stop()
+
+
+def _never_started(folder: Path) -> Operator:
+    authority = folder / "ca.crt"
+    authority.write_text("a certificate")
+    return Operator(ConnectionInfo("https://127.0.0.1:1", ca_file=str(authority)), "token", folder)

@@ -40,6 +40,7 @@ def run(seconds: float, **cpu: float) -> Run:
             }
         ),
         reconciles=200,
+        lost=0,
     )
     return Run(seconds, span)
 
@@ -98,7 +99,7 @@ def test_a_chain_keeps_its_groups_and_gets_names_of_its_own() -> None:
 
 
 def moment(at: float, busy: float, **cpu: float) -> Moment:
-    return Moment(at, busy, cpu, Counter(a=int(at)), Counter(), 0)  # type: ignore[arg-type]
+    return Moment(at, busy, cpu, Counter(a=int(at)), Counter(), 0, int(at) // 110)  # type: ignore[arg-type]
 
 
 def test_what_nobody_of_the_cluster_has_used_was_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,3 +112,4 @@ def test_what_nobody_of_the_cluster_has_used_was_others(monkeypatch: pytest.Monk
     assert span.cpu == {"etcd": 1, "operator": 4}
     assert span.others == pytest.approx(0.5)
     assert span.api == {"a": 10}
+    assert span.lost == 1

@@ -9,7 +9,7 @@ from tests.perf.bench.waiting import Costs, Size, table
 
 
 def span(operator: float, reconciles: float) -> Span:
-    return Span(1.0, {"operator": operator}, 0.0, Counter(), Counter(), reconciles)
+    return Span(1.0, {"operator": operator}, 0.0, Counter(), Counter(), reconciles, 0)
 
 
 def test_costs_are_those_of_one_task_and_what_they_grow_by_is_told() -> None:
