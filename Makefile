@@ -98,7 +98,7 @@ test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 
 # What Tasks cost beside bare Jobs: KWOK is built by the first one. The sizes of the reference;
 # `python -m tests.perf.bench --help` has others.
-perf: venv components ## Tasks beside bare Jobs on a played node, some 40 minutes
+perf: venv components ## Tasks beside bare Jobs on a played node, half an hour
 	$(PY) -m tests.perf.bench all
 
 bench-overhead: setup ## an agent's end to Closed on the real node, by phase, some 15 minutes
