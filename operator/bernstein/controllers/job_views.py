@@ -234,7 +234,9 @@ def _made_by(pod: Object, job: Object) -> bool:
 
 def _removed(view: JobView, living: Collection[str]) -> JobView:
     """The view with whether its pod is none of the `living`, which are uids."""
-    return replace(view, removed=view.pod is not None and view.pod["metadata"]["uid"] not in living)
+    if view.pod is None or view.pod["metadata"]["uid"] in living:
+        return view
+    return replace(view, removed=True)
 
 
 def _is_stuck(view: JobView, now: datetime) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 from bernstein.api.meta import Metadata
 from bernstein.api.pod import FENCE
+from bernstein.controllers import job_views
 from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels, runs
+from bernstein.core.jobs import JobView
 from bernstein.core.runs import State
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
@@ -211,3 +214,25 @@ async def test_how_long_a_pod_runs_is_measured_whatever_the_time_of_day_is(
     jumped = NOW + timedelta(days=1)
     found = await views.of(SUBJECT, jumped)
     assert found["work-s1"].running_since == jumped - timedelta(seconds=6)
+
+
+async def test_the_view_of_a_pod_at_work_is_made_anew_only_for_its_times(
+    api: ApiServer,
+    views: JobViews,
+    jobs: Informer,
+    pods: Informer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    anew: list[set[str]] = []
+
+    def replace(view: JobView, **fields: Any) -> JobView:
+        anew.append(set(fields))
+        return dataclasses.replace(view, **fields)
+
+    monkeypatch.setattr(job_views, "replace", replace)
+    found = await views.of(SUBJECT, NOW)
+    assert not found["work-s1"].removed
+    assert anew == [{"bound_since", "running_since", "ending_since"}]
