@@ -1,5 +1,5 @@
-"""The recorder looks for secrets in hostile text while it watches the agent: what that costs grows as
-the text does."""
+"""The recorder looks for secrets in hostile text while it watches the agent: what that costs grows
+as the text does."""
 
 from __future__ import annotations
 

@@ -14,10 +14,8 @@ _SECRET_KEY = re.compile(
     re.IGNORECASE,
 )
 _AUTHORIZATION = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
-_WEB_TOKEN = re.compile(
-    r"\beyJ[A-Za-z0-9_-]{8,}+(?P<rest>\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)?"
-)
-"""Without its rest it is none; but then what was read of it is not read again from a later `eyJ`."""
+_WEB_TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}+(?P<rest>\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)?")
+"""Without its rest it is none; what was read of it is not read again from a later `eyJ`."""
 _ASSIGNED = re.compile(
     r"\b([A-Z][A-Z0-9_]*?(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|CREDENTIALS?|PRIVATE_KEY))=\S{4,}"
 )

@@ -20,6 +20,7 @@ from bernstein.api import encoding, pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.checks.changes import changed_from_paths
+from bernstein.core import sanitise
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.session import stream

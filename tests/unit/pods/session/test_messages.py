@@ -1,5 +1,5 @@
-"""What of an agent's words gets into its log, its progress and the end of its run: one table for all
-of them."""
+"""What of an agent's words gets into its log, its progress and the end of its run: one table for
+all of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bernstein import agents
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.pods.session.live import Live
 from bernstein.pods.session.messages import harmless, harmless_line
@@ -47,7 +48,8 @@ LEAKS = {
         BODY,
     ),
     "a key after a key": (
-        f"-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY----------BEGIN PRIVATE KEY-----\n{BODY}",
+        "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"
+        f"-----BEGIN PRIVATE KEY-----\n{BODY}",
         BODY,
     ),
     "the end of a key": (f"{BODY}\n{BODY}\nZk3m==\n-----END PRIVATE KEY-----", BODY),
@@ -90,6 +92,15 @@ def test_a_secret_that_a_cut_goes_through_is_not_shown() -> None:
     shown = harmless(f"{unseen}see {TOKEN} here", (len(unseen) + 30) // 4)
     assert "ghp_" not in shown
     assert harmless(f"…{'b' * 30} and more", 20).startswith("… and")
+
+
+@pytest.mark.parametrize("before", [1, 170, 190, 490])
+def test_a_secret_at_the_end_of_what_is_shown_is_not_shown_in_part(before: int) -> None:
+    parser = agents.get("generic").parser()
+    parser.feed(f"{'x' * before} {TOKEN} {'y' * 900}".encode())
+    assert "ghp_" not in harmless_line(parser.progress, PROGRESS_LIMIT)
+    message = parser.finish(1, f"{'x' * before} {TOKEN} {'y' * 900}".encode()).message
+    assert "ghp_" not in harmless_line(message, MESSAGE_LIMIT)
 
 
 def test_a_short_text_keeps_its_first_word() -> None:
