@@ -11,7 +11,7 @@ import typer
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.project import Project
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli import plan_source
+from bernstein.cli import kept_work, plan_source
 from bernstein.cli.cluster import Cluster, check_name, connected, no_name
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
@@ -168,15 +168,15 @@ class _Run:
                 f"Plan '{name}' has not ended after {self._options.timeout}",
                 f"it goes on; see it with: {self._settings.command_line('status', name)}",
             ) from error
-        self._tell(scene)
+        self._tell(scene, await kept_work.of_plan(cluster, scene.plan, scene.tasks))
         return 0 if succeeded(scene.plan) else FAILED
 
-    def _tell(self, scene: Scene) -> None:
+    def _tell(self, scene: Scene, left: list[str]) -> None:
         good = succeeded(scene.plan)
         if not self._terminal.people.is_terminal:
-            self._terminal.show(tables.headline(scene.plan))
+            self._terminal.show(tables.headline(scene.plan, scene.tasks))
             self._terminal.show(tables.steps_table(scene.plan, scene.tasks, {}))
-        details.tell_ending(self._terminal, scene.plan, scene.tasks, good=good)
+        details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
 
