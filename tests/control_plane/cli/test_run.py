@@ -163,7 +163,7 @@ async def test_what_the_project_does_not_offer_is_refused_before_a_plan_is_made(
     ]
     assert answer.err.splitlines() == [
         "✗ max_agents: must be <= 6, the limit of the Project, got 7",
-        "✗ stages[0].steps[1].cli: invalid value 'claude', must be one of ['auto', 'demo']",
+        "✗ stages[0].steps[1].cli: invalid value 'claude', must be one of [auto, demo]",
         f"{plan_file}: 2 problems",
     ]
     assert (await admin.list(PLANS, namespace)).items == []
@@ -185,8 +185,8 @@ async def test_a_role_that_nobody_knows_is_told_once(
     assert (answer.code, scripted.code) == (2, 2)
     goal, role, count = answer.err.splitlines()
     assert goal == "! stages[0].steps[1].goal: not used, because the step has a title"
-    assert role.startswith("✗ stages[0].steps[1].role: invalid value 'doc', must be one of ['ana")
-    assert role.endswith("'vp'], did you mean 'docs'?")
+    assert role.startswith("✗ stages[0].steps[1].role: invalid value 'doc', must be one of [ana")
+    assert role.endswith("vp], did you mean 'docs'?")
     assert count == f"{plan_file}: 1 problem"
     assert [warning["path"] for warning in scripted.json["warnings"]] == ["stages[0].steps[1].goal"]
 
