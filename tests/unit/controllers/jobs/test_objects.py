@@ -22,11 +22,12 @@ from bernstein.api.pod import (
     InspectConfig,
     LandConfig,
     PrepareConfig,
-    ProbeConfig,
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.probe import ProbeConfig
 from bernstein.controllers.jobs import agent
+from bernstein.core.prompts import parts
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, environment
 from tests.unit.core import objects
@@ -100,7 +101,8 @@ def test_a_session_trusts_the_ca_of_its_own_time(tmp_path: Path) -> None:
 
 def _prompt(ca: Path) -> Object:
     settings = replace(built.FULL_SETTINGS, callback_ca=ca)
-    return agent.prompt_config_map(objects.session(), "Do work.\n", settings)
+    texts = {parts.HEAD: "Do work.", parts.RULES: "Well.", parts.FINDINGS: ""}
+    return agent.prompt_config_map(objects.session(), texts, ["README.md"], settings)
 
 
 # --- what holds for every pod -------------------------------------------------------------------
@@ -353,14 +355,24 @@ def test_who_may_write_what_between_agent_recorder_and_pusher(name: str) -> None
     assert may["launcher"] == {"checkout": "rw", "agent": "ro"}
     assert may["recorder"] == {"recorder": "rw"}
     assert may["pusher"] == {"pusher": "rw"}
+    assert may["prompt"] == {"checkout": "rw", "agent": "ro"}
+    assert may["session"] == {"checkout": "ro", "recorder": "ro"}
 
 
 @AGENTS
 def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
-    (mount,) = [m for c, m, v in mounts(name) if c["name"] == "agent" and v["name"] == "session"]
+    (mount,) = [m for c, m, _ in mounts(name) if c["name"] == "agent" and "prompt" in m["name"]]
+    (config,) = [
+        json.loads(each["value"])
+        for container in containers(name)
+        if container["name"] == "checkout"
+        for each in container["env"]
+        if each["name"] == "BERNSTEIN_CONFIG"
+    ]
 
-    assert (mount["mountPath"], mount["subPath"]) == ("/session/prompt.md", "prompt.md")
+    assert (mount["name"], mount["mountPath"]) == ("prompt", "/session")
     assert mount["readOnly"] is True
+    assert config["prompt"]["to"] == "/prompt/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
