@@ -63,7 +63,7 @@ async def _brought_up_to_date(
     said = [field for field in fields if field in _CHANGEABLE and getattr(wanted, field)]
     fixed = [field for field in fields if field not in _CHANGEABLE]
     if fixed and not _never_ran(plan):
-        raise _other_content(terminal, plan, plan_object, fields)
+        raise _other_content(plan, plan_object, fields)
     if fixed:
         return await _corrected(terminal, cluster, plan, plan_object, fields)
     if said and _takes_changes(plan):
@@ -161,17 +161,15 @@ def _tell_unchanged(terminal: Terminal, plan: Plan, fields: list[str]) -> None:
         terminal.advise(f"{field} stays {_shown(plan, field)}: the file says none")
 
 
-def _other_content(
-    terminal: Terminal, plan: Plan, plan_object: Object, fields: list[str]
-) -> CliError:
+def _other_content(plan: Plan, plan_object: Object, fields: list[str]) -> CliError:
     name = plan.metadata.name
     text = f"there is a Plan '{name}' with other content ({_named(fields)})"
-    return CliError("PlanExists", text, _what_helps(terminal, plan, plan_object, fields))
+    return CliError("PlanExists", text, _what_helps(plan, plan_object, fields))
 
 
-def _what_helps(terminal: Terminal, plan: Plan, plan_object: Object, fields: list[str]) -> str:
+def _what_helps(plan: Plan, plan_object: Object, fields: list[str]) -> str:
     """What to do instead; first what costs nothing."""
-    name, command = plan.metadata.name, terminal.settings.command_line
+    name = plan.metadata.name
     anew = f"--name {another_name(name)}"
     if plan.status.phase in _GONE and plan.status.ended_at is not None:
         return f"it has ended ({plan.status.phase}): run this as new work with {anew}"
@@ -182,10 +180,10 @@ def _what_helps(terminal: Terminal, plan: Plan, plan_object: Object, fields: lis
         patch = f"kubectl patch bplan {name} --type merge -p '{json.dumps({'spec': spec})}'"
         which = " and ".join(field for field in fields if field in _CHANGEABLE)
         helps.append(f"to change {which} alone: `{patch}`")
-    helps.append(f"to see how it stands: {command('status', name)}")
+    helps.append(f"to see how it stands: `bernstein status {name}`")
     if plan.status.phase == "Failed":
-        helps.append(f"to give what failed another round: {command('retry', name)}")
-    first = "" if plan.status.ended_at is not None else f", after {command('cancel', name)}"
+        helps.append(f"to give what failed another round: `bernstein retry {name}`")
+    first = "" if plan.status.ended_at is not None else f", after `bernstein cancel {name}`"
     helps.append(f"to pay for all of it once more, as a new Plan: {anew}{first}")
     return "; ".join(helps)
 

@@ -119,6 +119,7 @@ async def test_the_same_file_again_changes_nothing_a_budget_is_changed_and_other
     assert other.err.startswith(
         "Error: there is a Plan 'small-plan' with other content (stages[0].steps[1].role)\n"
         "  nothing was changed: its work is fixed once it is applied; to see how it stands: "
+        "`bernstein status small-plan -n "
     )
 
 

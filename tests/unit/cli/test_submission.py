@@ -128,9 +128,9 @@ async def test_the_first_advice_costs_nothing_and_can_be_pasted(
     patch = f"""`kubectl patch bplan {NAME} --type merge -p '{{"spec": {{"budget": "6"}}}}'`"""
     free, _, paid = remedy.partition("to pay for all of it once more")
     assert f"to change budget alone: {patch}" in free
-    assert f"bernstein status {NAME} -n team" in free
+    assert f"`bernstein status {NAME}`" in free
     assert "--name" not in free
-    assert f"--name {NAME}-2, after bernstein cancel {NAME} -n team" in paid
+    assert f"--name {NAME}-2, after `bernstein cancel {NAME}`" in paid
 
 
 async def test_a_failed_plan_is_better_given_another_round(api: ApiServer, client: Client) -> None:
@@ -138,7 +138,7 @@ async def test_a_failed_plan_is_better_given_another_round(api: ApiServer, clien
 
     remedy = (await refused(client, of_file(description="x"))).remedy
 
-    assert f"bernstein retry {NAME} -n team" in remedy.partition("--name")[0]
+    assert f"`bernstein retry {NAME}`" in remedy.partition("--name")[0]
 
 
 async def test_an_invalid_plan_is_corrected(api: ApiServer, client: Client) -> None:

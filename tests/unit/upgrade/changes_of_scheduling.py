@@ -19,10 +19,10 @@ def _asks_before_it_lands(pair: Pair) -> bool:
 
 
 def _says_no_sum(pair: Pair) -> bool:
+    """The remedy, which names the commands since, may be another one."""
     was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
-    return str(was.get("message")).endswith(str(now.get("message"))) and was["reason"] == (
-        now["reason"]
-    ) == ("BudgetExceeded")
+    cause, said = (str(w.get("message")).partition(". Remedy: ")[0] for w in (was, now))
+    return cause.endswith(said) and was["reason"] == now["reason"] == "BudgetExceeded"
 
 
 def _is_in_no_schedule(pair: Pair) -> bool:

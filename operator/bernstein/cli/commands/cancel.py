@@ -70,7 +70,7 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
             after = ": its agents get time to save their work" if subject.at_work else ""
             terminal.say(f"{what} is being cancelled{after}")
             if subject.at_work:
-                again = settings.command_line("cancel", f"{kind}/{subject.name}")
+                again = f"`bernstein cancel {kind}/{subject.name}`"
                 terminal.advise(f"what they save is kept; where, this says once more: {again}")
         elif subject.ended:
             terminal.say(f"{what} has ended already ({subject.state}): nothing changed")

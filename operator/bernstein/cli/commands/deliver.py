@@ -130,7 +130,7 @@ def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -
         terminal.say(f"Plan '{name}': {line(answer.message, 500)}{f', {sha[:12]}' if sha else ''}")
     elif _has_begun(plan, request):
         terminal.say(f"Plan '{name}': what is Closed is verified as a whole, then delivered")
-        terminal.say(f"  see it:  {terminal.settings.command_line('status', name)}")
+        terminal.quote(f"  see it:  {terminal.settings.command_line('status', name)}")
     else:
         terminal.say(f"Plan '{name}': it is asked for; the operator has not answered yet")
 

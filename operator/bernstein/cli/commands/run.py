@@ -154,7 +154,7 @@ class _Run:
         name = plan.metadata.name
         if self._terminal.json:
             self._terminal.answer(plan_record(plan, await cluster.tasks(name)))
-        self._terminal.say(f"  see it:  {self._settings.command_line('status', name)}")
+        self._terminal.quote(f"  see it:  {self._settings.command_line('status', name)}")
         return 0
 
     async def _follow(self, cluster: Cluster, plan: Plan, seconds: float | None) -> int:
@@ -166,7 +166,7 @@ class _Run:
             raise CliError(
                 "TimedOut",
                 f"Plan '{name}' has not ended after {self._options.timeout}",
-                f"it goes on; see it with: {self._settings.command_line('status', name)}",
+                f"it goes on; see it with: `bernstein status {name}`",
             ) from error
         self._tell(scene, await kept_work.of_plan(cluster, scene.plan, scene.tasks))
         return 0 if succeeded(scene.plan) else FAILED

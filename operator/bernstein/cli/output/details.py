@@ -107,8 +107,9 @@ def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
 def _tell_where(terminal: Terminal, name: str, verdicts: Iterable[CheckResult]) -> None:
     """Says where the check logs are, if there are any: only checks that execute have one."""
     if any(not _good(check) and _ran(check) for check in verdicts):
-        logs = terminal.settings.command_line("logs", name)
-        terminal.say(f"  All that its checks printed: {logs}")
+        terminal.quote(
+            f"  All that its checks printed: {terminal.settings.command_line('logs', name)}"
+        )
 
 
 def _good(check: CheckResult) -> bool:
@@ -165,4 +166,4 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}", style)
     if not good and check.excerpt:
         for row in text(check.excerpt, _EXCERPT).splitlines():
-            terminal.say(f"      {row}", "dim")
+            terminal.quote(f"      {row}", "dim")

@@ -69,7 +69,7 @@ def ending(plan: Plan) -> tuple[str, str]:
     if plan.status.waiting is None or not is_stalled(plan.status):
         return parted(text(message, _LONGEST))[0], ""
     message, remedy = explanation(plan.status.waiting)
-    return labelled(reason, message), remedy
+    return labelled(reason, message), remedy.replace("bplan NAME`", f"bplan {plan.metadata.name}`")
 
 
 def labelled(reason: str, message: str) -> str:

@@ -58,6 +58,10 @@ class Terminal:
         it may hold agents' words."""
         _print(self.people, message, style)
 
+    def quote(self, row: str, style: str = "") -> None:
+        """Shows people a line as it is, sanitised: what was printed, or a command to copy."""
+        self.people.print(Text(sanitise(row, _LONGEST_LINE), style=style), soft_wrap=True)
+
     def advise(self, message: str, style: str = "") -> None:
         """Shows people what helps, below what it is about; its commands reach the same cluster."""
         self.say(f"  {self.settings.placed(message)}", style)

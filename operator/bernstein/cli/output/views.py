@@ -142,7 +142,7 @@ class LineView:
         first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
         self._terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
         for row in more[:_ROWS]:
-            self._terminal.say(f"{'':<10}{row}")
+            self._terminal.quote(f"{'':<10}{row}")
         if len(more) > _ROWS:
             self._terminal.say(f"{'':<10}…")
 

@@ -65,7 +65,7 @@ def test_the_remedy_of_a_spent_budget_names_the_commands_and_does_not_contradict
     said = told(stalled("BudgetExceeded", "it is spent"))
 
     assert "`bernstein run FILE`" in said
-    assert "`kubectl edit bplan NAME`" in said
+    assert "`kubectl edit bplan rate-limit-api`" in said
     assert said.rstrip().endswith("It stands still, and goes on by itself once that is mended.")
 
 

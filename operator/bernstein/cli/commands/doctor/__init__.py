@@ -84,7 +84,7 @@ def _tell(terminal: Terminal, found: Sequence[Finding]) -> None:
         sign, style = _SIGNS[each.outcome]
         terminal.say(f"{sign} {each.check}: {each.message}", style)
         for line in each.details:
-            terminal.say(f"    {line}")
+            terminal.quote(f"    {line}")
         if each.remedy:
             terminal.say(f"  → {each.remedy}")
     terminal.say(_summary(found))
