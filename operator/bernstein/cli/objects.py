@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from bernstein import crds
 from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
@@ -103,7 +102,7 @@ def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Ite
             yield FieldError(place, text)
 
 
-def _field_error(detail: ErrorDetails) -> FieldError:
+def _field_error(detail: Mapping[str, Any]) -> FieldError:
     path, message = path_of(detail["loc"]), detail["msg"]
     if path == _BUDGET:
         findings = Findings()

@@ -175,7 +175,20 @@ def _has_failed(pair: Pair) -> bool:
     return bool(pair.today["phase"] == "Failed" == pair.recorded["phase"])
 
 
+def _lists_in_words(pair: Pair) -> bool:
+    """Whether the words that it may use are the same, without the quotes; whatever the remedy."""
+    told = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
+    was, now = (str(each.get("message")).partition(". Remedy: ")[0] for each in told)
+    return "must be one of [" in now and was.replace("'", "") == now.replace("'", "")
+
+
 WAITING = (
+    Change(
+        "the words that a plan may use are listed without the quotes of a program",
+        "Plan",
+        ("conditions.Stalled.message", "conditions.Validated.message", "waiting.message"),
+        _lists_in_words,
+    ),
     Change(
         "a Plan of which nothing can go on has ended, without success",
         "Plan",
