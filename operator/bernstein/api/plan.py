@@ -283,6 +283,8 @@ class PlanStatus(WithWaiting):
         return bool(self.tasks) and self.tasks[0].step is not None
 
 
+CHANGEABLE = ("budget", "cancel", "maxAgents", "requests", "suspend")
+"""Fields of a spec that may be changed while the Plan runs."""
 _NEVER_RAN = (
     "has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'Invalid'"
     " && !(has(oldSelf.status.expanded) && oldSelf.status.expanded)"
@@ -300,11 +302,7 @@ class Plan(Model):
             named(63),
             kept_until_answered(),
             *immutable_spec_except(
-                "budget",
-                "cancel",
-                "maxAgents",
-                "requests",
-                "suspend",
+                *CHANGEABLE,
                 spec=PlanSpec,
                 unless=_NEVER_RAN,
                 remedy="apply a Plan of another name instead",

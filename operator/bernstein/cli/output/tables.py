@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.output.notes import note, reason
 from bernstein.core.plans.rows import names_by_stage
@@ -128,18 +129,28 @@ def _step_row(table: Table, title: str, task: Task | None, progress: str) -> Non
     )
 
 
-def headline(plan: Plan) -> Text:
-    """Phase, tasks, time and money of a Plan."""
+def headline(plan: Plan, tasks: Sequence[Task] = ()) -> Text:
+    """Phase, tasks, time and money of a Plan. `tasks`: those that are shown below it, of which more
+    may have closed since the Plan's status was written."""
     status = plan.status
     phase = status.phase or "Pending"
     shown = Text.assemble((plan.metadata.name, "bold"), "  ", (phase, _phase_style(phase)))
     counts = status.counts
-    parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
+    parts = [f"{_closed(plan, tasks)}/{counts.total} closed"] if counts.total else []
     spent = cents(status.spend_usd)
     budget = f" of {cents(plan.spec.budget)}" if plan.spec.budget else ""
     parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
     shown.append("".join(f" · {part}" for part in parts if part))
     return shown
+
+
+def _closed(plan: Plan, tasks: Sequence[Task]) -> int:
+    """Who is gone counts as its row says; a Task that was read counts as it is."""
+    if not tasks or not plan.status.tasks:
+        return plan.status.counts.closed
+    read = {task.metadata.name: task.status.state for task in tasks}
+    rows = plan.status.tasks
+    return sum(read.get(row.name, row.state) == TaskState.CLOSED for row in rows)
 
 
 def description(words: str) -> Padding:

@@ -158,3 +158,17 @@ def test_a_budget_is_taken_as_the_api_server_takes_it(
 
     assert found == code
     assert ("write it in quotes: '5.5'" in err) is (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("budget", "got"), [("-1", "-1"), ("1000000000", "1000000000"), ("5 USD", "'5 USD'")]
+)
+def test_a_budget_is_refused_in_the_words_of_a_plan_file(
+    runner: CliRunner, tmp_path: Path, budget: str, got: str
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("budget: 5", f"budget: {budget}"))
+
+    _, _, err = validated(runner, path)
+
+    assert f'spec.budget: expected US dollars such as "$5" or 5.00, got {got}\n' in err
