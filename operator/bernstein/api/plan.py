@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -254,6 +254,10 @@ class PlanStatus(WithWaiting):
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
     """US dollars that all sessions have cost so far."""
+    spend_source: Literal["Unpriced", "Unreported"] | None = Field(
+        default=None,
+        description="Why spendUsd is not all of it, as of a Task. Absent: all is Reported.",
+    )
     settled: Settled | None = None
     estimate: Estimate | None = None
     """Time and money that it may take, reckoned before it began."""
