@@ -91,7 +91,8 @@ class PlanSpec(Model):
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
     budget: Dollars | None = Field(
         default=None,
-        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. 0: no "
+        "session starts. Absent: no limit.",
     )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Agents that may work for it at the same time; the Project's limit counts, too."""

@@ -20,6 +20,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
+from bernstein.kube.errors import LostLeadership
 from bernstein.observe import logging
 from bernstein.observe.http import ProbeServer
 from bernstein.observe.metrics import Metrics
@@ -86,6 +87,27 @@ async def _run(args: argparse.Namespace) -> int:
             return await _shell(engine)
 
 
+async def failures_of(engine: Engine, stop: asyncio.Event) -> list[BaseException]:
+    """Runs the engine until `stop` is set, or it ends; logs what it failed with, and returns it."""
+    failures: list[BaseException] = []
+    try:
+        await engine.run(stop)
+    except* LostLeadership as lost:
+        # Nothing is broken: another replica leads, and the next process waits for its turn.
+        failures.append(lost)
+        log.error("leadership is lost, this process ends", message=_first(lost))
+    except* BaseException as error:
+        failures.append(error)
+        log.exception("the engine ended")
+    return failures
+
+
+def _first(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)
+
+
 async def _shell(engine: Engine) -> int:
     """Runs the engine inside of kopf; the exit code is 1 when the engine failed."""
     registry = kopf.OperatorRegistry()
@@ -94,10 +116,7 @@ async def _shell(engine: Engine) -> int:
 
     async def work() -> None:
         try:
-            await engine.run(stop_engine)
-        except BaseException as error:
-            failures.append(error)
-            log.exception("the engine ended")
+            failures.extend(await failures_of(engine, stop_engine))
         finally:
             stop_shell.set()
 
