@@ -95,7 +95,8 @@ async def failures_of(engine: Engine, stop: asyncio.Event) -> list[BaseException
     except* LostLeadership as lost:
         # Nothing is broken: another replica leads, and the next process waits for its turn.
         failures.append(lost)
-        log.error("leadership is lost, this process ends", message=_first(lost))
+        text = _first(lost)
+        log.error("leadership is lost, this process ends", message=text)  # noqa: TRY400
     except* BaseException as error:
         failures.append(error)
         log.exception("the engine ended")
