@@ -15,17 +15,14 @@ from typing import Any
 
 import kopf
 
-from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning
+from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
-from bernstein.kube.errors import LostLeadership
 from bernstein.observe import logging
 from bernstein.observe.http import ProbeServer
 from bernstein.observe.metrics import Metrics
-
-log = logging.logger(__name__)
 
 
 def arguments() -> argparse.Namespace:
@@ -85,28 +82,6 @@ async def _run(args: argparse.Namespace) -> int:
         ready = {"caches": engine.not_ready}
         async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
             return await _shell(engine)
-
-
-async def failures_of(engine: Engine, stop: asyncio.Event) -> list[BaseException]:
-    """Runs the engine until `stop` is set, or it ends; logs what it failed with, and returns it."""
-    failures: list[BaseException] = []
-    try:
-        await engine.run(stop)
-    except* LostLeadership as lost:
-        # Nothing is broken: another replica leads, and the next process waits for its turn.
-        failures.append(lost)
-        text = _first(lost)
-        log.error("leadership is lost, this process ends", message=text)  # noqa: TRY400
-    except* BaseException as error:
-        failures.append(error)
-        log.exception("the engine ended")
-    return failures
-
-
-def _first(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return str(error)
 
 
 async def _shell(engine: Engine) -> int:
