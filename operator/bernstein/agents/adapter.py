@@ -124,3 +124,15 @@ class TakesBaseUrl(Protocol):
 
     takes_base_url: Literal[True]
     """Promises that `invocation` passes on `RunSettings.base_url`."""
+
+
+@runtime_checkable
+class TellsTokens(Protocol):
+    """Optional: the CLI's output says how many tokens a run has used.
+
+    What an agent with any other adapter spends is not known: no budget holds for it, which Plans
+    and people are told.
+    """
+
+    tells_tokens: Literal[True]
+    """Promises that the parser's `usage` counts what the output tells."""

@@ -30,6 +30,7 @@ THREADS = 64
 class Codex:
     name = "codex"
     takes_base_url: Literal[True] = True
+    tells_tokens: Literal[True] = True
 
     def invocation(self, run: RunSettings) -> Invocation:
         settings = [part for setting in _settings(run) for part in ("-c", setting)]

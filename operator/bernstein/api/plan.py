@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -91,7 +91,8 @@ class PlanSpec(Model):
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
     budget: Dollars | None = Field(
         default=None,
-        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. 0: no "
+        "session starts. Absent: no limit.",
     )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Agents that may work for it at the same time; the Project's limit counts, too."""
@@ -254,6 +255,10 @@ class PlanStatus(WithWaiting):
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
     """US dollars that all sessions have cost so far."""
+    spend_source: Literal["Unpriced", "Unreported"] | None = Field(
+        default=None,
+        description="Why spendUsd is not all of it, as of a Task. Absent: all is Reported.",
+    )
     settled: Settled | None = None
     estimate: Estimate | None = None
     """Time and money that it may take, reckoned before it began."""

@@ -15,6 +15,7 @@ from bernstein import crds
 from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.api.vocabulary import ROLES
+from bernstein.core.plans.estimate import without_money
 from bernstein.core.plans.field_errors import FieldError, Findings, did_you_mean, path_of, quoted
 from bernstein.core.plans.validation import validate_plan
 
@@ -57,6 +58,14 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
         wrong = (_field_error(each) for each in error.errors())
         return (*unknown, *wrong)
     return (*unknown, *_as_a_whole(kind.name, data["spec"]))
+
+
+def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
+    """What is allowed in an object without problems, and most likely not meant."""
+    if data["kind"] != PLAN_KIND:
+        return ()
+    found = without_money(PlanSpec.model_validate(data["spec"]))
+    return (FieldError("spec.budget", f"spec.{found}"),) if found else ()
 
 
 def _sent(data: Mapping[str, Any]) -> dict[str, Any]:

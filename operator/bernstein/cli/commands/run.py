@@ -122,7 +122,7 @@ class _Run:
                 plan_files.refuse(self._terminal, file, field_errors)
                 return INVALID
             guess = estimate(spec, project.spec if project else None)
-            plan_files.tell_warnings(self._terminal, file, guess)
+            plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
             self._terminal.say(plan_files.summary(spec, guess))
             plan = await submit(self._terminal, cluster, plan_object)
             self._running = plan.metadata.name

@@ -10,7 +10,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons import Retry, policy
-from bernstein.core.sanitise import ELLIPSIS, line, text
+from bernstein.core.sanitise import ELLIPSIS, line, ordinal, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted
 
@@ -142,7 +142,10 @@ def _verifying(task: Task) -> str:
     if status.state is TaskState.PENDING_APPROVAL:
         return "awaits approval"
     if status.verification is None or status.verification.passed is None:
-        return "verifying"
+        judged = status.verification
+        if judged is None or not judged.candidate:
+            return "verifying"
+        return f"verifying on a newer tip, {ordinal(judged.round + 1)} time"
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
         return shortened(waits(status.waiting), _LONGEST_NOTE)

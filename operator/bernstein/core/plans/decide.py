@@ -31,6 +31,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import part, requests
+from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.judgement import problems_of
@@ -147,6 +148,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     """The next step of a valid Plan."""
     assert snapshot.project is not None
     actions: list[PlanAction] = []
+    status = enforced(status, snapshot.plan, snapshot.project, now)
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
         seconds = seconds_left(status.waiting, snapshot.project, now)

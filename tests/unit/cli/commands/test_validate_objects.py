@@ -86,6 +86,20 @@ def test_what_is_wrong_with_an_object_is_told_with_its_place(
     assert told in err
 
 
+@pytest.mark.parametrize(("budget", "warned"), [("0", True), ("'$0.00'", True), ("5", False)])
+def test_a_budget_of_nothing_is_a_warning(
+    runner: CliRunner, tmp_path: Path, budget: str, warned: bool
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("budget: 5", f"budget: {budget}"))
+
+    code, _, err = validated(runner, path)
+
+    told = "spec.budget: with a budget of $0.00 no session starts"
+    assert code == 0
+    assert (told in err) is warned
+
+
 def test_a_signal_of_a_task_is_checked_like_that_of_a_step(
     runner: CliRunner, tmp_path: Path
 ) -> None:
