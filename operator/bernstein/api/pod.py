@@ -20,17 +20,18 @@ BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
 COMPARE = "compare"
+PROBE = "probe"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
 main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
 `compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE)
-"""The containers that run a program of ours; the program is called like its container. Only
-`compare` runs in one that is called `check`: it ends a check."""
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
+"""The containers that run a program of ours; the program is called like its container. But
+`compare` runs in one called `check`, which it ends, and `probe` in one for each account."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's."""
+a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -92,6 +93,28 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptConfig:
+    """Put the files of the folder `parts` together with the repository's into the file `to`."""
+
+    parts: str
+    to: str
+    git_dir: str
+    """Where rejected work is fetched to."""
+    rejected_ref: str | None = None
+    rejected_sha: str | None = None
+    """The commit whose change is shown, if the ref is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """The prompt as the agent gets it: its SHA-256, bytes, and what was cut."""
+
+    digest: str
+    size: int
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CheckoutConfig:
     """Fetch `ref`; write its tree to `worktree`, its objects to the bare repository `git_dir`."""
 
@@ -122,6 +145,7 @@ class CheckoutConfig:
     tip's are written."""
     launcher_from: str | None = None
     launcher_to: str | None = None
+    prompt: PromptConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +154,7 @@ class CheckoutResult:
 
     sha: str
     tree: str
+    prompt: PromptResult | None = None
 
 
 # --- recorder and pusher ------------------------------------------------------------------------
@@ -210,11 +235,13 @@ class FinalRecord:
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
-    """Tail of the agent's last message, at most 1,500 characters here."""
+    """Tail of the agent's last message, at most 2,000 characters here."""
     no_change: bool = False
     """The agent says that nothing had to be changed."""
     retry_after: int | None = None
     """Seconds after which the provider takes requests again."""
+    low_confidence: str = ""
+    """In our words, how it says that it is not sure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage
+from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
@@ -100,7 +101,8 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """agent, check, inspect, begin, prepare or land; also the name of its main container."""
+        """agent, check, inspect, begin, prepare, land or probe; also the name of its main
+        container."""
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
@@ -216,11 +218,19 @@ async def _results(pod: Pod) -> dict[str, Object]:
         return await pod.deliver()
     if pod.role == "check":
         return {}
+    if pod.role == "probe":
+        return tried(pod)
     config = pod.config()
     if pod.role == "inspect":
         said = tuple(programs.CheckVerdict(c["name"], "Passed") for c in config["checks"])
         return {"inspect": exited(message=dump(programs.InspectResult(said)))}
     return {pod.role: exited(message=dump(_merged(pod.role, remote, config)))}
+
+
+def tried(pod: Pod, **others: Object) -> dict[str, Object]:
+    """Each account does what it is for, but for these containers."""
+    sound = exited(message=dump(ProbeResult()))
+    return {container["name"]: sound for container in pod.obj["spec"]["containers"]} | others
 
 
 def _merged(role: str, remote: Remote, config: Any) -> object:
@@ -306,7 +316,7 @@ class Kubelet:
     def __init__(self, client: Client, namespace: str, node: str) -> None:
         self.remote = Remote()
         self.ran: list[str] = []
-        """Jobs whose pod was seen, in that order."""
+        """Jobs whose pod was seen, in that order; without those that try a Project."""
         self.may_end = asyncio.Event()
         """Cleared: pods that are deleted go on until it is set."""
         self.may_end.set()
@@ -350,7 +360,8 @@ class Kubelet:
         uid = uid_of(new)
         if uid not in self._playing:
             pod = Pod(new, self._node, self._client, self.remote)
-            self.ran.append(pod.job)
+            if pod.role != "probe":
+                self.ran.append(pod.job)
             self.pods[pod.job] = self._by_uid[uid] = pod
             self._playing[uid] = self._start(self._script(pod)(pod))
         if is_deleting(new) and new["spec"].get("nodeName") and uid not in self._ending:

@@ -220,7 +220,7 @@ async def test_how_long_a_pod_runs_is_measured_whatever_the_time_of_day_is(
 def seen_as(view: JobView) -> tuple[str, bool]:
     """The name of the view's pod, and whether it is being deleted."""
     assert view.pod is not None
-    return view.pod["metadata"]["name"], is_deleting(view.pod)
+    return view.pod["metadata"]["name"], is_deleting(dict(view.pod))
 
 
 def deleted(api: ApiServer, pod: Object) -> Object:

@@ -7,12 +7,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, PROBE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import scratch
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
+from bernstein.core.prompts import parts
 
 _REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
 
@@ -42,16 +43,27 @@ def asked_then(asked: Any) -> Any:
 
 
 def session_then(obj: dict[str, Any]) -> dict[str, Any]:
-    """A session as the older code made it: it had no price."""
-    spec = {key: value for key, value in obj["spec"].items() if key != "price"}
+    """A session as the older code made it: it had no price, and was shown no rejected work."""
+    new = ("price", "rejected")
+    spec = {key: value for key, value in obj["spec"].items() if key not in new}
     uid = spec["taskRef"]["uid"]
     ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
     return obj | {"spec": spec | {"workRef": ref}}
 
 
 def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The NetworkPolicies that the older code made: it let others connect to its pods."""
-    return [each for each in policies if each["spec"]["policyTypes"] == ["Egress"]]
+    """The NetworkPolicies that the older code made: it let others connect to its pods, and tried no
+    Project."""
+    return [_about_then(p) for p in policies if p["spec"]["policyTypes"] == ["Egress"]]
+
+
+def _about_then(policy: dict[str, Any]) -> dict[str, Any]:
+    """The policy without the Job that the older code did not have."""
+    spec = policy["spec"]
+    (jobs,) = spec["podSelector"]["matchExpressions"]
+    known = jobs | {"values": [job for job in jobs["values"] if job != PROBE]}
+    selector = spec["podSelector"] | {"matchExpressions": [known]}
+    return policy | {"spec": spec | {"podSelector": selector}}
 
 
 def ref_then(ref: str) -> str:
@@ -76,23 +88,63 @@ def _told_then(container: dict[str, Any]) -> dict[str, Any]:
 
 
 def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
-    """An agent's Job as the older code wrote it: the kubelet expanded its commands, and nobody saw
-    what the agent printed."""
+    """An agent's Job as the older code wrote it: the kubelet expanded its commands, nobody saw
+    what the agent printed, and the ConfigMap's prompt was the agent's."""
     template = job["spec"]["template"]
     pod = template["spec"]
     containers = [
-        container | {"command": _command_then(container)} for container in pod["containers"]
+        container | {"command": _command_then(container), "volumeMounts": _mounts_then(container)}
+        for container in pod["containers"]
     ]
     init = [
-        container | {"env": [*map(_config_then, container["env"])]}
+        container
+        | {"env": [*map(_config_then, container["env"])], "volumeMounts": _mounts_then(container)}
         for container in pod["initContainers"]
     ]
-    volumes = [
-        scratch("control", "1Mi") if volume["name"] == "control" else volume
-        for volume in pod["volumes"]
-    ]
+    volumes = [_volume_then(each) for each in pod["volumes"] if each["name"] != "prompt"]
     pod = pod | {"containers": containers, "initContainers": init, "volumes": volumes}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def prompt_then(config_map: dict[str, Any]) -> dict[str, Any]:
+    """A prompt as the older code wrote it: as a whole, under the name of its session."""
+    told = config_map["data"]
+    texts = parts.texts_of(told)
+    context = "".join(f"\n- {path}" for path in parts.context_of(told))
+    found = texts.get(parts.FINDINGS)
+    whole = (
+        *(texts.get(part) for part in (parts.HEAD, parts.DESCRIPTION, parts.FILES)),
+        f"Read these files first:{context}" if context else "",
+        *(texts.get(part) for part in (parts.CONSTRAINTS, parts.SIGNALS, parts.NOTES)),
+        f"The attempt before this one was rejected. What was found:\n\n{found}" if found else "",
+        texts[parts.RULES],
+    )
+    rest = {key: value for key, value in told.items() if key.endswith(".crt")}
+    name = config_map["metadata"]["name"].removesuffix("-prompt")
+    return config_map | {
+        "metadata": config_map["metadata"] | {"name": name},
+        "data": {"prompt.md": "\n\n".join(filter(None, whole)) + "\n", **rest},
+    }
+
+
+def _volume_then(volume: dict[str, Any]) -> dict[str, Any]:
+    if volume["name"] == "session":
+        source = volume["configMap"]
+        name = source["name"].removesuffix("-prompt")
+        return volume | {"configMap": source | {"name": name}}
+    return scratch("control", "1Mi") if volume["name"] == "control" else volume
+
+
+def _mounts_then(container: dict[str, Any]) -> list[dict[str, Any]]:
+    """The agent's prompt came out of the ConfigMap, which `checkout` had no need of."""
+    mounts = container["volumeMounts"]
+    if container["name"] == CHECKOUT:
+        return [mount for mount in mounts if mount["name"] not in ("session", "prompt")]
+    prompt = {"name": "session", "mountPath": "/session/prompt.md", "readOnly": True}
+    return [
+        {**prompt, "subPath": "prompt.md"} if mount["name"] == "prompt" else mount
+        for mount in mounts
+    ]
 
 
 def without_plan(job: dict[str, Any]) -> dict[str, Any]:
@@ -120,6 +172,8 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
     kept = {
         name: value
         for name, value in config.items()
-        if not name.startswith("output") and (value is not None or name not in _NEW_OF_CHECKOUT)
+        if not name.startswith("output")
+        and name != "prompt"
+        and (value is not None or name not in _NEW_OF_CHECKOUT)
     }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}

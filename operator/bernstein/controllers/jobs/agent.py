@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from bernstein import agents
 from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
@@ -13,6 +15,7 @@ from bernstein.api.pod import (
     Callback,
     CheckoutConfig,
     CommitText,
+    PromptConfig,
     PusherConfig,
     RecorderConfig,
 )
@@ -22,11 +25,16 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
+from bernstein.core.prompts import parts
+from bernstein.core.prompts.parts import Part
 from bernstein.resources import SESSIONS
 
 LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
-PROMPT = "/session/prompt.md"
+SESSION = "/session"
+PROMPT_FOLDER, PROMPT_NAME = "/prompt", "prompt.md"
+PROMPT = f"{SESSION}/{PROMPT_NAME}"
+"""Where the agent finds its prompt, which `checkout` has left in a volume."""
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
@@ -36,20 +44,25 @@ AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
 
 
-def prompt_config_map(session: AgentSession, prompt: str, settings: OperatorSettings) -> Object:
-    """The prompt, and what the recorder needs to trust the server.
+def prompt_config_map(
+    session: AgentSession,
+    texts: Mapping[Part, str],
+    context: Iterable[str],
+    settings: OperatorSettings,
+) -> Object:
+    """The prompt's parts, and what the recorder needs to trust the server.
 
     Raises OSError when the file of the server's CA cannot be read.
     """
     meta = session.metadata
-    data = {"prompt.md": prompt}
+    data = parts.data(texts, context)
     if settings.callback_ca is not None:
         data["callback-ca.crt"] = settings.callback_ca.read_text(encoding="utf-8")
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {
-            "name": meta.name,
+            "name": names.prompt(meta.name),
             "namespace": meta.namespace,
             "labels": {labels.MANAGED_BY: labels.MANAGER, labels.SESSION: meta.name},
             "ownerReferences": [owners.owner_reference(SESSIONS.kind, meta.name, meta.uid)],
@@ -114,7 +127,8 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("home", limit),
         scratch("tmp", limit),
         *(scratch(f"tmp-{program}", "64Mi") for program in (CHECKOUT, RECORDER, PUSHER)),
-        pod.config_map("session", session.metadata.name),
+        scratch("prompt", "1Mi"),
+        pod.config_map("session", names.prompt(session.metadata.name)),
         {
             "name": "token",
             "projected": {
@@ -151,6 +165,7 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
         resume=session.spec.resume_ref,
         launcher_from=LAUNCHER,
         launcher_to="/launcher/launcher",
+        prompt=_prompt(session),
     )
     return pod.checkout(
         config,
@@ -160,7 +175,20 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
             mount("base", pod.BASE),
             mount("workspace", pod.WORKSPACE),
             mount("launcher", "/launcher"),
+            mount("session", SESSION, read_only=True),
+            mount("prompt", PROMPT_FOLDER),
         ],
+    )
+
+
+def _prompt(session: AgentSession) -> PromptConfig:
+    rejected = session.spec.rejected
+    return PromptConfig(
+        parts=SESSION,
+        to=f"{PROMPT_FOLDER}/{PROMPT_NAME}",
+        git_dir=f"{pod.BASE}/rejected.git",
+        rejected_ref=rejected.ref if rejected is not None else None,
+        rejected_sha=rejected.sha if rejected is not None else None,
     )
 
 
@@ -173,7 +201,7 @@ def _recorder(
         callback = Callback(
             url=settings.callback_url,
             token_file=f"{TOKEN_FOLDER}/token",
-            ca_file="/session/callback-ca.crt" if settings.callback_ca is not None else None,
+            ca_file=f"{SESSION}/callback-ca.crt" if settings.callback_ca is not None else None,
             heartbeat_seconds=settings.heartbeat_seconds,
         )
     config = RecorderConfig(
@@ -208,7 +236,7 @@ def _recorder(
             mount("control", "/control"),
             mount("packs", "/packs"),
             mount("recorder", "/recorder"),
-            mount("session", "/session", read_only=True),
+            mount("session", SESSION, read_only=True),
             mount("token", TOKEN_FOLDER, read_only=True),
         ],
     )
@@ -296,7 +324,7 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("launcher", "/launcher", read_only=True),
         mount("home", "/home/agent"),
         mount("tmp", "/tmp"),  # noqa: S108
-        {**mount("session", PROMPT, read_only=True), "subPath": "prompt.md"},
+        mount("prompt", SESSION, read_only=True),
     ]
     if agent.config_map is not None:
         mounts.append(mount("agent-config", "/etc/agent", read_only=True))

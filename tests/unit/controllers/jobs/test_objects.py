@@ -25,7 +25,9 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.probe import ProbeConfig
 from bernstein.controllers.jobs import agent
+from bernstein.core.prompts import parts
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, environment
 from tests.unit.core import objects
@@ -42,11 +44,12 @@ CONFIGS: dict[str, type[Any]] = {
     "prepare": PrepareConfig,
     "land": LandConfig,
     "compare": CompareConfig,
+    "probe": ProbeConfig,
 }
 MAY_HOLD = {
-    "git-read": {"checkout"},
-    "git-work": {"pusher", "begin", "prepare"},
-    "git-deliver": {"land"},
+    "git-read": {"checkout", "probe"},
+    "git-work": {"pusher", "begin", "prepare", "probe-work"},
+    "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
 }
 
@@ -98,7 +101,8 @@ def test_a_session_trusts_the_ca_of_its_own_time(tmp_path: Path) -> None:
 
 def _prompt(ca: Path) -> Object:
     settings = replace(built.FULL_SETTINGS, callback_ca=ca)
-    return agent.prompt_config_map(objects.session(), "Do work.\n", settings)
+    texts = {parts.HEAD: "Do work.", parts.RULES: "Well.", parts.FINDINGS: ""}
+    return agent.prompt_config_map(objects.session(), texts, ["README.md"], settings)
 
 
 # --- what holds for every pod -------------------------------------------------------------------
@@ -143,7 +147,8 @@ def test_every_user_is_explicit(name: str) -> None:
 @EVERY
 def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) -> None:
     for container in containers(name):
-        theirs = built.program(container) is None and container["name"] != "agent"
+        ours = built.program(container) is not None or built.idles(container)
+        theirs = not ours and container["name"] != "agent"
         opted_out = theirs and name.endswith("-full")
         assert container["securityContext"]["readOnlyRootFilesystem"] is not opted_out
 
@@ -155,7 +160,7 @@ def test_home_and_tmp_are_scratch_and_nothing_else_is_writable(name: str) -> Non
         if not mount.get("readOnly"):
             assert "emptyDir" in volume, f"{container['name']}: {mount}"
             writable.setdefault(container["name"], set()).add(mount["mountPath"])
-    for container in containers(name):
+    for container in (c for c in containers(name) if not built.idles(c)):
         assert "/tmp" in writable[container["name"]]
         assert environment(container)["HOME"] in writable[container["name"]]
 
@@ -198,7 +203,7 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    assert owner["blockOwnerDeletion"] is True
+    assert owner["blockOwnerDeletion"] is not name.startswith("probe"), "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"
     assert "app.kubernetes.io/instance" not in labels
@@ -259,10 +264,17 @@ def test_a_secret_is_mounted_only_where_it_is_needed_and_read_only(name: str) ->
 
 
 @EVERY
-def test_no_value_of_the_environment_comes_from_a_secret(name: str) -> None:
+def test_no_value_of_the_environment_comes_from_a_secret_but_what_a_probe_waits_for(
+    name: str,
+) -> None:
+    """That is the name of its account; or a model key, in a container that does nothing."""
     for container in containers(name):
         assert "envFrom" not in container
-        assert all(e.keys() == {"name", "value"} for e in container["env"])
+        taken = [e["valueFrom"] for e in container["env"] if e.keys() != {"name", "value"}]
+        assert len(taken) == int(name.startswith("probe"))
+        for source in taken:
+            assert source.keys() == {"secretKeyRef"}
+            assert source["secretKeyRef"]["key"] == "username" or built.idles(container)
 
 
 @EVERY
@@ -343,14 +355,24 @@ def test_who_may_write_what_between_agent_recorder_and_pusher(name: str) -> None
     assert may["launcher"] == {"checkout": "rw", "agent": "ro"}
     assert may["recorder"] == {"recorder": "rw"}
     assert may["pusher"] == {"pusher": "rw"}
+    assert may["prompt"] == {"checkout": "rw", "agent": "ro"}
+    assert may["session"] == {"checkout": "ro", "recorder": "ro"}
 
 
 @AGENTS
 def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
-    (mount,) = [m for c, m, v in mounts(name) if c["name"] == "agent" and v["name"] == "session"]
+    (mount,) = [m for c, m, _ in mounts(name) if c["name"] == "agent" and "prompt" in m["name"]]
+    (config,) = [
+        json.loads(each["value"])
+        for container in containers(name)
+        if container["name"] == "checkout"
+        for each in container["env"]
+        if each["name"] == "BERNSTEIN_CONFIG"
+    ]
 
-    assert (mount["mountPath"], mount["subPath"]) == ("/session/prompt.md", "prompt.md")
+    assert (mount["name"], mount["mountPath"]) == ("prompt", "/session")
     assert mount["readOnly"] is True
+    assert config["prompt"]["to"] == "/prompt/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
