@@ -13,7 +13,14 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
-from tests.control_plane.conftest import Account, Person, Tools, eventually, gone
+from tests.control_plane.conftest import (
+    RELEASE_NAMESPACE,
+    Account,
+    Person,
+    Tools,
+    eventually,
+    gone,
+)
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     KINDS,
@@ -306,13 +313,15 @@ async def test_nothing_is_left_behind_by_its_owner(
 async def test_a_job_of_ours_leaves_no_pod_behind(
     operator: Client, admin: Client, tools: Tools, namespace: str
 ) -> None:
+    """Not even by who alone may delete it."""
     await operator.create(JOBS, job(namespace, "mine"))
 
     with pytest.raises(Forbidden, match=ORPHANS_POLICY):
-        await admin.delete(JOBS, "mine", namespace, propagation="Orphan")
+        await operator.delete(JOBS, "mine", namespace, propagation="Orphan")
     # The default of the API server is to leave it.
     path = f"/apis/batch/v1/namespaces/{namespace}/jobs/mine"
-    silent = await asyncio.to_thread(tools.run, "kubectl", "delete", "--raw", path)
+    by = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
+    silent = await asyncio.to_thread(tools.run, "kubectl", "delete", "--raw", path, by)
     assert re.search(ORPHANS_POLICY, silent.stderr), silent
     await operator.delete(JOBS, "mine", namespace, propagation="Background")
     await gone(admin, JOBS, namespace, "mine")
