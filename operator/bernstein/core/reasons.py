@@ -305,6 +305,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Give the operator's account the rights of the chart, and keep admission policies and "
         "webhooks of others from its objects.",
     ),
+    Reason.DELETION_HELD: Policy(
+        Retry.NEVER,
+        False,
+        "Take away what holds the Job: the finalizer, or the object of others that names the Job "
+        "in its ownerReferences with blockOwnerDeletion.",
+    ),
     Reason.PLAN_INVALID: Policy(Retry.NEVER, False, "Correct the plan and apply it again."),
     Reason.BUDGET_EXCEEDED: Policy(
         Retry.NEVER,

@@ -49,7 +49,7 @@ from bernstein.core.waiting import (
     seconds_left,
     trying,
     waits,
-    waits_for_a_node,
+    waits_for_jobs,
 )
 
 
@@ -246,7 +246,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
     if isinstance(result, Unfinished):
         status = status.model_copy(update={"abandoned": result.abandoned})
-        status = waits_for_a_node(status, (job,), now)
+        status = waits_for_jobs(status, (job,), now)
         return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
     status = status.model_copy(update={"abandoned": None})
     if isinstance(result, Diagnosis):
