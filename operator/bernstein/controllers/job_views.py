@@ -178,7 +178,8 @@ class JobViews:
             self._timed(_removed(replace(view, pod=pod), living), now)
             for pod in sorted(each.values(), key=_age)
         ] or [view]
-        return replace(first, another=any(not runs.is_over(other, now) for other in later))
+        another = any(not runs.is_over(other, now) for other in later)
+        return replace(first, another=True) if another else first
 
     def _view(self, job: Object) -> JobView:
         """A Job, without its pod."""

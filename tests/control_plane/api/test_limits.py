@@ -63,6 +63,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
+    r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
     "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
 }
 """By pattern, or by format."""

@@ -338,6 +338,7 @@ def _values(rule: Rule, field: str) -> tuple[Any, Any]:
             [{"type": "path_exists", "path": "a"}],
             [{"type": "path_exists", "path": "b"}],
         ),
+        "rejected": ({"ref": "r", "sha": "a" * 40}, {"ref": "r", "sha": "b" * 40}),
         "price": (
             {"model": "a", "input": "1", "output": "2"},
             {"model": "a", "input": "1", "output": "3"},

@@ -154,7 +154,6 @@ def test_the_server_has_the_rights_that_its_code_uses_and_no_other(tools: Tools)
         ("delete", "configmaps"),
         ("create", "pods"),
         ("delete", "pods"),
-        ("delete", "agentsessions.bernstein.dev"),
         ("create", "pods/exec"),
         ("get", "pods/exec"),
         ("list", "pods/log"),

@@ -106,4 +106,4 @@ async def test_nothing_is_asked_for_where_nobody_can_say_yes(
 
     assert refused.code == 2
     assert "say so with --yes" in refused.err
-    assert "requests" not in (await admin.get(PLANS, "one", namespace))["spec"]
+    assert not (await admin.get(PLANS, "one", namespace))["spec"].get("requests")

@@ -67,7 +67,7 @@ async def _told_once(world: World) -> None:
         "shop-land-1",
     ]
     assert set(await world.all(JOBS)) == set(world.kubelet.ran)
-    assert "shop-a-one-s1" in await world.all(CONFIG_MAPS)
+    assert "shop-a-one-s1-prompt" in await world.all(CONFIG_MAPS)
     plan = await world.get(PLANS, "shop")
     sha = task["status"]["delivery"]["sha"]
     integration = plan["status"]["integration"]["ref"]

@@ -69,7 +69,7 @@ async def test_every_write_of_a_task_has_a_purpose(world: World) -> None:
     made = [(w.resource, w.name) for w in writes if w.verb == "create"]
     assert sorted(made) == [
         ("agentsessions", "one-s1"),
-        ("configmaps", "one-s1"),
+        ("configmaps", "one-s1-prompt"),
         ("jobs", "one-s1"),
         ("jobs", "one-s1-land-1"),
         ("networkpolicies", "bernstein-default-checks"),

@@ -65,7 +65,7 @@ async def test_the_same_plan_applied_again_changes_nothing(world: World) -> None
     await world.at_rest()
     assert await world.all(TASKS) == before | {"last": await world.get(TASKS, "last")}
     assert {w.name for w in (await world.writes())[position:] if w.resource != "pods"} == {
-        *("last", "last-s1", "last-s1-land-1", "default"),
+        *("last", "last-s1", "last-s1-prompt", "last-s1-land-1", "default"),
     }
 
 

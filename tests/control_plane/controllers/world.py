@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bernstein.api.pod import PROBE
+from bernstein.api.pod import FENCE, PROBE
 from bernstein.controllers.engine import Engine, Tuning
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
@@ -210,10 +210,13 @@ class World:
             pytest.fail(f"{resource.kind} {name}: not within {seconds} s:\n{shown}")
 
     async def gone(self, resource: Resource, name: str, seconds: float = PATIENCE) -> None:
+        """Waits until there is none, or a fence in its place."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
                     obj = await self.get(resource, name)
+                    if obj["metadata"].get("labels", {}).get(labels.JOB) == FENCE:
+                        return
                     await asyncio.sleep(0.05)
         except NotFound:
             return
