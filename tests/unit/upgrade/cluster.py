@@ -38,6 +38,14 @@ REJECTED = {"reason": "FailedCreate", "message": "exceeded quota: pods=0"}
 UNMOUNTED = {"reason": "FailedMount", "message": 'MountVolume: secret "git-read" not found'}
 
 
+def _mounts(pod: Object | None) -> Object | None:
+    """The pod with the volume that UNMOUNTED tells of."""
+    if pod is None:
+        return None
+    volume = {"name": "secret-read", "secret": {"secretName": "git-read"}}
+    return {**pod, "spec": {**pod.get("spec", {}), "volumes": [volume]}}
+
+
 class Cluster(World):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -119,7 +127,8 @@ class Cluster(World):
             refused = view.pod is None and name in self.rejected
             events = ([REJECTED] if refused else []) + [UNMOUNTED] * (name in self.unmounted)
             known = self._labels.get(view.uid, {})
-            found[name] = replace(view, labels=known, events=tuple(events))
+            pod = _mounts(view.pod) if name in self.unmounted else view.pod
+            found[name] = replace(view, pod=pod, labels=known, events=tuple(events))
         return found
 
     # --- what happens to pods -------------------------------------------------------------------
