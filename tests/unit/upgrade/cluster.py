@@ -23,6 +23,7 @@ from tests.unit.core import objects
 from tests.unit.core.simulation.state import TOKENS, Job, Run
 from tests.unit.core.simulation.world import World
 from tests.unit.upgrade import made
+from tests.unit.upgrade.decisions import mounted
 
 Object = objects.Object
 
@@ -36,14 +37,6 @@ STUCK = {
 PENDING = (*STUCK, "unschedulable")
 REJECTED = {"reason": "FailedCreate", "message": "exceeded quota: pods=0"}
 UNMOUNTED = {"reason": "FailedMount", "message": 'MountVolume: secret "git-read" not found'}
-
-
-def _mounts(pod: Object | None) -> Object | None:
-    """The pod with the volume that UNMOUNTED tells of."""
-    if pod is None:
-        return None
-    volume = {"name": "secret-read", "secret": {"secretName": "git-read"}}
-    return {**pod, "spec": {**pod.get("spec", {}), "volumes": [volume]}}
 
 
 class Cluster(World):
@@ -127,7 +120,7 @@ class Cluster(World):
             refused = view.pod is None and name in self.rejected
             events = ([REJECTED] if refused else []) + [UNMOUNTED] * (name in self.unmounted)
             known = self._labels.get(view.uid, {})
-            pod = _mounts(view.pod) if name in self.unmounted else view.pod
+            pod = mounted(view.pod, events)
             found[name] = replace(view, pod=pod, labels=known, events=tuple(events))
         return found
 
