@@ -56,7 +56,9 @@ def decide_plan(subject: PlanSnapshot, now: datetime) -> PlanDecision:
         return decision
     seen = subject.with_status(turns[0][1])
     again = plan_decide.decide(seen, now)
-    status = progress.of_plan(subject.plan, again.status, now)
+    first = decision.status
+    kept = {"counts": first.counts, "current_stage": first.current_stage}
+    status = progress.of_plan(subject.plan, again.status.model_copy(update=kept), now)
     return replace(again, status=status, actions=(*decision.actions, *again.actions))
 
 
