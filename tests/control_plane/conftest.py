@@ -22,7 +22,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import ApiError, NotFound
-from bernstein.kube.resource import SELF_SUBJECT_REVIEWS, Resource
+from bernstein.kube.resource import PODS, SELF_SUBJECT_REVIEWS, Object, Resource
 from tests.cluster import Cluster, select
 from tests.cluster.binaries.build import ensure_binaries
 from tests.control_plane.objects import KINDS, OURS, job, valid
@@ -334,3 +334,14 @@ async def gone(client: Client, resource: Resource, namespace: str, name: str = "
         return False
 
     await eventually(missing)
+
+
+async def first_pod(client: Client, namespace: str, owner: str) -> Object:
+    """The pod that the Job controller made."""
+    selector = f"batch.kubernetes.io/job-name={owner}"
+
+    async def there() -> bool:
+        return bool((await client.list(PODS, namespace, label_selector=selector)).items)
+
+    await eventually(there)
+    return (await client.list(PODS, namespace, label_selector=selector)).items[0]

@@ -17,7 +17,7 @@ import pytest
 
 from tests.answer import Answer
 from tests.background import wait_for
-from tests.e2e.conftest import LIE, MakeWorld, World, does, state, writing
+from tests.e2e.conftest import LIE, OPERATOR, MakeWorld, World, does, state, writing
 
 PROGRAM = str(Path(sys.executable).with_name("bernstein"))
 SECONDS = 300
@@ -186,7 +186,8 @@ def test_what_a_failed_test_run_printed_outlives_its_job(bernstein: CommandLine)
     (verdict, *_) = task["status"]["verification"]["checks"]
     assert "row 299" in verdict["excerpt"]
     assert "row 007" not in verdict["excerpt"]
-    here.kubectl("delete", "job", "loud-s1-signal-0-0", "--cascade=foreground", "--timeout=60s")
+    away = ("--cascade=foreground", "--timeout=60s", f"--as={OPERATOR}")
+    here.kubectl("delete", "job", "loud-s1-signal-0-0", *away)
     assert not [p for p in here.all("pods") if "signal" in p["metadata"]["name"]]
 
     told = bernstein("logs", "loud")

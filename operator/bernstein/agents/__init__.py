@@ -9,6 +9,7 @@ from bernstein.agents.adapter import (
     StreamParser,
     TakesBaseUrl,
     TakesCommand,
+    TellsTokens,
 )
 from bernstein.agents.codex import Codex
 from bernstein.agents.demo import Demo
@@ -24,8 +25,10 @@ __all__ = [
     "StreamParser",
     "TakesBaseUrl",
     "TakesCommand",
+    "TellsTokens",
     "get",
     "names",
+    "tells_tokens",
 ]
 
 ADAPTERS: tuple[Adapter, ...] = (Codex(), Generic(), Demo())
@@ -42,3 +45,8 @@ def get(name: str) -> Adapter:
     if adapter is None:
         raise KeyError(name)
     return adapter
+
+
+def tells_tokens(name: str) -> bool:
+    """Whether the adapter of that name can tell what a run costs; False where there is none."""
+    return any(each.name == name and isinstance(each, TellsTokens) for each in ADAPTERS)

@@ -55,8 +55,8 @@ class StreamParser(Protocol):
     """Reads the standard output of one run, line by line.
 
     The agent may write anything there: no line may make a parser raise, take memory without bound,
-    or count fewer tokens than before. Texts are not sanitised. All but what `feed` returns are cut
-    to their limits.
+    or count fewer tokens than before. Texts are not sanitised, and all but what `feed` returns are
+    bounded: `text` is cut to its limit, the others to what is looked at for theirs.
     """
 
     @property
@@ -69,7 +69,7 @@ class StreamParser(Protocol):
 
     @property
     def progress(self) -> str:
-        """What the agent does now, in at most 200 characters."""
+        """What the agent does now; 200 characters of it are shown."""
 
     def feed(self, line: bytes) -> str:
         """Read one line; returns what of it is for people who look on while the agent works, or "".
@@ -124,3 +124,15 @@ class TakesBaseUrl(Protocol):
 
     takes_base_url: Literal[True]
     """Promises that `invocation` passes on `RunSettings.base_url`."""
+
+
+@runtime_checkable
+class TellsTokens(Protocol):
+    """Optional: the CLI's output says how many tokens a run has used.
+
+    What an agent with any other adapter spends is not known: no budget holds for it, which Plans
+    and people are told.
+    """
+
+    tells_tokens: Literal[True]
+    """Promises that the parser's `usage` counts what the output tells."""

@@ -22,6 +22,7 @@ from bernstein.api.reasons import Reason
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 PROVIDER = "bernstein"
 _EFFORTS = {"low": "low", "normal": "medium", "high": "high", "max": "xhigh"}
+_ERROR = records.looked_at(MESSAGE_LIMIT)
 THREADS = 64
 """The most threads of one run whose tokens are counted; an honest run has one."""
 
@@ -29,6 +30,7 @@ THREADS = 64
 class Codex:
     name = "codex"
     takes_base_url: Literal[True] = True
+    tells_tokens: Literal[True] = True
 
     def invocation(self, run: RunSettings) -> Invocation:
         settings = [part for setting in _settings(run) for part in ("-c", setting)]
@@ -92,11 +94,11 @@ class CodexParser:
         elif kind in ("item.started", "item.updated", "item.completed"):
             return self._item(record.get("item"), kind)
         elif kind == "error":
-            self._error = records.text(record, "message")[:MESSAGE_LIMIT]
+            self._error = records.text(record, "message")[:_ERROR]
             return self._error
         elif kind == "turn.failed":
             self._ended = kind
-            self._error = records.text(record, "error", "message")[:MESSAGE_LIMIT] or self._error
+            self._error = records.text(record, "error", "message")[:_ERROR] or self._error
             return self._error
         elif kind == "turn.completed":
             self._ended = kind
@@ -192,11 +194,11 @@ def _changed_paths(item: records.StreamRecord) -> Iterator[str]:
     changes = item.get("changes")
     for change in changes[:5] if isinstance(changes, list) else ():
         if isinstance(change, dict):
-            yield records.text(change, "path")[:PROGRESS_LIMIT]
+            yield records.text(change, "path")[: records.looked_at(PROGRESS_LIMIT)]
 
 
 def _last_error(stderr: bytes) -> str:
     """The last line of stderr, without codex's own note about its standard input."""
     lines = stderr[-8192:].decode(errors="replace").splitlines()
     errors = [line for line in lines if line.strip() and "additional input from stdin" not in line]
-    return errors[-1][:MESSAGE_LIMIT] if errors else ""
+    return errors[-1][:_ERROR] if errors else ""

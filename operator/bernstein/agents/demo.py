@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bernstein.agents import records
 from bernstein.agents.adapter import (
     MESSAGE_LIMIT,
@@ -26,6 +28,7 @@ OUTCOMES = {
 
 class Demo:
     name = "demo"
+    tells_tokens: Literal[True] = True
 
     def invocation(self, run: RunSettings) -> Invocation:
         folder = run.config_dir or "/etc/agent"

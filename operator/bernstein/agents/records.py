@@ -76,7 +76,12 @@ def tail(value: str, limit: int) -> str:
 
 
 def head(value: str, limit: int) -> str:
-    """The first `limit` characters, on one line."""
-    # Nothing beyond the limit is shown: no need to split a megabyte.
-    line = " ".join(value[: limit * 4].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    """What is needed of the beginning, on one line, for `limit` characters to be shown: up to
+    `looked_at(limit)`. It is cut when its secrets are masked: half of one is not known as one."""
+    # Nothing beyond that is looked at: no need to split a megabyte.
+    return " ".join(value[: looked_at(limit)].split())
+
+
+def looked_at(limit: int) -> int:
+    """Characters of a text of which `limit` are shown, and one by which it is seen to go on."""
+    return 4 * limit + 1

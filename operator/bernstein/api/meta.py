@@ -265,6 +265,8 @@ class ConditionType(StrEnum):
     """A session does not report any more."""
     STOPPING = "Stopping"
     """A session was asked to end."""
+    BUDGET_NOT_ENFORCED = "BudgetNotEnforced"
+    """A Plan has a budget, and an agent of its steps does not tell what it spends."""
     USAGE_CUT = "UsageCut"
     """A session reported more tokens than its time allows."""
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 MOST_DOLLARS = 999_999_999
 _WRITTEN = re.compile(r"\s*\$?\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*\Z", re.ASCII)
+
+SpendSource = Literal["Reported", "Unpriced", "Unreported"]
+"""How money that was spent is known."""
 
 
 def parse(value: str | int | float) -> str | None:

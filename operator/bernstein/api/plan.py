@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -91,7 +91,8 @@ class PlanSpec(Model):
     cli: Line | None = Field(default=None, description="Agent of steps that choose none.")
     budget: Dollars | None = Field(
         default=None,
-        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes.",
+        description="US dollars: 5, '5.50' or '$5.50'; a number with a point needs quotes. 0: no "
+        "session starts. Absent: no limit.",
     )
     max_agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Agents that may work for it at the same time; the Project's limit counts, too."""
@@ -258,6 +259,10 @@ class PlanStatus(WithWaiting):
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
     """US dollars that all sessions have cost so far."""
+    spend_source: Literal["Unpriced", "Unreported"] | None = Field(
+        default=None,
+        description="Why spendUsd is not all of it, as of a Task. Absent: all is Reported.",
+    )
     settled: Settled | None = None
     estimate: Estimate | None = None
     """Time and money that it may take, reckoned before it began."""
@@ -291,6 +296,8 @@ class PlanStatus(WithWaiting):
         return bool(self.tasks) and self.tasks[0].step is not None
 
 
+CHANGEABLE = ("budget", "cancel", "maxAgents", "requests", "suspend")
+"""Fields of a spec that may be changed while the Plan runs."""
 _NEVER_RAN = (
     "has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'Invalid'"
     " && !(has(oldSelf.status.expanded) && oldSelf.status.expanded)"
@@ -308,11 +315,7 @@ class Plan(Model):
             named(63),
             kept_until_answered(),
             *immutable_spec_except(
-                "budget",
-                "cancel",
-                "maxAgents",
-                "requests",
-                "suspend",
+                *CHANGEABLE,
                 spec=PlanSpec,
                 unless=_NEVER_RAN,
                 remedy="apply a Plan of another name instead",

@@ -111,6 +111,8 @@ class Reason(StrEnum):
     """An object that is not ours has the name of one that the operator has to make."""
     WRITE_REFUSED = "WriteRefused"
     """The API server refuses the operator a change of one of its own objects, or the deletion."""
+    DELETION_HELD = "DeletionHeld"
+    """A Job that was deleted, and has no pod, is kept by somebody's finalizer or dependent."""
     PLAN_INVALID = "PlanInvalid"
     """The plan has problems; the condition lists them."""
     BUDGET_EXCEEDED = "BudgetExceeded"

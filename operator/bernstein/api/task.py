@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from bernstein.api.meta import (
     one_way,
     rule,
 )
+from bernstein.api.money import SpendSource
 from bernstein.api.older import OLDER, QueueReason, WithWaiting
 from bernstein.api.plan import MAX_STAGES
 from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
@@ -194,8 +195,9 @@ class TaskStatus(WithWaiting):
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
     """US dollars that its sessions have cost so far."""
-    spend_source: Literal["Reported", "Unpriced"] | None = None
-    """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted."""
+    spend_source: SpendSource | None = None
+    """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted.
+    Unreported: the agent of one of its sessions tells no tokens, and nothing is counted for it."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
 from bernstein.api.vocabulary import GateCondition
 
@@ -46,13 +48,13 @@ class CheckSpec:
     skipped: str | None = None
     """Why it is not run; None: it is run."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Identifies what is checked; a verdict with another digest does not count for it."""
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
-        reads = None if self.reads is None else asdict(self.reads)
         excused = ["excused"] if self.excused else []
-        text = json.dumps([*asked, reads, *excused], separators=(",", ":"))
+        content = [*asked, self.reads, *excused]
+        text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
 

@@ -22,6 +22,7 @@ INVALID = 2
 INTERRUPTED = 130
 
 _FORBIDDEN = re.compile(r'cannot (\S+) resource "([^"]+)"(?: in API group "[^"]*")?(.*)')
+_EVERYWHERE = "at the cluster scope"
 _NO_NAMESPACE = re.compile(r'namespaces "([^"]+)" not found')
 
 
@@ -115,10 +116,11 @@ def _forbidden(error: Forbidden) -> CliError:
     if match is None:
         return CliError("Forbidden", error.message, "ask who administers the cluster")
     verb, resource, where = match.groups()
+    role = f"a Role that allows '{verb}' on '{resource}'"
+    if _EVERYWHERE in where:
+        role = f"a ClusterRole, bound by a ClusterRoleBinding, that allows '{verb}' on '{resource}'"
     return CliError(
-        "Forbidden",
-        f"you may not {verb} {resource}{where.rstrip()}",
-        f"ask for a Role that allows '{verb}' on '{resource}'",
+        "Forbidden", f"you may not {verb} {resource}{where.rstrip()}", f"ask for {role}"
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from bernstein.api import plan as plans
 from bernstein.api import task as tasks
@@ -14,6 +15,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
+from bernstein.cli.output import notes
 from bernstein.cli.output.views import View
 from bernstein.core import conditions, owners
 from bernstein.core.fsm import ACTIVE
@@ -55,7 +57,8 @@ async def follow(cluster: Cluster, plan: Plan, view: View, seconds: float | None
 async def _when_over(cluster: Cluster, name: str, view: View) -> Plan:
     async with _watching(cluster, name) as watch:
         while not is_over((scene := watch.scene()).plan, scene.tasks):
-            view.update(scene.plan, scene.tasks, scene.progress, watch.trouble())
+            trouble = watch.trouble() or notes.unseen(scene.plan, datetime.now(UTC))
+            view.update(scene.plan, scene.tasks, scene.progress, trouble)
             await watch.changed(_TICK)
     return scene.plan
 

@@ -82,7 +82,8 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
 def _judged(data: object, *, asked_for: bool) -> tuple[str, FieldErrors] | None:
     """What a document is, and what is wrong with it; None where it is not ours."""
     if isinstance(data, dict) and objects.is_ours(data):
-        return objects.title(data), FieldErrors(errors=tuple(objects.problems(data)))
+        errors = tuple(objects.problems(data))
+        return objects.title(data), FieldErrors(errors, () if errors else objects.warnings(data))
     if asked_for or (isinstance(data, dict) and {"name", "stages"} <= data.keys()):
         return "plan file", validate_file(data)
     return None

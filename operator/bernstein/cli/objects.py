@@ -15,13 +15,16 @@ from bernstein import crds
 from bernstein.api.meta import API_VERSION, GROUP, PLAN_KIND, PROJECT_KIND, TASK_KIND
 from bernstein.api.plan import PlanSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.core.plans.field_errors import FieldError, did_you_mean, path_of, quoted
+from bernstein.core.plans.estimate import without_money
+from bernstein.core.plans.field_errors import FieldError, Findings, did_you_mean, path_of, quoted
 from bernstein.core.plans.validation import validate_plan
 
 _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 _STEP = "stages[0].steps[0]"
+_BUDGET = "spec.budget"
+"""Of a Plan; it is refused in the words that a plan file gets."""
 _NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages",
                   "constraints", "contextFiles", "maxRetries", "cancel", "requests")  # fmt: skip
 
@@ -52,9 +55,17 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     try:
         kind.model.model_validate_json(json.dumps(_sent(data), default=str), strict=True)
     except ValidationError as error:
-        wrong = (_field_error(each["loc"], each["msg"]) for each in error.errors())
+        wrong = (_field_error(each) for each in error.errors())
         return (*unknown, *wrong)
     return (*unknown, *_as_a_whole(kind.name, data["spec"]))
+
+
+def warnings(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
+    """What is allowed in an object without problems, and most likely not meant."""
+    if data["kind"] != PLAN_KIND:
+        return ()
+    found = without_money(PlanSpec.model_validate(data["spec"]))
+    return (FieldError("spec.budget", f"spec.{found}"),) if found else ()
 
 
 def _sent(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +111,11 @@ def _unknown(path: str, value: Mapping[Any, Any], known: Collection[str]) -> Ite
             yield FieldError(place, text)
 
 
-def _field_error(place: tuple[int | str, ...], message: str) -> FieldError:
-    path = path_of(place)
+def _field_error(detail: Mapping[str, Any]) -> FieldError:
+    path, message = path_of(detail["loc"]), detail["msg"]
+    if path == _BUDGET:
+        findings = Findings()
+        findings.sum_of_money(path, detail["input"])
+        if findings.errors:
+            return findings.errors[0]
     return FieldError(path, f"{path}: {message[:1].lower()}{message[1:]}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, fields
 from typing import Annotated
 
 import typer
+
+_COMMAND = re.compile(r"`((?:bernstein|kubectl)(?:(?! -n )[^`])+)`")
+"""One that names no namespace itself."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,20 @@ class CliSettings:
 
     def command_line(self, *words: str) -> str:
         """How a person calls `bernstein` with these words for the same cluster and namespace."""
-        where = [
+        return shlex.join(["bernstein", *words, *self._where()])
+
+    def placed(self, text: str) -> str:
+        """The text, its commands in backticks completed so that they reach the same cluster and
+        namespace."""
+        where = shlex.join(self._where())
+        return _COMMAND.sub(lambda found: f"`{found[1]} {where}`", text) if where else text
+
+    def _where(self) -> list[str]:
+        return [
             *(("-n", self.namespace) if self.namespace else ()),
             *(("--context", self.context) if self.context else ()),
             *(("--kubeconfig", self.kubeconfig) if self.kubeconfig else ()),
         ]
-        return shlex.join(["bernstein", *words, *where])
 
 
 OFFLINE = ("json",)

@@ -42,7 +42,7 @@ async def _ask(terminal: Terminal, settings: CliSettings, name: str, suspend: bo
             return
         terminal.say(f"Plan '{name}' {nothing or _SAID[suspend]}")
         if suspend and not nothing:
-            terminal.say(f"  resume it:  {settings.command_line('resume', name)}")
+            terminal.quote(f"  resume it:  {settings.command_line('resume', name)}")
 
 
 def _nothing_to_do(plan: Plan, suspend: bool) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import kopf
 
-from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning
+from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
@@ -23,8 +23,6 @@ from bernstein.kube.config import ConnectionInfo
 from bernstein.observe import logging
 from bernstein.observe.http import ProbeServer
 from bernstein.observe.metrics import Metrics
-
-log = logging.logger(__name__)
 
 
 def arguments() -> argparse.Namespace:
@@ -94,10 +92,7 @@ async def _shell(engine: Engine) -> int:
 
     async def work() -> None:
         try:
-            await engine.run(stop_engine)
-        except BaseException as error:
-            failures.append(error)
-            log.exception("the engine ended")
+            failures.extend(await failures_of(engine, stop_engine))
         finally:
             stop_shell.set()
 

@@ -19,12 +19,15 @@ from bernstein.controllers.writer import Writer
 from bernstein.core.sanitise import text as sanitise
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
-from bernstein.kube.errors import KubeError
+from bernstein.kube.errors import KubeError, LostLeadership
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.lease import Elector, Fence
 from bernstein.kube.reconcile import Controller
 from bernstein.kube.resource import Object
+from bernstein.observe import logging
 from bernstein.observe.metrics import Metrics
+
+log = logging.logger(__name__)
 
 CONTROLLERS: tuple[type[KindController], ...] = (
     ProjectController,
@@ -168,3 +171,25 @@ def tell_failure(events: EventRecorder, obj: Object | None, error: Exception) ->
         action="Reconcile",
         warning=True,
     )
+
+
+async def failures_of(engine: Engine, stop: asyncio.Event) -> list[BaseException]:
+    """Runs the engine until `stop` is set, or it ends; logs what it failed with, and returns it."""
+    failures: list[BaseException] = []
+    try:
+        await engine.run(stop)
+    except* LostLeadership as lost:
+        # Nothing is broken: another replica leads, and the next process waits for its turn.
+        failures.append(lost)
+        text = _first(lost)
+        log.error("leadership is lost, this process ends", message=text)  # noqa: TRY400
+    except* BaseException as error:
+        failures.append(error)
+        log.exception("the engine ended")
+    return failures
+
+
+def _first(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)

@@ -40,6 +40,8 @@ class _Seen:
     bound: float | None = None
     running: float | None = None
     ending: float | None = None
+    end: Object | None = None
+    """Its state once it had ended and nobody had deleted it: a deletion says nothing of that."""
 
     def note(self, pod: Object, at: float) -> None:
         main = pod["metadata"]["labels"].get(labels.JOB, "")
@@ -49,6 +51,8 @@ class _Seen:
             self.running = at
         if self.ending is None and is_deleting(pod):
             self.ending = at
+        if not is_deleting(pod) and pods.has_ended(pod):
+            self.end = pod
 
 
 _UNSEEN = _Seen()
@@ -113,22 +117,22 @@ class JobViews:
         `expected`, the API server is asked. Raises KubeError.
         """
         jobs = self._jobs.by_index(OWNER, owner.uid)
-        views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner)
+        views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner, now)
         missing = expected is not None and expected not in views
         if missing or any(runs.may_have_pod(view) for view in views.values()):
-            views = await self._live(owner)
-        views = {name: self._timed(view, now) for name, view in views.items()}
+            views = await self._live(owner, now)
         for job in jobs:
             view = views.get(job["metadata"]["name"])
             if view is not None and _is_stuck(view, now):
                 views[view.name] = await self._with_events(view, job)
         return views
 
-    async def _live(self, owner: Metadata) -> dict[str, JobView]:
+    async def _live(self, owner: Metadata, now: datetime) -> dict[str, JobView]:
         """The Jobs are read first: what is gone by then makes no pod before those are read."""
         jobs = await self._list(JOBS, owner)
         living = await self._list(PODS, owner)
-        views = self._views(jobs, (*living, *self._pods.by_index(OWNER, owner.uid)), owner)
+        living = [*living, *self._pods.by_index(OWNER, owner.uid)]
+        views = self._views(jobs, living, owner, now)
         for name, view in views.items():
             if runs.may_have_pod(view):
                 self._without_pod.add(view.uid)
@@ -140,26 +144,48 @@ class JobViews:
         return (await self._client.list(resource, owner.namespace, label_selector=selector)).items
 
     def _views(
-        self, jobs: Iterable[Object], living: Collection[Object], owner: Metadata
+        self, jobs: Iterable[Object], living: Collection[Object], owner: Metadata, now: datetime
     ) -> dict[str, JobView]:
         known = {uid_of(pod) for pod in living}
         deleted = self._deleted_of.get(owner.uid, {})
         all_pods = (*living, *(pod for uid, pod in deleted.items() if uid not in known))
-        views = {job["metadata"]["name"]: self._view(job, all_pods) for job in jobs}
+        views, made = {}, {}
+        for job in jobs:
+            view = self._view(job)
+            views[view.name] = view
+            made[view.name] = [pod for pod in all_pods if _made_by(pod, job)]
         for pod in all_pods:
             name = _job_name(pod)
             standing = views.get(name)
             if standing is None or runs.is_fence(standing):
                 views[name] = self._orphan(name, pod, fenced=standing is not None)
-        return {name: _removed(view, known) for name, view in views.items()}
+                made[name] = [other for other in all_pods if _are_of_one_job(other, pod)]
+        return {
+            name: self._with_first(view, made[name], known, now) for name, view in views.items()
+        }
 
-    def _view(self, job: Object, candidates: Iterable[Object]) -> JobView:
-        """A Job with its pod."""
+    def _with_first(
+        self, view: JobView, made: Iterable[Object], living: Collection[str], now: datetime
+    ) -> JobView:
+        """The view with the first of its pods, which are in any order and may be there twice.
+
+        What a later one says would be another answer to the same question. `living` are uids.
+        """
+        each: dict[str, Object] = {}
+        for pod in made:
+            each.setdefault(uid_of(pod), pod)
+        first, *later = [
+            self._timed(_removed(replace(view, pod=pod), living), now)
+            for pod in sorted(each.values(), key=_age)
+        ] or [view]
+        return replace(first, another=any(not runs.is_over(other, now) for other in later))
+
+    def _view(self, job: Object) -> JobView:
+        """A Job, without its pod."""
         meta, status = job["metadata"], job.get("status", {})
         true = {c["type"]: c for c in status.get("conditions", ()) if c.get("status") == "True"}
         failed = true.get("Failed")
-        own = [pod for pod in candidates if _made_by(pod, job)]
-        pod = max(own, key=lambda pod: pod["metadata"]["creationTimestamp"], default=None)
+        deletion = meta.get("deletionTimestamp")
         return JobView(
             name=meta["name"],
             uid=meta["uid"],
@@ -167,7 +193,8 @@ class JobViews:
             deleting=is_deleting(job),
             failed=failed.get("reason", "Failed") if failed else None,
             complete="Complete" in true,
-            pod=pod,
+            deletion=pods.parse_time(deletion) if deletion else None,
+            finalizers=tuple(meta.get("finalizers", ())),
             no_pod=meta["uid"] in self._without_pod,
             labels=meta.get("labels", {}),
         )
@@ -187,7 +214,7 @@ class JobViews:
         )
 
     def _timed(self, view: JobView, now: datetime) -> JobView:
-        """The view with how long this process has seen its pod so."""
+        """The view with how long this process has seen its pod so, and how that has ended."""
         if view.pod is None:
             return view
         seen, measured = (
@@ -200,6 +227,7 @@ class JobViews:
 
         return replace(
             view,
+            pod=seen.end or view.pod,
             bound_since=since(seen.bound),
             running_since=since(seen.running),
             ending_since=since(seen.ending),
@@ -232,9 +260,23 @@ def _made_by(pod: Object, job: Object) -> bool:
     return told == (meta["uid"], meta["uid"], meta["name"])
 
 
+def _are_of_one_job(pod: Object, other: Object) -> bool:
+    """Whether the Job controller says so of both; a pod is of one Job with itself."""
+    said = [each["metadata"]["labels"] for each in (pod, other)]
+    same = said[0].get(labels.JOB_UID) == said[1].get(labels.JOB_UID)
+    return uid_of(pod) == uid_of(other) or (same and _job_name(pod) == _job_name(other))
+
+
+def _age(pod: Object) -> tuple[datetime, str]:
+    """What sorts pods, the first one that was made first."""
+    return pods.parse_time(pod["metadata"]["creationTimestamp"]), uid_of(pod)
+
+
 def _removed(view: JobView, living: Collection[str]) -> JobView:
     """The view with whether its pod is none of the `living`, which are uids."""
-    return replace(view, removed=view.pod is not None and view.pod["metadata"]["uid"] not in living)
+    if view.pod is None or view.pod["metadata"]["uid"] in living:
+        return view
+    return replace(view, removed=True)
 
 
 def _is_stuck(view: JobView, now: datetime) -> bool:

@@ -19,6 +19,11 @@ UNSCHEDULABLE_SECONDS = 600
 """How long a pod may wait for a node with room."""
 _SCHEDULERS_WORDS = 500
 """Characters: on a large cluster the scheduler has something to say of many nodes."""
+HELD_SECONDS = 60
+"""A Job without a pod is gone seconds after it was deleted, unless something keeps it."""
+_HOLDERS_WORDS = 500
+"""Characters: who may write Jobs may give one many finalizers."""
+_FOREGROUND = "foregroundDeletion"
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
 
@@ -57,6 +62,10 @@ def to_abandon(
 
     `silent`: the reason where its node should have ended it long ago.
     """
+    if job.another:
+        if job.pod is not None and pods.has_ended(job.pod):
+            return None  # how it ended stands; only its Job has to go
+        return Diagnosis(Reason.DISRUPTED, "its Job has made a second pod beside it")
     if job.pod is None or not pods.has_started(job.pod, job.main):
         return diagnose_waiting(job, now)
     if runs.is_overdue(job, now):
@@ -80,6 +89,23 @@ def without_end(
             return Diagnosis(Reason.POD_LOST, "the pod is gone")
         case _:
             return None
+
+
+def held(job: JobView, now: datetime) -> Diagnosis | None:
+    """What keeps a Job that was told to go, and has no pod any more; None: it is not kept for long.
+
+    While it is there its controller may still make a pod, so that nothing takes its place.
+    """
+    if job.pod is not None or job.deletion is None or job.orphan:
+        return None
+    if (now - job.deletion).total_seconds() <= HELD_SECONDS:
+        return None
+    by = sanitise.line(", ".join(job.finalizers), _HOLDERS_WORDS) or "nothing that can be seen"
+    text = f"the Job '{job.name}' was deleted at {job.deletion:%Y-%m-%dT%H:%M:%SZ}, has no pod, and"
+    text = f"{text} is still there; it is held by its finalizers: {by}"
+    if _FOREGROUND in job.finalizers:
+        text += f" ({_FOREGROUND} waits for objects that name it as owner with blockOwnerDeletion)"
+    return Diagnosis(Reason.DELETION_HELD, text)
 
 
 def missing(pod: Object, name: str) -> Diagnosis | None:

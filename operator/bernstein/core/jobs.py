@@ -37,6 +37,9 @@ class JobView:
     """There is no such Job any more; the view is of its pod."""
     fenced: bool = False
     """A fence has the name of that Job, so that no late request makes it again."""
+    another: bool = False
+    """A later pod of the same Job is not over. A Job of ours makes one; somebody or something made
+    its controller forget that, and what a later one says counts for nothing."""
     no_pod: bool = False
     """A list that was read from the API server just now shows that there is no pod."""
     events: tuple[Object, ...] = ()
@@ -49,6 +52,10 @@ class JobView:
     """When this process first saw its main container run."""
     ending_since: datetime | None = None
     """When this process first saw that the pod is told to end, or is removed."""
+    deletion: datetime | None = None
+    """When the Job was told to go, where it was."""
+    finalizers: tuple[str, ...] = ()
+    """What keeps the Job once it was told to go."""
     refused: str | None = None
     """Why the API server refuses to make the Job, so that there is none."""
 
@@ -59,9 +66,11 @@ class JobView:
 
     @property
     def goes_on(self) -> bool:
-        """There is a Job to delete: it is neither being deleted nor has its pod ended."""
+        """There is a Job to delete: it is neither being deleted nor have its pods ended."""
         if self.deleting or self.refused is not None:
             return False
+        if self.another:
+            return True
         if self.pod is not None:
             return not pods.has_ended(self.pod)
         return not self.complete and self.failed is None

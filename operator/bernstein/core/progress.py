@@ -23,7 +23,7 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting, WaitReason, WaitScope
 from bernstein.core.conditions import Progress, Truth, drop, put
 from bernstein.core.fsm import ACTIVE, is_final
-from bernstein.core.sanitise import count, some
+from bernstein.core.sanitise import count, ordinal, some
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
 
 _AT_WORK = ("Starting", "Running", "Delivering")
@@ -151,17 +151,27 @@ def _doing(status: TaskStatus) -> tuple[str, str]:
 def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[str, str]:
     """(reason, message) of work that is judged or on its way to where it belongs."""
     if judged is not None and judged.passed is None and not judged.lost:
-        what = "the candidate is" if judged.candidate else "what was done is"
-        return "Verifying", f"{what} judged by the checks"
+        if not judged.candidate:
+            return "Verifying", "what was done is judged by the checks"
+        again = f"for the {ordinal(judged.round + 1)} time"
+        return "Verifying", f"{_moved(delivery)}; it is verified again on the new tip, {again}"
     match delivery.step if delivery is not None else None:
         case "Next":
             return "NextToLand", "it is its turn to land"
         case "Preparing":
-            return "Preparing", "a candidate is made on the new tip"
+            return "Preparing", f"{_moved(delivery)}; a candidate is made on the new tip"
         case "Landing":
             return "Landing", "it is being merged"
         case _:
             return "Delivering", "it is verified and about to land"
+
+
+def _moved(delivery: Delivery | None) -> str:
+    """Why what was verified before cannot land as it is."""
+    branch = (delivery.onto or "").removeprefix("refs/heads/") if delivery is not None else ""
+    if branch and not branch.startswith("refs/"):
+        return f"'{branch}' moved meanwhile"
+    return "other work has landed meanwhile"
 
 
 # --- Plans ----------------------------------------------------------------------------------------

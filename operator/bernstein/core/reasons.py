@@ -305,8 +305,19 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Give the operator's account the rights of the chart, and keep admission policies and "
         "webhooks of others from its objects.",
     ),
+    Reason.DELETION_HELD: Policy(
+        Retry.NEVER,
+        False,
+        "Take away what holds the Job: the finalizer, or the object of others that names the Job "
+        "in its ownerReferences with blockOwnerDeletion.",
+    ),
     Reason.PLAN_INVALID: Policy(Retry.NEVER, False, "Correct the plan and apply it again."),
-    Reason.BUDGET_EXCEEDED: Policy(Retry.NEVER, False, "Raise the Plan's budget."),
+    Reason.BUDGET_EXCEEDED: Policy(
+        Retry.NEVER,
+        False,
+        "Raise `budget` in the plan file and run it again: `bernstein run FILE`; or in the Plan: "
+        "`kubectl edit bplan NAME`.",
+    ),
     Reason.PROJECT_NOT_FOUND: Policy(
         Retry.NEVER, False, "Create the Project in this namespace, or name it in projectRef."
     ),

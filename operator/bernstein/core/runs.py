@@ -48,11 +48,16 @@ def state(job: JobView | None, now: datetime) -> State:
         return State.GONE
     if job.pod is None:
         return _without_pod(job)
-    if pods.has_ended(job.pod):
+    found = _of_pod(job, job.pod, now)
+    return State.ABANDONED if job.another and found in OVER else found
+
+
+def _of_pod(job: JobView, pod: pods.Object, now: datetime) -> State:
+    if pods.has_ended(pod):
         return State.ENDED
-    if pods.is_deleting(job.pod) or job.removed:
-        return _told_to_end(job, job.pod, now)
-    return State.RUNNING if pods.has_started(job.pod, job.main) else State.SEEN
+    if pods.is_deleting(pod) or job.removed:
+        return _told_to_end(job, pod, now)
+    return State.RUNNING if pods.has_started(pod, job.main) else State.SEEN
 
 
 def is_fence(job: JobView) -> bool:

@@ -98,6 +98,13 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `3rd`, `11th`."""
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    teen = number // 10 % 10 == 1
+    return f"{number}{'th' if teen else ends.get(number % 10, 'th')}"
+
+
 def some(names: Iterable[str], number: int) -> str:
     """The first three of so many names, and how many more there are."""
     more = f" and {number - _NAMED} more" if number > _NAMED else ""

@@ -116,6 +116,7 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
         "round": 1 + (status.round.number if status.round is not None else 0),
         "requests": _answers(status.requests),
         "cost_usd": _dollars(status.spend_usd),
+        "spend_source": _word(status.spend_source),
         "tokens": status.usage.model_dump(),
         "created_at": _time(task.metadata.creation_timestamp),
         "started_at": _time(status.started_at),
@@ -152,6 +153,7 @@ def plan_record(plan: Plan, tasks: list[Task] | None = None) -> Document:
         "max_agents": spec.max_agents,
         "budget_usd": None if spec.budget is None else _dollars(spec.budget),
         "cost_usd": _dollars(status.spend_usd),
+        "spend_source": _word(status.spend_source),
         "tokens": status.usage.model_dump(),
         "estimate": estimate_record(status.estimate),
         "delivery": _delivery(status.delivery),
@@ -259,6 +261,10 @@ def _attempt(task: Task, attempt: Attempt) -> Document:
         "model": attempt.model,
         "cost_usd": _dollars(attempt.spend_usd),
     }
+
+
+def _word(word: str | None) -> str | None:
+    return None if word is None else to_snake(word)
 
 
 def _dollars(amount: str) -> float:

@@ -6,7 +6,7 @@ in `tried`, while the Task or Plan waits for something else meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, Self, TypeVar, get_args
 
@@ -134,8 +134,11 @@ def held(
     return status.model_copy(update={"waiting": new})
 
 
-def waits_for_a_node(status: S, jobs: Iterable[JobView], now: datetime) -> S:
-    """The status with what the scheduler says where one of these Jobs has a pod without a node."""
+def waits_for_jobs(status: S, jobs: Collection[JobView], now: datetime) -> S:
+    """The status with what keeps one of these Jobs from its end, or its pod from a node."""
+    held = next(filter(None, (diagnosis.held(job, now) for job in jobs)), None)
+    if held is not None:
+        return waits(status, held.reason, held.message, now, needs_person=True)
     words = (diagnosis.unscheduled(job, now) for job in jobs)
     first = next((text for text in words if text is not None), None)
     if first is None or status.waiting is not None:
@@ -195,7 +198,7 @@ def blocked(status: S, reason: Blocks, text: str, now: datetime) -> S:
 def unblocked(status: S) -> S:
     """The status as if the cluster let it happen, unless it is a session that has met that."""
     waiting = status.waiting
-    if waiting is None or waiting.reason not in get_args(Blocks):
+    if waiting is None or waiting.reason not in (*get_args(Blocks), Reason.DELETION_HELD):
         return status
     if waiting.tried is not None and waiting.tried.reason == waiting.reason:
         return status

@@ -110,7 +110,6 @@ class Elector:
         self._renewed_at = float("-inf")
         self._observer.leading(self._name, False)
         if not held:
-            log.error("lost the lease", lease=self._name, identity=self.identity)
             raise LostLeadership(f"the Lease {self._name} could not be renewed in time")
         await self._release()
 

@@ -133,10 +133,12 @@ class Controller:
             # An event that cannot be judged counts, and counts as usual: else it would be lost.
             if when is not None and not _or(True, when, old, new):
                 return
-            rank = _or(Priority.NORMAL, priority, old, new)
             objects = [obj for obj in (new, old) if obj is not None]
             nobody: Collection[Key] = ()
-            for key in dict.fromkeys(k for obj in objects for k in _or(nobody, mapper, obj)):
+            keys = dict.fromkeys(k for obj in objects for k in _or(nobody, mapper, obj))
+            # Most events concern nobody here: how urgent they are is not asked.
+            rank = _or(Priority.NORMAL, priority, old, new) if keys else Priority.NORMAL
+            for key in keys:
                 self.queue.add(key, rank)
 
         self._informers.append(informer)

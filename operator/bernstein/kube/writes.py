@@ -359,7 +359,7 @@ def status_diff(
     kept = set(preserve)
     return _merge_patch(
         {name: value for name, value in old.items() if name not in kept},
-        {name: _without_none(value) for name, value in new.items() if name not in kept},
+        {name: value for name, value in new.items() if name not in kept},
     )
 
 
@@ -369,17 +369,19 @@ def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
     }
     for name, value in new.items():
         before = old.get(name)
+        # Most of a status stays, and says so before anything of it is copied.
         if value is None or value == before:
             continue
         if isinstance(value, dict) and isinstance(before, dict):
-            patch[name] = _merge_patch(before, value)
-        else:
-            patch[name] = value
+            if changes := _merge_patch(before, value):
+                patch[name] = changes
+        elif (stripped := _without_none(value)) != before:
+            patch[name] = stripped
     return patch
 
 
 def _without_none(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [_without_none(item) for item in value]

@@ -26,30 +26,30 @@ class EngineMetrics:
 
     def request(self, verb: str, resource: str, status: int, seconds: float) -> None:
         code = str(status) if status else "<error>"
-        self._requests.labels(verb, resource, code).inc()
-        self._request_seconds.labels(verb, resource).observe(seconds)
+        self._requests(verb, resource, code).inc()
+        self._request_seconds(verb, resource).observe(seconds)
 
     def queue_added(self, queue: str) -> None:
-        self._adds.labels(queue).inc()
+        self._adds(queue).inc()
 
     def queue_depth(self, queue: str, depth: int) -> None:
-        self._depth.labels(queue).set(depth)
+        self._depth(queue).set(depth)
 
     def queue_started(self, queue: str, waited: float) -> None:
-        self._waited.labels(queue).observe(waited)
+        self._waited(queue).observe(waited)
 
     def queue_finished(self, queue: str, worked: float) -> None:
-        self._worked.labels(queue).observe(worked)
+        self._worked(queue).observe(worked)
 
     def queue_retried(self, queue: str) -> None:
-        self._retries.labels(queue).inc()
+        self._retries(queue).inc()
 
     def reconciled(self, controller: str, result: str, seconds: float) -> None:
-        self._reconciles.labels(controller, word(result)).inc()
-        self._reconcile_seconds.labels(controller).observe(seconds)
+        self._reconciles(controller, word(result)).inc()
+        self._reconcile_seconds(controller).observe(seconds)
 
     def relisted(self, resource: str, reason: str) -> None:
-        self._relists.labels(resource, word(reason)).inc()
+        self._relists(resource, word(reason)).inc()
 
     def leading(self, lease: str, leading: bool) -> None:
-        self._leader.labels(lease).set(1 if leading else 0)
+        self._leader(lease).set(1 if leading else 0)

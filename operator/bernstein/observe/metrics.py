@@ -68,50 +68,50 @@ class Metrics(EngineMetrics):
                 self.registry.unregister(collector)
 
     def task_moved(self, namespace: str, state: str) -> None:
-        self._task_moves.labels(namespace, word(state)).inc()
+        self._task_moves(namespace, word(state)).inc()
 
     def task_closed(self, namespace: str, seconds: float) -> None:
         """`seconds` since the Task was created."""
-        self._task_closed.labels(namespace).observe(max(seconds, 0.0))
+        self._task_closed(namespace).observe(max(seconds, 0.0))
 
     def agent_end_to_closed(self, namespace: str, seconds: float) -> None:
         """`seconds` since the last session of a Task ended that is Closed now."""
-        self._landed.labels(namespace).observe(max(seconds, 0.0))
+        self._landed(namespace).observe(max(seconds, 0.0))
 
     def waited(
         self, namespace: str, kind: Literal["Task", "Plan"], reason: str, seconds: float
     ) -> None:
         """`seconds` of waiting for this reason that is over."""
         labels = (namespace, kind, one_of(reason, REASONS))
-        self._waitings.labels(*labels).observe(max(seconds, 0.0))
+        self._waitings(*labels).observe(max(seconds, 0.0))
 
     def session_started(self, namespace: str, adapter: str) -> None:
-        self._started.labels(namespace, word(adapter)).inc()
+        self._started(namespace, word(adapter)).inc()
 
     def session_ended(self, namespace: str, adapter: str, reason: str) -> None:
-        self._ended.labels(namespace, word(adapter), word(reason)).inc()
+        self._ended(namespace, word(adapter), word(reason)).inc()
 
     def job_finished(self, namespace: str, kind: str, result: str, seconds: float) -> None:
         """`kind`: agent, check, inspect, begin, prepare, land. `result`: succeeded, failed."""
-        self._jobs.labels(namespace, one_of(kind, JOBS), word(result)).observe(max(seconds, 0.0))
+        self._jobs(namespace, one_of(kind, JOBS), word(result)).observe(max(seconds, 0.0))
 
     def signal_verdict(self, namespace: str, type_: str, verdict: str) -> None:
-        self._signals.labels(namespace, word(type_), word(verdict)).inc()
+        self._signals(namespace, word(type_), word(verdict)).inc()
 
     def gate_verdict(self, namespace: str, gate: str, verdict: str) -> None:
-        self._gates.labels(namespace, word(gate), word(verdict)).inc()
+        self._gates(namespace, word(gate), word(verdict)).inc()
 
     def verified(self, namespace: str, attempt: AttemptLabel, *, passed: bool) -> None:
         result = "passed" if passed else "rejected"
-        self._verifications.labels(namespace, attempt, result).inc()
+        self._verifications(namespace, attempt, result).inc()
 
     def merge_finished(self, namespace: str, kind: Literal["Task", "Plan"], result: str) -> None:
-        self._merges.labels(namespace, kind, word(result)).inc()
+        self._merges(namespace, kind, word(result)).inc()
 
     def spent(self, namespace: str, adapter: str, usd: Decimal | float) -> None:
         amount = float(usd)
         if 0 < amount < math.inf:
-            self._cost.labels(namespace, word(adapter)).inc(amount)
+            self._cost(namespace, word(adapter)).inc(amount)
 
     def tokens(
         self,
@@ -131,7 +131,7 @@ class Metrics(EngineMetrics):
         }
         for kind, amount in amounts.items():
             if amount > 0:
-                self._tokens.labels(namespace, word(adapter), kind).inc(amount)
+                self._tokens(namespace, word(adapter), kind).inc(amount)
 
 
 class ServerMetrics(EngineMetrics):
@@ -147,11 +147,11 @@ class ServerMetrics(EngineMetrics):
 
     def http_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern of the path, never the path itself."""
-        self._http.labels(method, route, str(status)).inc()
-        self._http_seconds.labels(route).observe(seconds)
+        self._http(method, route, str(status)).inc()
+        self._http_seconds(route).observe(seconds)
 
     def callback(self, kind: str, result: str) -> None:
-        self._callbacks.labels(word(kind), word(result)).inc()
+        self._callbacks(word(kind), word(result)).inc()
 
     def token_reviewed(self, result: str) -> None:
-        self._reviews.labels(word(result)).inc()
+        self._reviews(word(result)).inc()

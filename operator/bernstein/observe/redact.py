@@ -14,7 +14,8 @@ _SECRET_KEY = re.compile(
     re.IGNORECASE,
 )
 _AUTHORIZATION = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
-_WEB_TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
+_WEB_TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}+(?P<rest>\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?)?")
+"""Without its rest it is none; what was read of it is not read again from a later `eyJ`."""
 _ASSIGNED = re.compile(
     r"\b([A-Z][A-Z0-9_]*?(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|CREDENTIALS?|PRIVATE_KEY))=\S{4,}"
 )
@@ -30,5 +31,12 @@ def without_secrets(text: str) -> str:
     """`text` with bearer and basic credentials, JSON Web Tokens, users in URLs, and the values of
     environment variables that are called like a secret replaced."""
     text = urls.without_users(text, f"{HIDDEN}@")
-    text = _ASSIGNED.sub(rf"\1={HIDDEN}", _WEB_TOKEN.sub(HIDDEN, text))
-    return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)
+    text = _WEB_TOKEN.sub(lambda match: HIDDEN if match["rest"] else match[0], text)
+    return _AUTHORIZATION.sub(rf"\1 {HIDDEN}", _ASSIGNED.sub(rf"\1={HIDDEN}", text))
+
+
+def found(text: str) -> set[str]:
+    """What `without_secrets` replaces, but for users in URLs, with the names beside it."""
+    tokens = (match[0] for match in _WEB_TOKEN.finditer(text) if match["rest"])
+    named = (match[0] for form in (_ASSIGNED, _AUTHORIZATION) for match in form.finditer(text))
+    return {*tokens, *named}

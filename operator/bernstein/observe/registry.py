@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeAlias, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -17,6 +19,7 @@ from prometheus_client import (
     ProcessCollector,
 )
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics import MetricWrapperBase
 
 from bernstein.observe.series import BUILD_INFO, Series
 
@@ -41,7 +44,7 @@ def new_registry(*, process: bool) -> Registry:
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         GCCollector(registry=registry)
-    gauge(BUILD_INFO, registry).labels(_version()).set(1)
+    gauge(BUILD_INFO, registry)(_version()).set(1)
     return registry
 
 
@@ -52,18 +55,32 @@ def _version() -> str:
         return "unknown"
 
 
-def counter(series: Series, registry: CollectorRegistry) -> Counter:
-    return Counter(series.name, series.meaning, series.labels, registry=registry)
+M = TypeVar("M", bound=MetricWrapperBase)
+
+ByLabels: TypeAlias = Callable[..., M]
+"""One line of a series: the metric with these values of its labels, in their order."""
 
 
-def gauge(series: Series, registry: CollectorRegistry) -> Gauge:
-    return Gauge(series.name, series.meaning, series.labels, registry=registry)
+def counter(series: Series, registry: CollectorRegistry) -> ByLabels[Counter]:
+    return _kept(Counter(series.name, series.meaning, series.labels, registry=registry))
 
 
-def histogram(series: Series, registry: CollectorRegistry) -> Histogram:
-    return Histogram(
-        series.name, series.meaning, series.labels, registry=registry, buckets=series.buckets
+def gauge(series: Series, registry: CollectorRegistry) -> ByLabels[Gauge]:
+    return _kept(Gauge(series.name, series.meaning, series.labels, registry=registry))
+
+
+def histogram(series: Series, registry: CollectorRegistry) -> ByLabels[Histogram]:
+    return _kept(
+        Histogram(
+            series.name, series.meaning, series.labels, registry=registry, buckets=series.buckets
+        )
     )
+
+
+def _kept(metric: M) -> ByLabels[M]:
+    """Looks up each line once: `labels` checks and converts its values under a lock, some hundred
+    times a Task. The metric keeps all its lines, too, so that nothing more is held."""
+    return cache(metric.labels)
 
 
 def word(value: object) -> str:

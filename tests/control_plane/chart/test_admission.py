@@ -10,7 +10,14 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import JOBS, PODS, Object, Resource
-from tests.control_plane.conftest import RELEASE_NAMESPACE, Account, Person, Tools, eventually, gone
+from tests.control_plane.conftest import (
+    RELEASE_NAMESPACE,
+    Person,
+    Tools,
+    eventually,
+    first_pod,
+    gone,
+)
 from tests.control_plane.objects import AGENT_SESSIONS, KINDS, TASKS, job, valid
 
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
@@ -18,8 +25,6 @@ REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet")
 JOBS_POLICY = "bernstein-objects.*are written by its operator only"
 NEW_PODS_POLICY = "bernstein-pods.*made from its operator's Jobs only"
 PODS_POLICY = "bernstein-pods.*only Bernstein's operator changes"
-OWNERS_POLICY = "bernstein-pods.*nobody changes the owners"
-THEIR_JOB_POLICY = "bernstein-pods.*belong to the Job that made them"
 STATUS_POLICY = "bernstein-status.*Bernstein's own accounts only"
 REPORT_POLICY = "bernstein-status.*nothing but status.report"
 SESSIONS_POLICY = "bernstein-sessions.*by Bernstein's operator only"
@@ -38,17 +43,6 @@ def pod_of(made: Object, namespace: str, name: str = "pod") -> Object:
     return {"metadata": {**template["metadata"], "name": name, "namespace": namespace}} | {
         "spec": template["spec"]
     }
-
-
-async def first_pod(client: Client, namespace: str, owner: str) -> Object:
-    """The pod that the Job controller made."""
-    selector = f"batch.kubernetes.io/job-name={owner}"
-
-    async def there() -> bool:
-        return bool((await client.list(PODS, namespace, label_selector=selector)).items)
-
-    await eventually(there)
-    return (await client.list(PODS, namespace, label_selector=selector)).items[0]
 
 
 # --- Jobs
@@ -225,74 +219,6 @@ async def test_nobody_changes_our_pods_by_another_door(
     await admin.create(JOBS, plain)
     other = (await first_pod(operator, namespace, "plain"))["metadata"]["name"]
     await admin.patch(PODS, other, namespace, change, subresource=subresource)
-
-
-@pytest.mark.parametrize(
-    "label",
-    [
-        "batch.kubernetes.io/controller-uid",
-        "batch.kubernetes.io/job-name",
-        "controller-uid",
-        "job-name",
-    ],
-)
-async def test_nobody_makes_a_job_let_its_pod_go(
-    operator: Client, admin: Client, person: Person, namespace: str, label: str
-) -> None:
-    """A Job lets go of a pod that its selector matches no more, and makes a second one."""
-    await operator.create(JOBS, job(namespace))
-    pod = (await first_pod(operator, namespace, "one"))["metadata"]["name"]
-
-    for other in (await person("edit"), admin):
-        for value in (None, "mine"):
-            with pytest.raises(Forbidden, match=THEIR_JOB_POLICY):
-                await other.patch(PODS, pod, namespace, {"metadata": {"labels": {label: value}}})
-
-
-async def test_nobody_changes_the_owners_of_our_pods(
-    operator: Client, admin: Client, person: Person, namespace: str
-) -> None:
-    await operator.create(JOBS, job(namespace))
-    pod = (await first_pod(operator, namespace, "one"))["metadata"]
-    (first,) = pod["ownerReferences"]
-    unblocked = first | {"blockOwnerDeletion": False}
-    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": pod["uid"]}
-
-    for other in (await person("edit"), admin):
-        for owners in (None, [unblocked, second], [second], [unblocked | {"controller": False}]):
-            change = {"metadata": {"ownerReferences": owners}}
-            with pytest.raises(Forbidden, match=OWNERS_POLICY):
-                await other.patch(PODS, pod["name"], namespace, change)
-
-
-@pytest.mark.parametrize(
-    ("controller", "taker", "refusal"),
-    [
-        ("replication-controller", ("v1", "ReplicationController"), OWNERS_POLICY),
-        ("replicaset-controller", ("apps/v1", "ReplicaSet"), OWNERS_POLICY),
-        # Of an editor's own Job with `manualSelector`; and where all controllers are one account.
-        ("job-controller", ("batch/v1", "Job"), THEIR_JOB_POLICY),
-        ("job-controller", ("apps/v1", "ReplicaSet"), THEIR_JOB_POLICY),
-    ],
-)
-async def test_no_controller_of_another_object_takes_our_pods_over(
-    operator: Client,
-    account: Account,
-    namespace: str,
-    controller: str,
-    taker: tuple[str, str],
-    refusal: str,
-) -> None:
-    """As each adopts a pod that has no controller and that its selector matches."""
-    await operator.create(JOBS, job(namespace))
-    pod = (await first_pod(operator, namespace, "one"))["metadata"]["name"]
-    api_version, kind = taker
-    owner = {"apiVersion": api_version, "kind": kind, "name": "taker", "uid": namespace}
-    change = {"metadata": {"ownerReferences": [owner | {"controller": True}]}}
-
-    async with Client(account("kube-system", controller)) as itself:
-        with pytest.raises(Forbidden, match=refusal):
-            await itself.patch(PODS, pod, namespace, change)
 
 
 async def test_others_may_annotate_and_label_our_pods_for_their_own_ends(

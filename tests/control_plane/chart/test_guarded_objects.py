@@ -13,7 +13,14 @@ from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
-from tests.control_plane.conftest import Person, Tools, eventually, gone
+from tests.control_plane.conftest import (
+    RELEASE_NAMESPACE,
+    Account,
+    Person,
+    Tools,
+    eventually,
+    gone,
+)
 from tests.control_plane.objects import (
     AGENT_SESSIONS,
     KINDS,
@@ -24,9 +31,11 @@ from tests.control_plane.objects import (
     job,
     valid,
 )
+from tests.resources import NAMESPACES
 
 CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob")
 OBJECTS_POLICY = "bernstein-objects.*are written by its operator only"
+DELETION_POLICY = "bernstein-objects.*are deleted by its operator, or with their owner"
 NEW_TASKS_POLICY = "bernstein-tasks.*made by its operator only"
 TASKS_POLICY = "bernstein-tasks.*changed by its operator only"
 ORPHANS_POLICY = "bernstein-orphans.*what belongs to it is deleted with it"
@@ -163,6 +172,57 @@ async def test_what_belongs_to_a_session_goes_with_it(
         await operator.get(CONFIG_MAPS, "mine", namespace)
 
 
+@pytest.mark.parametrize("resource", [JOBS, CONFIG_MAPS, NETWORK_POLICIES], ids=lambda r: r.kind)
+async def test_nobody_else_deletes_an_object_of_the_operator_before_its_owner(
+    operator: Client, admin: Client, person: Person, namespace: str, resource: Resource
+) -> None:
+    """A Job takes its verdict along, a ConfigMap what a check said."""
+    owner = await session_of(operator, namespace)
+    ours = plain(resource, namespace)
+    ours["metadata"] |= {"labels": OURS, "ownerReferences": [owner]}
+    if resource is JOBS:
+        ours["spec"] = job(namespace)["spec"]
+        ours["spec"]["template"]["metadata"].pop("finalizers")
+    await operator.create(resource, ours)
+    other = plain(resource, namespace)
+    await admin.create(resource, {**other, "metadata": {**other["metadata"], "name": "other"}})
+
+    for client in (await person("edit"), admin):
+        for propagation in ("Background", "Foreground"):
+            with pytest.raises(Forbidden, match=DELETION_POLICY):
+                await client.delete(resource, "mine", namespace, propagation=propagation)
+    await admin.delete(resource, "other", namespace, propagation="Background")
+    await admin.delete(AGENT_SESSIONS, "one", namespace, propagation="Background")
+    await gone(admin, resource, namespace, "mine")
+
+
+async def test_a_namespace_is_deleted_with_all_that_is_in_it(
+    operator: Client, admin: Client, namespace: str
+) -> None:
+    other = f"{namespace}-other"
+    await admin.create(NAMESPACES, {"metadata": {"name": other}})
+    run = job(other, "mine")
+    run["spec"]["template"]["metadata"].pop("finalizers")
+    await operator.create(JOBS, run)
+    for resource in (CONFIG_MAPS, NETWORK_POLICIES):
+        ours = plain(resource, other)
+        ours["metadata"]["labels"] = OURS
+        await operator.create(resource, ours)
+
+    await admin.delete(NAMESPACES, other, propagation="Background")
+    for resource in (JOBS, CONFIG_MAPS, NETWORK_POLICIES):
+        await gone(admin, resource, other, "mine")
+
+
+async def test_kubernetes_deletes_a_job_whose_time_is_over(
+    operator: Client, account: Account, namespace: str
+) -> None:
+    await operator.create(JOBS, job(namespace, "mine"))
+
+    async with Client(account("kube-system", "ttl-after-finished-controller")) as itself:
+        await itself.delete(JOBS, "mine", namespace, propagation="Foreground")
+
+
 # --- Tasks
 
 
@@ -253,15 +313,17 @@ async def test_nothing_is_left_behind_by_its_owner(
 async def test_a_job_of_ours_leaves_no_pod_behind(
     operator: Client, admin: Client, tools: Tools, namespace: str
 ) -> None:
+    """Not even by who alone may delete it."""
     await operator.create(JOBS, job(namespace, "mine"))
 
     with pytest.raises(Forbidden, match=ORPHANS_POLICY):
-        await admin.delete(JOBS, "mine", namespace, propagation="Orphan")
+        await operator.delete(JOBS, "mine", namespace, propagation="Orphan")
     # The default of the API server is to leave it.
     path = f"/apis/batch/v1/namespaces/{namespace}/jobs/mine"
-    silent = await asyncio.to_thread(tools.run, "kubectl", "delete", "--raw", path)
+    by = f"--as=system:serviceaccount:{RELEASE_NAMESPACE}:bernstein-operator"
+    silent = await asyncio.to_thread(tools.run, "kubectl", "delete", "--raw", path, by)
     assert re.search(ORPHANS_POLICY, silent.stderr), silent
-    await admin.delete(JOBS, "mine", namespace, propagation="Background")
+    await operator.delete(JOBS, "mine", namespace, propagation="Background")
     await gone(admin, JOBS, namespace, "mine")
 
 

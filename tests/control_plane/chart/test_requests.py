@@ -11,6 +11,7 @@ from tests.control_plane.conftest import Person
 from tests.control_plane.objects import KINDS, OURS, TASKS, valid
 
 BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
+OF_ITS_PLAN = "bernstein-requests.*are its Plan's"
 IN_OWN_NAME = "bernstein-requests.*must be the name of who asks"
 BY_AUTHOR = "bernstein-requests.*by its author only"
 
@@ -76,3 +77,25 @@ async def test_the_operator_hands_a_request_on_in_the_name_of_who_asked(
     await operator.create(TASKS, task)
 
     await operator.patch(TASKS, "one", namespace, asks(request("ann")))
+
+
+async def test_nobody_answers_in_the_name_of_a_plan(
+    admin: Client, operator: Client, person: Person, namespace: str
+) -> None:
+    """The Plan takes the answer to such a request for that to what it was asked itself."""
+    editor, name = await person("edit"), account(namespace, "edit")
+    forged = request(name) | {"id": "plan-r-1"}
+
+    with pytest.raises(Forbidden, match=OF_ITS_PLAN):
+        await editor.create(TASKS, valid("Task", namespace, requests=[forged]))
+    task = valid("Task", namespace)
+    task["metadata"]["labels"] = OURS
+    await operator.create(TASKS, task)
+    with pytest.raises(Forbidden, match=OF_ITS_PLAN):
+        await editor.patch(TASKS, "one", namespace, asks(forged))
+    await operator.patch(TASKS, "one", namespace, asks(forged))
+    # What the operator has handed on stands in the way of nobody.
+    await admin.patch(TASKS, "one", namespace, {"metadata": {"labels": {"a": "b"}}})
+    await editor.patch(TASKS, "one", namespace, asks(forged, request(name)))
+    plan = valid("Plan", namespace, requests=[forged])
+    await editor.create(KINDS["Plan"], plan)

@@ -61,7 +61,7 @@ async def test_run_follows_a_plan_to_its_success_and_once_more_changes_nothing(
     assert "✓ Succeeded: verified and merged\n  a1b2c3d4a1b2 on refs/heads/main" in answer.out
     assert plan["spec"]["budget"] == "5"
     assert again.code == 0, again.err
-    assert "Plan 'small-plan' unchanged: it has this content and has ended" in again.err
+    assert "Plan 'small-plan' unchanged: it has this content and has ended (Succeeded)" in again.err
     assert (again.json["status"], again.json["delivery"]["sha"]) == ("succeeded", SHA)
     assert [task["status"] for task in again.json["tasks"]] == ["closed", "closed"]
 
@@ -92,7 +92,7 @@ async def test_run_ends_with_1_when_the_plan_needs_a_person(
     assert "✗ Failed: TaskFailed: 1 failed.\n  Look at it." in answer.err
 
 
-async def test_the_same_file_again_changes_nothing_and_other_content_is_refused(
+async def test_the_same_file_again_changes_nothing_a_budget_is_changed_and_other_work_is_refused(
     bernstein: Bernstein,
     admin: Client,
     namespace: str,
@@ -102,17 +102,24 @@ async def test_the_same_file_again_changes_nothing_and_other_content_is_refused(
     first = await bernstein("run", plan_file, "--no-wait")
     before = await admin.get(PLANS, "small-plan", namespace)
     again = await bernstein("run", "--from-plan", plan_file, "--no-wait", "--json")
+    unchanged = await admin.get(PLANS, "small-plan", namespace)
     write(plan_file, PLAN.replace("$5", "$6"))
+    raised = await bernstein("run", plan_file, "--no-wait")
+    write(plan_file, PLAN.replace("$5", "$6").replace("role: docs", "role: qa"))
     other = await bernstein("run", plan_file, "--no-wait")
 
     assert (first.code, again.code) == (0, 0)
     assert again.json["id"] == "small-plan"
     assert "unchanged" in again.err
-    assert await admin.get(PLANS, "small-plan", namespace) == before
+    assert unchanged == before
+    assert raised.code == 0, raised.err
+    assert "Plan 'small-plan' changed: budget $5 → $6" in raised.out
+    assert (await admin.get(PLANS, "small-plan", namespace))["spec"]["budget"] == "6"
     assert other.code == 1
-    assert other.err == (
-        "Error: there is a Plan 'small-plan' with other content (budget)\n"
-        "  run this one under another name, such as: --name small-plan-2\n"
+    assert other.err.startswith(
+        "Error: there is a Plan 'small-plan' with other content (stages[0].steps[1].role)\n"
+        "  nothing was changed: its work is fixed once it is applied; to see how it stands: "
+        "`bernstein status small-plan -n "
     )
 
 
@@ -157,7 +164,7 @@ async def test_what_the_project_does_not_offer_is_refused_before_a_plan_is_made(
     ]
     assert answer.err.splitlines() == [
         "✗ max_agents: must be <= 6, the limit of the Project, got 7",
-        "✗ stages[0].steps[1].cli: invalid value 'claude', must be one of ['auto', 'demo']",
+        "✗ stages[0].steps[1].cli: invalid value 'claude', must be one of [auto, demo]",
         f"{plan_file}: 2 problems",
     ]
     assert (await admin.list(PLANS, namespace)).items == []
@@ -179,8 +186,8 @@ async def test_a_role_that_nobody_knows_is_told_once(
     assert (answer.code, scripted.code) == (2, 2)
     goal, role, count = answer.err.splitlines()
     assert goal == "! stages[0].steps[1].goal: not used, because the step has a title"
-    assert role.startswith("✗ stages[0].steps[1].role: invalid value 'doc', must be one of ['ana")
-    assert role.endswith("'vp'], did you mean 'docs'?")
+    assert role.startswith("✗ stages[0].steps[1].role: invalid value 'doc', must be one of [ana")
+    assert role.endswith("vp], did you mean 'docs'?")
     assert count == f"{plan_file}: 1 problem"
     assert [warning["path"] for warning in scripted.json["warnings"]] == ["stages[0].steps[1].goal"]
 

@@ -20,7 +20,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
 from bernstein.kube.lease import Elector
-from bernstein.kube.resource import JOBS, PODS, Object, Resource
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, Object, Resource
 from bernstein.observe.metrics import Metrics
 from tests.background import eventually
 from tests.cluster.control_plane import audit
@@ -165,7 +165,10 @@ class World:
         return await self.admin.patch(resource, name, self.namespace, {"spec": spec})
 
     async def delete(self, resource: Resource, name: str, propagation: str = "Background") -> None:
-        await self.admin.delete(resource, name, self.namespace, propagation=propagation)
+        """As people do; or as the operator, of what it alone may delete."""
+        theirs = resource in (JOBS, CONFIG_MAPS, NETWORK_POLICIES)
+        client = self.as_operator if theirs else self.admin
+        await client.delete(resource, name, self.namespace, propagation=propagation)
 
     # --- what there is
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bernstein import agents, crds
-from bernstein.agents import Adapter, RunSettings, TakesBaseUrl, TakesCommand
-from bernstein.api.pod import FinalRecord
+from bernstein.agents import Adapter, RunSettings, TakesBaseUrl, TakesCommand, TellsTokens
+from bernstein.api.pod import FinalRecord, Usage
 from bernstein.api.project import Project
 from tests.unit.agents import examples
 from tests.unit.agents.examples import Output
@@ -76,7 +76,21 @@ def test_what_it_says_that_it_takes_is_what_it_makes_something_of(
     assert differs is isinstance(adapter, capability)
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda c: c.__name__)
+@every_adapter
+def test_tokens_are_counted_where_it_says_that_it_tells_them(adapter: Adapter) -> None:
+    parser = adapter.parser()
+    for line in examples.of_adapter(adapter.name).succeeds.stdout.splitlines():
+        parser.feed(line)
+
+    assert (parser.usage != Usage()) is isinstance(adapter, TellsTokens)
+    assert agents.tells_tokens(adapter.name) is isinstance(adapter, TellsTokens)
+
+
+def test_of_an_adapter_that_there_is_not_nothing_is_known() -> None:
+    assert not agents.tells_tokens("none")
+
+
+@pytest.mark.parametrize("capability", [*CAPABILITIES, TellsTokens], ids=lambda c: c.__name__)
 def test_some_adapters_can_do_it_and_some_cannot(capability: type) -> None:
     able = [adapter.name for adapter in agents.ADAPTERS if isinstance(adapter, capability)]
 

@@ -27,6 +27,17 @@ SERVER = "https://10.0.0.1"
             "ask for a Role that allows 'list' on 'plans'",
         ),
         (
+            403,
+            {
+                "reason": "Forbidden",
+                "message": 'plans.bernstein.dev is forbidden: User "eve" cannot list resource '
+                '"plans" in API group "bernstein.dev" at the cluster scope',
+            },
+            "Forbidden",
+            "you may not list plans at the cluster scope",
+            "ask for a ClusterRole, bound by a ClusterRoleBinding, that allows 'list' on 'plans'",
+        ),
+        (
             404,
             {"message": "404 page not found"},
             "NotInstalled",

@@ -30,3 +30,14 @@ def test_the_command_that_shows_logs_is_for_the_namespace_that_was_asked() -> No
     )
 
     assert "bernstein logs rate-limit-api -n team" in console.export_text()
+
+
+def test_commands_in_a_remedy_reach_the_same_cluster_unless_they_name_a_namespace() -> None:
+    settings = CliSettings(namespace="team", context="prod")
+    text = "Run `bernstein retry web`, or `kubectl -n other get pods`; `lint` failed."
+
+    assert settings.placed(text) == (
+        "Run `bernstein retry web -n team --context prod`, or `kubectl -n other get pods`; "
+        "`lint` failed."
+    )
+    assert CliSettings().placed(text) == text

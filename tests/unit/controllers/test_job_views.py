@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,14 +10,16 @@ import pytest
 
 from bernstein.api.meta import Metadata
 from bernstein.api.pod import FENCE
+from bernstein.controllers import job_views
 from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels, runs
+from bernstein.core.jobs import JobView
 from bernstein.core.runs import State
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, PODS, Object, key_of
+from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of
 from tests.unit.kube.apiserver import ApiServer
 
 SUBJECT = Metadata(name="work-s1", namespace="default", uid="uid-owner")
@@ -45,13 +48,16 @@ def put_job(api: ApiServer, **status: Any) -> Object:
     return api.put(JOBS, "work-s1", metadata=meta, status=status)
 
 
-def put_pod(api: ApiServer, job: Object, phase: str = "Running") -> Object:
+def put_pod(
+    api: ApiServer, job: Object, phase: str = "Running", name: str = "work-s1-x", age: float = 0
+) -> Object:
     owner = {"uid": job["metadata"]["uid"], "kind": "Job", "name": "work-s1", "controller": True}
     own = OURS | {labels.JOB_NAME: "work-s1", labels.JOB_UID: job["metadata"]["uid"]}
-    meta = {"labels": own, "ownerReferences": [owner], "creationTimestamp": NOW.isoformat()}
+    made = (NOW - timedelta(seconds=age)).isoformat()
+    meta = {"labels": own, "ownerReferences": [owner], "creationTimestamp": made}
     began = {"running": {"startedAt": NOW.isoformat()}}
     status = {"phase": phase, "containerStatuses": [{"name": "agent", "state": began}]}
-    return api.put(PODS, "work-s1-x", metadata=meta, spec={"nodeName": "n"}, status=status)
+    return api.put(PODS, name, metadata=meta, spec={"nodeName": "n"}, status=status)
 
 
 async def shown(informer: Informer, obj: Object) -> None:
@@ -211,3 +217,104 @@ async def test_how_long_a_pod_runs_is_measured_whatever_the_time_of_day_is(
     jumped = NOW + timedelta(days=1)
     found = await views.of(SUBJECT, jumped)
     assert found["work-s1"].running_since == jumped - timedelta(seconds=6)
+
+
+def seen_as(view: JobView) -> tuple[str, bool]:
+    """The name of the view's pod, and whether it is being deleted."""
+    assert view.pod is not None
+    return view.pod["metadata"]["name"], is_deleting(dict(view.pod))
+
+
+def deleted(api: ApiServer, pod: Object) -> Object:
+    told = {"deletionTimestamp": NOW.isoformat(), "finalizers": ["bernstein.dev/result"]}
+    meta = pod["metadata"] | told
+    return api.put(PODS, meta["name"], **{**pod, "metadata": meta})
+
+
+@pytest.mark.parametrize("has_job", [True, False])
+@pytest.mark.parametrize("order", [("first", "second"), ("second", "first")])
+async def test_of_several_pods_of_a_job_the_first_one_that_was_made_says_how_it_ended(
+    api: ApiServer,
+    views: JobViews,
+    jobs: Informer,
+    pods: Informer,
+    has_job: bool,
+    order: tuple[str, str],
+) -> None:
+    """A Job whose pod is not counted any more makes a second one, and a check would be asked
+    again until it passes."""
+    job = put_job(api)
+    if has_job:
+        await shown(jobs, job)
+    made = {
+        "first": put_pod(api, job, "Failed", "work-s1-first", age=60),
+        "second": put_pod(api, job, name="work-s1-second"),
+    }
+    for name in order:
+        await shown(pods, made[name])
+
+    beside = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert seen_as(beside) == ("work-s1-first", False)
+    assert (runs.state(beside, NOW), beside.goes_on) == (State.ABANDONED, has_job)
+    await shown(pods, put_pod(api, job, "Succeeded", "work-s1-second"))
+    over = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert seen_as(over) == ("work-s1-first", False)
+    assert (runs.state(over, NOW), over.goes_on) == (State.ENDED, False)
+
+
+async def test_how_a_pod_ended_stands_when_somebody_deletes_it_afterwards(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    ended = put_pod(api, job, "Failed")
+    await shown(pods, ended)
+    await shown(pods, deleted(api, ended))
+
+    assert seen_as((await views.of(SUBJECT, NOW))["work-s1"]) == ("work-s1-x", False)
+
+
+async def test_a_pod_that_was_deleted_before_it_ended_shows_that(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    ended = deleted(api, put_pod(api, job, "Failed"))
+    await shown(pods, ended)
+
+    assert seen_as((await views.of(SUBJECT, NOW))["work-s1"]) == ("work-s1-x", True)
+
+
+async def test_what_keeps_a_job_that_was_deleted_is_known(
+    api: ApiServer, views: JobViews, jobs: Informer
+) -> None:
+    meta = put_job(api)["metadata"]
+    told = {"deletionTimestamp": NOW.isoformat(), "finalizers": ["foregroundDeletion"]}
+    await shown(jobs, api.put(JOBS, "work-s1", metadata=meta | told))
+
+    found = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert (found.deletion, found.finalizers) == (NOW, ("foregroundDeletion",))
+
+
+async def test_the_view_of_a_pod_at_work_is_made_anew_only_for_its_times(
+    api: ApiServer,
+    views: JobViews,
+    jobs: Informer,
+    pods: Informer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    anew: list[set[str]] = []
+
+    def replace(view: JobView, **fields: Any) -> JobView:
+        anew.append(set(fields))
+        return dataclasses.replace(view, **fields)
+
+    monkeypatch.setattr(job_views, "replace", replace)
+    found = await views.of(SUBJECT, NOW)
+    assert not found["work-s1"].removed
+    assert anew == [{"bound_since", "running_since", "ending_since"}]

@@ -127,5 +127,5 @@ def test_a_plan_is_told_what_it_may_use() -> None:
 
     assert problem.message.endswith(
         "completion_signals[0].type: invalid value 'api_answers', must be one of "
-        f"{list(signals.types())}"
+        f"[{', '.join(signals.types())}]"
     )

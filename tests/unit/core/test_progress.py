@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.core import progress
+from bernstein.core import conditions, progress
 from bernstein.core.waiting import is_stalled, wait
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, plan, status, told
@@ -129,3 +130,38 @@ def test_what_concerns_a_plan_concerns_more_than_a_task() -> None:
 
     assert found.waiting is not None
     assert found.waiting.scope == "Plan"
+
+
+@pytest.mark.parametrize(
+    ("onto", "round_", "said"),
+    [
+        (
+            "refs/heads/main",
+            2,
+            "'main' moved meanwhile; it is verified again on the new tip, for the 3rd time",
+        ),
+        (
+            "refs/bernstein/1/integration",
+            1,
+            "other work has landed meanwhile; it is verified again on the new tip, "
+            "for the 2nd time",
+        ),
+        (
+            "refs/heads/release/1",
+            11,
+            "'release/1' moved meanwhile; it is verified again on the new tip, for the 12th time",
+        ),
+    ],
+)
+def test_work_whose_target_has_moved_says_so_and_how_often_it_was_verified(
+    onto: str, round_: int, said: str
+) -> None:
+    judged = objects.verification(candidate=True, round=round_, passed=None)
+    delivery = Delivery(state="Pending", onto=onto)
+    found = objects.done(verification=judged, delivery=delivery)
+
+    told = progress.of_task(objects.task(status=found), found, at(0))
+
+    condition = conditions.find(told.conditions, "Reconciling")
+    assert condition is not None
+    assert (condition.reason, condition.message) == ("Verifying", said)

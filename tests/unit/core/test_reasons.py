@@ -72,6 +72,7 @@ TABLE = {
     "Cancelled": (Retry.NEVER, False, ""),
     "NameConflict": (Retry.PROBE, False, "rename"),
     "WriteRefused": (Retry.PROBE, False, "rights"),
+    "DeletionHeld": (Retry.NEVER, False, "blockOwnerDeletion"),
     "ProjectNotFound": (Retry.NEVER, False, "projectRef"),
     "ProjectGone": (Retry.NEVER, False, "Cancel"),
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),

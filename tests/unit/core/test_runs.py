@@ -31,6 +31,15 @@ STATES: dict[str, tuple[JobView | None, State]] = {
     "succeeded": (job("j", pod(phase="Succeeded")), State.ENDED),
     "failed": (job("j", pod(phase="Failed")), State.ENDED),
     "failed and deleted": (job("j", pod(phase="Failed", deleting=True)), State.ENDED),
+    "ended, and a later pod of its Job is at work": (
+        job("j", pod(phase="Failed"), another=True),
+        State.ABANDONED,
+    ),
+    "its node is silent, and a later pod of its Job is at work": (
+        job("j", pod(running("agent"), deleting=-LOST_SECONDS - 1), another=True),
+        State.ABANDONED,
+    ),
+    "at work, and so is a later pod of its Job": (job("j", WORKS, another=True), State.RUNNING),
     "told to end": (job("j", pod(running("agent"), deleting=120)), State.ABANDONED),
     "told to end before it began": (
         job("j", pod(waiting("agent"), phase="Pending", deleting=True)),

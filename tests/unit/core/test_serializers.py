@@ -112,6 +112,13 @@ def test_a_plan_says_how_it_stands_and_what_it_cost() -> None:
     assert [t["id"] for t in record["tasks"]] == [name(0)]
 
 
+def test_how_the_spend_is_known_is_told() -> None:
+    known = [task_record(task(0, spendSource=s))["spend_source"] for s in ("Unreported", None)]
+
+    assert known == ["unreported", None]
+    assert plan_record(plan(spendSource="Unpriced"))["spend_source"] == "unpriced"
+
+
 def test_times_are_written_in_utc() -> None:
     record = task_record(task(0, state="Closed", endedAt="2030-01-01T10:00:00+02:00"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pydantic.alias_generators import to_camel
 
 from bernstein import agents
-from bernstein.agents import TakesBaseUrl, TakesCommand
+from bernstein.agents import TakesBaseUrl, TakesCommand, TellsTokens
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command
 from tests.unit.docs.pages import REFERENCE, table
@@ -40,10 +40,14 @@ def gate_problems() -> list[str]:
 
 
 def adapter_problems() -> list[str]:
-    """project.md: name, optional fields that it takes."""
+    """project.md: name, optional fields that it takes, and whether it tells tokens."""
     takes = {"command": TakesCommand, "baseUrl": TakesBaseUrl}
     expected = [
-        [adapter.name, _fields(f for f, kind in takes.items() if isinstance(adapter, kind))]
+        [
+            adapter.name,
+            _fields(f for f, kind in takes.items() if isinstance(adapter, kind)),
+            _yes(isinstance(adapter, TellsTokens)),
+        ]
         for adapter in agents.ADAPTERS
     ]
     return _problems("project.md", "Adapters", expected)

@@ -19,10 +19,10 @@ def _asks_before_it_lands(pair: Pair) -> bool:
 
 
 def _says_no_sum(pair: Pair) -> bool:
+    """The remedy, which names the commands since, may be another one."""
     was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
-    return str(was.get("message")).endswith(str(now.get("message"))) and was["reason"] == (
-        now["reason"]
-    ) == ("BudgetExceeded")
+    cause, said = (str(w.get("message")).partition(". Remedy: ")[0] for w in (was, now))
+    return cause.endswith(said) and was["reason"] == now["reason"] == "BudgetExceeded"
 
 
 def _is_in_no_schedule(pair: Pair) -> bool:
@@ -175,7 +175,20 @@ def _has_failed(pair: Pair) -> bool:
     return bool(pair.today["phase"] == "Failed" == pair.recorded["phase"])
 
 
+def _lists_in_words(pair: Pair) -> bool:
+    """Whether the words that it may use are the same, without the quotes; whatever the remedy."""
+    told = (s["conditions"].get("Stalled", {}) for s in (pair.recorded, pair.today))
+    was, now = (str(each.get("message")).partition(". Remedy: ")[0] for each in told)
+    return "must be one of [" in now and was.replace("'", "") == now.replace("'", "")
+
+
 WAITING = (
+    Change(
+        "the words that a plan may use are listed without the quotes of a program",
+        "Plan",
+        ("conditions.Stalled.message", "conditions.Validated.message", "waiting.message"),
+        _lists_in_words,
+    ),
     Change(
         "a Plan of which nothing can go on has ended, without success",
         "Plan",

@@ -10,6 +10,7 @@ import typer
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.waiting import BY_USER, LONGEST_REASON
+from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import Subject, find
@@ -34,6 +35,8 @@ class _Subject:
     """An agent of it is."""
     state: str
     record: Document
+    left: list[str]
+    """How to have the work that it has left."""
 
 
 def cancel(
@@ -54,10 +57,11 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
         raise CliError("InvalidReason", message, "say why with --reason", INVALID)
     async with connected(settings) as cluster:
         subject = await _find(cluster, name)
+        kind = subject.resource.kind.lower()
         asked = False
         if not subject.cancelled and not subject.ended:
             asked = await _ask(cluster, subject, reason)
-            subject = await _find(cluster, f"{subject.resource.kind.lower()}/{subject.name}")
+            subject = await _find(cluster, f"{kind}/{subject.name}")
         if terminal.json:
             terminal.answer(subject.record)
             return
@@ -65,10 +69,15 @@ async def _cancel(terminal: Terminal, settings: CliSettings, name: str, reason: 
         if asked:
             after = ": its agents get time to save their work" if subject.at_work else ""
             terminal.say(f"{what} is being cancelled{after}")
+            if subject.at_work:
+                again = f"`bernstein cancel {kind}/{subject.name}`"
+                terminal.advise(f"what they save is kept; where, this says once more: {again}")
         elif subject.ended:
             terminal.say(f"{what} has ended already ({subject.state}): nothing changed")
         else:
             terminal.say(f"{what} is being cancelled already ({subject.state}): nothing changed")
+        for words in subject.left:
+            terminal.advise(words)
 
 
 async def _ask(cluster: Cluster, subject: _Subject, reason: str) -> bool:
@@ -94,10 +103,13 @@ def _is_cancelled(refusal: Invalid) -> bool:
 
 async def _find(cluster: Cluster, name: str) -> _Subject:
     found = await find(cluster, name)
-    return _subject_plan(found) if isinstance(found, Plan) else _subject_task(found)
+    if isinstance(found, Plan):
+        tasks = await cluster.tasks(found.metadata.name) if found.spec.cancel is not None else []
+        return _subject_plan(found, await kept_work.of_plan(cluster, found, tasks))
+    return _subject_task(found, await kept_work.of_task(cluster, found))
 
 
-def _subject_plan(plan: Plan) -> _Subject:
+def _subject_plan(plan: Plan, left: list[str]) -> _Subject:
     return _Subject(
         PLANS,
         plan.metadata.name,
@@ -106,10 +118,11 @@ def _subject_plan(plan: Plan) -> _Subject:
         at_work=plan.status.counts.running > 0,
         state=plan.status.phase or "Pending",
         record=plan_record(plan),
+        left=left,
     )
 
 
-def _subject_task(task: Task) -> _Subject:
+def _subject_task(task: Task, left: list[str]) -> _Subject:
     return _Subject(
         TASKS,
         task.metadata.name,
@@ -118,4 +131,5 @@ def _subject_task(task: Task) -> _Subject:
         at_work=task.status.state in ACTIVE,
         state=task_status(task),
         record=task_record(task),
+        left=left,
     )

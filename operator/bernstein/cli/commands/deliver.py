@@ -28,9 +28,9 @@ _SECONDS = 15.0
 _BY_ITSELF = "A Plan whose Tasks are all Closed is delivered by itself."
 _NEXT = {
     "StillMoves": "wait until it has ended or stands still, or cancel it first",
-    "Suspended": "let it go on with `bernstein resume`, then ask again",
-    "NothingToDeliver": "see what its Tasks left with `bernstein status`",
-    "BeingDelivered": "see how far it is with `bernstein status`",
+    "Suspended": "let it go on with `bernstein resume {name}`, then ask again",
+    "NothingToDeliver": "see what its Tasks left with `bernstein status {name}`",
+    "BeingDelivered": "see how far it is with `bernstein status {name}`",
     "Cancelled": "ask again once it is Cancelled",
     "PlanEnded": "what is left can be applied as a Plan of another name",
     "OperatorTooOld": "run the version of the operator that the CRDs are from",
@@ -130,14 +130,15 @@ def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -
         terminal.say(f"Plan '{name}': {line(answer.message, 500)}{f', {sha[:12]}' if sha else ''}")
     elif _has_begun(plan, request):
         terminal.say(f"Plan '{name}': what is Closed is verified as a whole, then delivered")
-        terminal.say(f"  see it:  {terminal.settings.command_line('status', name)}")
+        terminal.quote(f"  see it:  {terminal.settings.command_line('status', name)}")
     else:
         terminal.say(f"Plan '{name}': it is asked for; the operator has not answered yet")
 
 
 def _refused(plan: Plan, answer: Answer) -> CliError:
     text = f"Plan '{plan.metadata.name}' is not delivered: {line(answer.message, 500)}"
-    return CliError(answer.reason, text, _NEXT.get(answer.reason, ""))
+    remedy = _NEXT.get(answer.reason, "").format(name=plan.metadata.name)
+    return CliError(answer.reason, text, remedy)
 
 
 def _unanswered(plan: Plan, request: str) -> CliError:
@@ -145,6 +146,6 @@ def _unanswered(plan: Plan, request: str) -> CliError:
     name = plan.metadata.name
     if not _has_begun(plan, request):
         text = f"Plan '{name}': the operator has not answered"
-        return CliError("NotAnswered", text, "see whether it runs: bernstein doctor")
+        return CliError("NotAnswered", text, "see whether it runs: `bernstein doctor`")
     message, remedy = notes.ending(plan)
     return CliError("StandsStill", f"Plan '{name}' is not delivered yet: {message}", remedy)

@@ -11,13 +11,17 @@ import typer
 
 from bernstein.api.task import Task
 from bernstein.api.vocabulary import ROLES
+from bernstein.api.waiting import WaitReason
 from bernstein.cli.cluster import Cluster, check_name, connected, where
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.options import AllNamespaces
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
+from bernstein.core import owners
 from bernstein.core.serializers import STATUSES, blockers, is_blocked, task_record, task_status
+from bernstein.core.waiting import is_stalled
+from bernstein.kube.errors import Forbidden
 from bernstein.resources import PLANS
 
 
@@ -69,11 +73,38 @@ async def _list(terminal: Terminal, settings: CliSettings, wanted: _Wanted) -> N
                 [where(task, wanted.everywhere) | task_record(task, waiting) for task in tasks]
             )
         elif tasks:
+            tasks = await with_causes(cluster, tasks, everywhere=wanted.everywhere)
             terminal.show(tables.task_table(tasks, terminal.people, namespaces=wanted.everywhere))
         else:
             chosen = " that match" if status or role or plan else ""
             place = "any namespace" if wanted.everywhere else f"namespace '{cluster.namespace}'"
             terminal.say(f"No tasks{chosen} in {place}.")
+
+
+async def with_causes(cluster: Cluster, tasks: list[Task], *, everywhere: bool) -> list[Task]:
+    """The Tasks, those whose Plan has not begun with the reason why it does not, if it needs a
+    person."""
+    if not any(map(_waits_for_its_start, tasks)):
+        return tasks
+    try:
+        plans = await cluster.plans(everywhere=everywhere)
+    except Forbidden:
+        return tasks
+    waiting = {plan.metadata.uid: plan.status.waiting for plan in plans if is_stalled(plan.status)}
+
+    def told(task: Task) -> Task:
+        cause = waiting.get(owners.plan_uid(task) or "")
+        if cause is None or not _waits_for_its_start(task):
+            return task
+        status = task.status.model_copy(update={"waiting": cause})
+        return task.model_copy(update={"status": status})
+
+    return [told(task) for task in tasks]
+
+
+def _waits_for_its_start(task: Task) -> bool:
+    waiting = task.status.waiting
+    return waiting is not None and waiting.reason == WaitReason.PLAN_STARTING
 
 
 def _has(task: Task, status: str | None) -> bool:

@@ -12,7 +12,7 @@ from bernstein.api.task import Task
 from bernstein.cli import requests
 from bernstein.cli.cluster import connected
 from bernstein.cli.errors import CliError
-from bernstein.cli.naming import Subject, called, find
+from bernstein.cli.naming import Subject, called, find, resource_of
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import line
@@ -21,7 +21,7 @@ from bernstein.core.serializers import plan_record, task_record
 _SECONDS = 15.0
 """The answer is waited for; the operator gives it within a few."""
 _NEXT = {
-    "NothingToRetry": "see how it stands with `bernstein status`, or `bernstein logs`",
+    "NothingToRetry": "see how it stands with `bernstein logs {name}`",
     "Cancelled": "apply the work anew, under another name",
     "PlanEnded": "apply the work anew, under another name",
     "BeingDelivered": "see how far it is with `bernstein status`",
@@ -62,4 +62,6 @@ async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: s
 
 def _refused(subject: Plan | Task, answer: Answer) -> CliError:
     text = f"{called(subject)} is not retried: {line(answer.message, 500)}"
-    return CliError(answer.reason, text, _NEXT.get(answer.reason, ""))
+    kind = resource_of(subject).kind.lower()
+    remedy = _NEXT.get(answer.reason, "").format(name=f"{kind}/{subject.metadata.name}")
+    return CliError(answer.reason, text, remedy)

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bernstein.api.plan import Plan, PlanSpec
-from bernstein.api.plan import parse as parse_plan
 from bernstein.api.project import Project
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli import plan_source
+from bernstein.cli import kept_work, plan_source
 from bernstein.cli.cluster import Cluster, check_name, connected, no_name
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
-from bernstein.cli.follow import Scene, follow, is_over, succeeded
+from bernstein.cli.follow import Scene, follow, succeeded
 from bernstein.cli.output import details, plan_files, tables
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
 from bernstein.cli.settings import CliSettings
-from bernstein.core import labels, projects
+from bernstein.cli.submission import submit
+from bernstein.core import projects
 from bernstein.core.names import NAME_LIMIT
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.serializers import plan_record
-from bernstein.kube.errors import AlreadyExists, Forbidden
+from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import Object
-from bernstein.resources import PLANS
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
@@ -66,7 +65,7 @@ def run(
 
     Ends with 0 when the Plan succeeded, 1 when it did not or stands still, 2 when the plan file or
     the call is wrong.
-    The same file again changes nothing and shows the Plan that exists.
+    The same file again shows the Plan that exists; a changed budget or max_agents is applied.
     """
     if (path is None) == (from_plan is None):
         raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
@@ -123,9 +122,9 @@ class _Run:
                 plan_files.refuse(self._terminal, file, field_errors)
                 return INVALID
             guess = estimate(spec, project.spec if project else None)
-            plan_files.tell_warnings(self._terminal, file, guess)
+            plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
             self._terminal.say(plan_files.summary(spec, guess))
-            plan = await self._submit(cluster, plan_object)
+            plan = await submit(self._terminal, cluster, plan_object)
             self._running = plan.metadata.name
             if not self._options.wait:
                 return await self._leave(cluster, plan)
@@ -150,37 +149,12 @@ class _Run:
             max_agents=self._options.max_agents,
         )
 
-    async def _submit(self, cluster: Cluster, plan_object: Object) -> Plan:
-        """The Plan as it is in the cluster: made now, or made before with the same content.
-
-        Raises CliError where the Plan of that name has other content.
-        """
-        name = plan_object["metadata"]["name"]
-        live = await cluster.plan_object(name)
-        if live is None:
-            try:
-                created = parse_plan(await cluster.client.create(PLANS, plan_object))
-            except AlreadyExists:
-                live = await cluster.plan_object(name)
-                if live is None:
-                    raise
-            else:
-                self._terminal.say(f"Plan '{name}' created in namespace '{cluster.namespace}'")
-                return created
-        _refuse_other_content(live, plan_object)
-        plan = parse_plan(live)
-        state = "stands still" if is_over(plan) else "is running"
-        if plan.status.ended_at is not None:
-            state = "has ended"
-        self._terminal.say(f"Plan '{name}' unchanged: it has this content and {state}")
-        return plan
-
     async def _leave(self, cluster: Cluster, plan: Plan) -> int:
         """Ends without waiting for the Plan."""
         name = plan.metadata.name
         if self._terminal.json:
             self._terminal.answer(plan_record(plan, await cluster.tasks(name)))
-        self._terminal.say(f"  see it:  {self._settings.command_line('status', name)}")
+        self._terminal.quote(f"  see it:  {self._settings.command_line('status', name)}")
         return 0
 
     async def _follow(self, cluster: Cluster, plan: Plan, seconds: float | None) -> int:
@@ -192,17 +166,17 @@ class _Run:
             raise CliError(
                 "TimedOut",
                 f"Plan '{name}' has not ended after {self._options.timeout}",
-                f"it goes on; see it with: {self._settings.command_line('status', name)}",
+                f"it goes on; see it with: `bernstein status {name}`",
             ) from error
-        self._tell(scene)
+        self._tell(scene, await kept_work.of_plan(cluster, scene.plan, scene.tasks))
         return 0 if succeeded(scene.plan) else FAILED
 
-    def _tell(self, scene: Scene) -> None:
+    def _tell(self, scene: Scene, left: list[str]) -> None:
         good = succeeded(scene.plan)
         if not self._terminal.people.is_terminal:
-            self._terminal.show(tables.headline(scene.plan))
+            self._terminal.show(tables.headline(scene.plan, scene.tasks))
             self._terminal.show(tables.steps_table(scene.plan, scene.tasks, {}))
-        details.tell_ending(self._terminal, scene.plan, scene.tasks, good=good)
+        details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
 
@@ -231,30 +205,6 @@ async def _project(cluster: Cluster, name: str | None) -> Project | None:
             "apply one, or choose another --namespace",
         )
     return project
-
-
-def _refuse_other_content(live: Object, plan_object: Object) -> None:
-    """Raises CliError unless the live Plan was made of the same content, and stays."""
-    name = plan_object["metadata"]["name"]
-    if "deletionTimestamp" in live["metadata"]:
-        raise CliError("BeingDeleted", f"Plan '{name}' is being deleted", "try again in a moment")
-    recorded = live["metadata"].get("annotations", {}).get(labels.CONTENT)
-    digest = recorded or plan_file.content_digest(live["spec"])
-    if digest == plan_object["metadata"]["annotations"][labels.CONTENT]:
-        return
-    fields = ", ".join(_differing(live["spec"], plan_object["spec"]))
-    raise CliError(
-        "PlanExists",
-        f"there is a Plan '{name}' with other content{f' ({fields})' if fields else ''}",
-        f"run this one under another name, such as: --name {name[: NAME_LIMIT - 2]}-2",
-    )
-
-
-def _differing(live_spec: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    """Names of the fields that differ, except those that may change while a Plan runs."""
-    left = PlanSpec.model_validate(live_spec).model_dump()
-    right = PlanSpec.model_validate(spec).model_dump()
-    return [key for key in left if key not in ("suspend", "cancel") and left[key] != right[key]]
 
 
 def _seconds(duration: str | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bernstein.api.plan import Plan
+from bernstein.cli import kept_work
 from bernstein.cli.cluster import Cluster, connected, where
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.options import AllNamespaces
@@ -73,10 +74,11 @@ async def _one(terminal: Terminal, cluster: Cluster, plan: Plan) -> None:
     if terminal.json:
         terminal.answer(plan_record(plan, tasks))
         return
-    terminal.show(tables.headline(plan))
+    terminal.show(tables.headline(plan, tasks))
     if plan.spec.description:
         terminal.show(tables.description(plan.spec.description))
     terminal.say("")
     terminal.show(tables.steps_table(plan, tasks, await cluster.progress(name)))
     terminal.say("")
-    details.tell_standing(terminal, plan, tasks)
+    left = await kept_work.of_plan(cluster, plan, tasks)
+    details.tell_standing(terminal, plan, tasks, left)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
@@ -13,28 +14,43 @@ from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core import conditions
-from bernstein.core.sanitise import line, text
+from bernstein.core.sanitise import text
 from bernstein.core.serializers import rejection, task_status
 from bernstein.core.waiting import is_stalled
 
 _EXCERPT = 1200
-_SUMMARY = 200
+_SUMMARY = 512
 
 
-def tell_standing(terminal: Terminal, plan: Plan, tasks: Iterable[Task]) -> None:
-    """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at."""
+def tell_standing(
+    terminal: Terminal, plan: Plan, tasks: Iterable[Task], left: Sequence[str] = ()
+) -> None:
+    """Tells how a Plan ended, what stops it or what it does, and which Tasks to look at. `left`:
+    how to have the work of what was cancelled."""
+    if words := notes.unseen(plan, datetime.now(UTC)):
+        terminal.say(terminal.settings.placed(words), "yellow")
+        return
     succeeded = conditions.find(plan.status.conditions, ConditionType.SUCCEEDED)
     if succeeded is not None or is_stalled(plan.status):
         good = succeeded is not None and succeeded.status == "True"
-        tell_ending(terminal, plan, tasks, good=good)
+        tell_ending(terminal, plan, tasks, left, good=good)
         return
     message, _ = notes.ending(plan)
     if message:
         terminal.say(message)
-    tell_tasks(terminal, tasks)
+    for words in left:
+        terminal.advise(words)
+    tell_tasks(terminal, tasks, message)
 
 
-def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: bool) -> None:
+def tell_ending(
+    terminal: Terminal,
+    plan: Plan,
+    tasks: Iterable[Task],
+    left: Sequence[str] = (),
+    *,
+    good: bool,
+) -> None:
     """Tells how a Plan ended: what it delivered, or why not and which Tasks to look at."""
     message, remedy = notes.ending(plan)
     phase = plan.status.phase or ("Succeeded" if good else "Failed")
@@ -44,19 +60,22 @@ def tell_ending(terminal: Terminal, plan: Plan, tasks: Iterable[Task], *, good: 
     if delivery is not None and delivery.state == "Merged" and delivery.sha:
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
     if remedy and not good:
-        terminal.say(f"  {remedy}")
+        terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):
-        terminal.say(f"  {further}")
+        terminal.advise(further)
+    for words in left:
+        terminal.advise(words)
     if not good:
         _tell_whole(terminal, plan)
-    tell_tasks(terminal, tasks)
+    tell_tasks(terminal, tasks, f"{message} {remedy}")
 
 
-def tell_tasks(terminal: Terminal, tasks: Iterable[Task]) -> None:
-    """Tells of those that need a person, and where there is more about them."""
+def tell_tasks(terminal: Terminal, tasks: Iterable[Task], told: str = "") -> None:
+    """Tells of those that need a person, and where there is more about them; `told` is what was
+    said already."""
     for task in tasks:
         if needs_a_look(task):
-            tell_task(terminal, task)
+            tell_task(terminal, task, told)
             _tell_where(terminal, task.metadata.name, _verdicts(task))
 
 
@@ -66,7 +85,7 @@ def tell_plan(terminal: Terminal, plan: Plan) -> None:
     terminal.say(f"{plan.metadata.name}  {plan.status.phase or 'Pending'}", "bold")
     for words in (message, remedy):
         if words:
-            terminal.say(f"  {words}")
+            terminal.advise(words)
     if not _verdicts(plan):
         terminal.say("  No check of what it delivers as a whole is recorded.")
     for check in _verdicts(plan):
@@ -88,8 +107,9 @@ def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
 def _tell_where(terminal: Terminal, name: str, verdicts: Iterable[CheckResult]) -> None:
     """Says where the check logs are, if there are any: only checks that execute have one."""
     if any(not _good(check) and _ran(check) for check in verdicts):
-        logs = terminal.settings.command_line("logs", name)
-        terminal.say(f"  All that its checks printed: {logs}")
+        terminal.quote(
+            f"  All that its checks printed: {terminal.settings.command_line('logs', name)}"
+        )
 
 
 def _good(check: CheckResult) -> bool:
@@ -109,14 +129,16 @@ def needs_a_look(task: Task) -> bool:
     return task_status(task) in ("failed", "orphaned", "blocked")
 
 
-def tell_task(terminal: Terminal, task: Task) -> None:
-    """Tells a Task's attempts, its verdicts, and the remedy."""
+def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
+    """Tells a Task's attempts, its verdicts, and the remedy, unless that was `told` already."""
     terminal.say("")
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
     terminal.say(f"  {task.spec.title}", "dim")
     for attempt in task.status.attempts:
         first = attempt.message.strip().partition("\n")[0].rstrip(":")
-        said = notes.labelled(attempt.reason, line(first, _SUMMARY)) if first else attempt.reason
+        said = attempt.reason
+        if first:
+            said = notes.labelled(attempt.reason, notes.shortened(first, _SUMMARY))
         refused = rejection(task, attempt)
         end = f"{attempt.reason}, then {refused}" if refused else said
         last = f", the last of {attempt.times} sessions" if attempt.times else ""
@@ -125,9 +147,11 @@ def tell_task(terminal: Terminal, task: Task) -> None:
         _tell_check(terminal, check)
     if stalled := _stalled(task):
         message, remedy = notes.explanation(stalled)
-        terminal.say(f"  {notes.labelled(stalled.reason, line(message, _SUMMARY))}", "red")
-        if remedy:
-            terminal.say(f"  {remedy}")
+        words = " ".join(message.split())
+        if words not in " ".join(told.split()):
+            terminal.say(f"  {notes.labelled(stalled.reason, words)}", "red")
+        if remedy and remedy not in told:
+            terminal.advise(remedy)
 
 
 def _stalled(task: Task) -> Waiting | None:
@@ -142,4 +166,4 @@ def _tell_check(terminal: Terminal, check: CheckResult) -> None:
     terminal.say(f"  {mark} {name}: {check.verdict}{reason}", style)
     if not good and check.excerpt:
         for row in text(check.excerpt, _EXCERPT).splitlines():
-            terminal.say(f"      {row}", "dim")
+            terminal.quote(f"      {row}", "dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
@@ -10,18 +10,20 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons import Retry, policy
-from bernstein.core.sanitise import line, text
+from bernstein.core.sanitise import ELLIPSIS, line, ordinal, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted
 
 _MENDED_FROM_OUTSIDE = (
     *(Reason.BUDGET_EXCEEDED, Reason.PROJECT_NOT_FOUND, Reason.PROJECT_NOT_READY),
-    *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD, Reason.PLAN_INVALID),
+    *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD),
 )
 """What nothing tries again by itself, because it is seen when it is mended."""
 _LONGEST = 4096
 _LONGEST_NOTE = 200
+_UNSEEN_SECONDS = 10
 SHORT_SHA = 8
+NOT_LOOKED_AT = "the operator has not looked at it yet: `bernstein doctor` tells whether it works"
 
 
 def note(task: Task, progress: str) -> str:
@@ -38,10 +40,10 @@ def note(task: Task, progress: str) -> str:
         case "closed":
             return _merged(task)
         case "cancelled":
-            return line(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
+            return shortened(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
     if status.waiting is None:
         return line(_rejected(task), _LONGEST_NOTE)
-    return line(waits(status.waiting), _LONGEST_NOTE)
+    return shortened(waits(status.waiting), _LONGEST_NOTE)
 
 
 def waits(waiting: Waiting) -> str:
@@ -67,7 +69,7 @@ def ending(plan: Plan) -> tuple[str, str]:
     if plan.status.waiting is None or not is_stalled(plan.status):
         return parted(text(message, _LONGEST))[0], ""
     message, remedy = explanation(plan.status.waiting)
-    return labelled(reason, message), remedy
+    return labelled(reason, message), remedy.replace("bplan NAME`", f"bplan {plan.metadata.name}`")
 
 
 def labelled(reason: str, message: str) -> str:
@@ -80,22 +82,49 @@ def how_it_goes_on(plan: Plan) -> str:
     waiting = plan.status.waiting
     if plan.status.ended_at is not None or waiting is None or not is_stalled(plan.status):
         return ""
-    row = policy(waiting.reason)
-    if row.retry is Retry.NEVER and waiting.reason not in _MENDED_FROM_OUTSIDE:
-        return ""
-    again = "it is tried again by itself, and at once when the Project changes"
+    mended = "It stands still, and goes on by itself once that is mended"
     if waiting.until is not None:
         moment = f"{waiting.until.astimezone(UTC):%H:%M:%S} UTC"
-        again = f"it is tried again at {moment}, and at once when the Project changes"
-    if row.retry is Retry.NEVER:
-        again = "there is nothing to run again"
-    return f"It stands still, and goes on by itself once that is mended: {again}."
+        return f"{mended}: it is tried again at {moment}, and at once when the Project changes."
+    if waiting.reason == Reason.MERGE_CONFLICT:
+        return f"It stands still: nothing is tried by itself.{_another_round(plan)}"
+    retry = policy(waiting.reason).retry
+    if waiting.reason in _MENDED_FROM_OUTSIDE:
+        return f"{mended}."
+    if retry is Retry.NEVER:
+        return ""
+    if retry is Retry.AT_ONCE or waiting.reason == Reason.GATE_ERRORED:
+        return "It stands still: nothing is tried by itself until the Project changes."
+    return f"{mended}: it is tried again by itself, and at once when the Project changes."
+
+
+def _another_round(plan: Plan) -> str:
+    """How to give it another round, where the remedy does not say so."""
+    if "`bernstein retry" in ending(plan)[1]:
+        return ""
+    return f" Another round: `bernstein retry {plan.metadata.name}`."
+
+
+def unseen(plan: Plan, now: datetime) -> str:
+    """That the operator has not looked at a Plan that was made a while ago, or ""."""
+    made = plan.metadata.creation_timestamp
+    if plan.status.phase or made is None or (now - made).total_seconds() <= _UNSEEN_SECONDS:
+        return ""
+    return NOT_LOOKED_AT
 
 
 def explanation(waiting: Waiting) -> tuple[str, str]:
     """(message, remedy) of what needs a person; the remedy may be empty."""
     message, remedy = parted(text(waiting.message, _LONGEST))
+    message = message.replace("; status.feedback has more", "")
     return message, policy(waiting.reason).remedy if remedy is None else remedy
+
+
+def shortened(words: str, limit: int) -> str:
+    """Words on one line; what is too long ends behind a word."""
+    whole = line(words, limit)
+    cut = whole.endswith(ELLIPSIS) and not words.rstrip().endswith(ELLIPSIS)
+    return f"{whole[:-1].rpartition(' ')[0] or whole[:-1]}{ELLIPSIS}" if cut else whole
 
 
 def reason(waiting: Waiting | None) -> str:
@@ -113,10 +142,13 @@ def _verifying(task: Task) -> str:
     if status.state is TaskState.PENDING_APPROVAL:
         return "awaits approval"
     if status.verification is None or status.verification.passed is None:
-        return "verifying"
+        judged = status.verification
+        if judged is None or not judged.candidate:
+            return "verifying"
+        return f"verifying on a newer tip, {ordinal(judged.round + 1)} time"
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
-        return line(waits(status.waiting), _LONGEST_NOTE)
+        return shortened(waits(status.waiting), _LONGEST_NOTE)
     return f"merging ({step.lower()})" if step else "verified"
 
 

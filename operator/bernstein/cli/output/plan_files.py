@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bernstein.api.plan import Estimate, PlanSpec
+from bernstein.api.project import ProjectSpec
 from bernstein.cli.manifests import Checked
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
+from bernstein.core.plans.enforced import warned
 from bernstein.core.plans.estimate import beyond_budget
 from bernstein.core.plans.field_errors import FieldError
 from bernstein.core.sanitise import count
@@ -77,9 +79,12 @@ def _entry(error: FieldError) -> Document:
     return entry | {"document": error.within} if error.within else entry
 
 
-def tell_warnings(terminal: Terminal, file: PlanFile, guess: Estimate) -> tuple[FieldError, ...]:
+def tell_warnings(
+    terminal: Terminal, file: PlanFile, guess: Estimate, project: ProjectSpec | None = None
+) -> tuple[FieldError, ...]:
     """Tells the warnings about a file without errors, and returns them."""
-    warnings = (*file.field_errors.warnings, *beyond_budget(file.spec, guess))
+    of_budget = (*beyond_budget(file.spec, guess), *warned(file.spec, project))
+    warnings = (*file.field_errors.warnings, *of_budget)
     _tell(terminal, warnings)
     return warnings
 

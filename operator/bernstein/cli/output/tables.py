@@ -12,8 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bernstein.api.plan import Plan
-from bernstein.api.task import Task
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task, TaskStatus
 from bernstein.cli.output.notes import note, reason
 from bernstein.core.plans.rows import names_by_stage
 from bernstein.core.sanitise import line, text
@@ -63,7 +64,7 @@ def task_table(tasks: Sequence[Task], console: Console, *, namespaces: bool = Fa
             Text(word, style=_STYLES.get(word, "")),
             Text(reason(task.status.waiting)),
             Text(str(task.status.attempt)),
-            Text(cents(task.status.spend_usd)),
+            Text(spent(task.status)),
         ]
         more = [Text(line(task.spec.role, 63)), Text(line(task.spec.title, 200))]
         table.add_row(*cells, *(more if wide else []))
@@ -89,7 +90,7 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
             Text(reason(plan.status.waiting)),
             Text(line(plan.status.current_stage or "", 40)),
             Text(f"{counts.closed}/{counts.total}"),
-            Text(cents(plan.status.spend_usd)),
+            Text(spent(plan.status)),
             Text(_age(plan.metadata.creation_timestamp)),
         )
     return table
@@ -124,28 +125,44 @@ def _step_row(table: Table, title: str, task: Task | None, progress: str) -> Non
         Text(f"  {_MARKS.get(word, '○')} {line(title, 120)}", style=style),
         Text(word.replace("_", " "), style=style),
         Text(note(task, progress), style="dim"),
-        Text(cents(task.status.spend_usd, zero="")),
+        Text(spent(task.status, zero="")),
     )
 
 
-def headline(plan: Plan) -> Text:
-    """Phase, tasks, time and money of a Plan."""
+def headline(plan: Plan, tasks: Sequence[Task] = ()) -> Text:
+    """Phase, tasks, time and money of a Plan. `tasks`: those that are shown below it, of which more
+    may have closed since the Plan's status was written."""
     status = plan.status
     phase = status.phase or "Pending"
     shown = Text.assemble((plan.metadata.name, "bold"), "  ", (phase, _phase_style(phase)))
     counts = status.counts
-    parts = [f"{counts.closed}/{counts.total} closed"] if counts.total else []
-    spent = cents(status.spend_usd)
+    parts = [f"{_closed(plan, tasks)}/{counts.total} closed"] if counts.total else []
+    money = spent(status)
     budget = f" of {cents(plan.spec.budget)}" if plan.spec.budget else ""
-    parts += [f"{spent}{budget}", _elapsed(status.started_at, status.ended_at)]
+    parts += [f"{money}{budget}", _elapsed(status.started_at, status.ended_at)]
     shown.append("".join(f" · {part}" for part in parts if part))
     return shown
+
+
+def _closed(plan: Plan, tasks: Sequence[Task]) -> int:
+    """Who is gone counts as its row says; a Task that was read counts as it is."""
+    if not tasks or not plan.status.tasks:
+        return plan.status.counts.closed
+    read = {task.metadata.name: task.status.state for task in tasks}
+    rows = plan.status.tasks
+    return sum(read.get(row.name, row.state) == TaskState.CLOSED for row in rows)
 
 
 def description(words: str) -> Padding:
     """A Plan's description, for below its headline and as wide as the terminal."""
     shown = Text(text(words, _LONGEST_DESCRIPTION), style="dim")
     return Padding(shown, (0, 0, 0, 2), expand=False)
+
+
+def spent(status: TaskStatus | PlanStatus, *, zero: str = "$0.00") -> str:
+    """What it has cost; a dash where nothing of it is known."""
+    unknown = status.spend_source in ("Unpriced", "Unreported")
+    return cents(status.spend_usd, zero="–" if unknown else zero)  # noqa: RUF001 - no minus
 
 
 def cents(amount: str, *, zero: str = "$0.00") -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import textwrap
 from collections.abc import Coroutine
 from typing import Any
 
@@ -17,6 +19,9 @@ from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
+_COMMAND = re.compile(r"`[^`]*`")
+_KEPT = "\0"
+"""A space at which no line ends; no sanitised text has it."""
 _ENDLESS = 10_000
 """Columns of a pipe, more than any table has."""
 
@@ -40,17 +45,30 @@ class Terminal:
 
     def show(self, renderable: RenderableType) -> None:
         """Shows people something that holds only sanitised text; a pipe gets all of a table."""
-        if isinstance(renderable, Table) and self.people.width == _ENDLESS:
-            renderable = _whole(renderable)
-        self.people.print(renderable)
+        if self.people.width != _ENDLESS:
+            self.people.print(renderable)
+            return
+        with self.people.capture() as captured:
+            self.people.print(_whole(renderable) if isinstance(renderable, Table) else renderable)
+        rows = [row.rstrip() for row in captured.get().splitlines()]
+        self.people.print(Text("\n".join(rows)), soft_wrap=True)
 
     def say(self, message: str, style: str = "") -> None:
-        """Shows people a line, unwrapped. It is sanitised here, so it may hold agents' words."""
-        self.people.print(Text(sanitise(message, _LONGEST_LINE), style=style), soft_wrap=True)
+        """Shows people a line, wrapped where they read it on a terminal. It is sanitised here, so
+        it may hold agents' words."""
+        _print(self.people, message, style)
+
+    def quote(self, row: str, style: str = "") -> None:
+        """Shows people a line as it is, sanitised: what was printed, or a command to copy."""
+        self.people.print(Text(sanitise(row, _LONGEST_LINE), style=style), soft_wrap=True)
+
+    def advise(self, message: str, style: str = "") -> None:
+        """Shows people what helps, below what it is about; its commands reach the same cluster."""
+        self.say(f"  {self.settings.placed(message)}", style)
 
     def complain(self, message: str, style: str = "") -> None:
         """Shows a line on standard error, sanitised."""
-        self.err.print(Text(sanitise(message, _LONGEST_LINE), style=style), soft_wrap=True)
+        _print(self.err, message, style)
 
     def answer(self, value: object) -> None:
         """Writes the JSON that scripts read; control characters in it are escaped."""
@@ -58,12 +76,37 @@ class Terminal:
 
     def fail(self, error: CliError) -> None:
         """Shows people the error; with `--json` it is the answer, too."""
+        remedy = self.settings.placed(error.remedy)
         if self.json:
-            record = {"reason": error.reason, "message": error.message, "remedy": error.remedy}
+            record = {"reason": error.reason, "message": error.message, "remedy": remedy}
             self.answer({"error": record})
         self.complain(f"Error: {error.message}", "red")
-        if error.remedy:
-            self.complain(f"  {error.remedy}")
+        if remedy:
+            self.complain(f"  {remedy}")
+
+
+def _print(console: Console, message: str, style: str) -> None:
+    shown = sanitise(message, _LONGEST_LINE)
+    if console.is_terminal:
+        shown = "\n".join(_wrapped(row, console.width) for row in shown.split("\n"))
+    console.print(Text(shown, style=style), soft_wrap=True)
+
+
+def _wrapped(row: str, width: int) -> str:
+    """The row in lines of that width, further ones below its first word. A command and a word that
+    are longer stay whole: they are copied."""
+    indent = " " * (len(row) - len(row.lstrip(" ")) + 2)
+    kept = _COMMAND.sub(lambda found: found[0].replace(" ", _KEPT), row)
+    lines = textwrap.wrap(
+        kept,
+        max(width, 2 * len(indent)),
+        subsequent_indent=indent,
+        drop_whitespace=True,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).replace(_KEPT, " ")
 
 
 def _whole(table: Table) -> Table:

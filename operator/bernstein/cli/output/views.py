@@ -63,7 +63,7 @@ class LiveView:
     ) -> None:
         parts: list[RenderableType] = [
             Text(),
-            tables.headline(plan),
+            tables.headline(plan, tasks),
             Text(),
             tables.steps_table(plan, tasks, progress),
         ]
@@ -107,7 +107,7 @@ class LineView:
                 told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
                 self._once(task.metadata.name, told, _cause(waiting))
         self._tell_plan(plan)
-        self._once("trouble", trouble, trouble)
+        self._once("trouble", self._terminal.settings.placed(trouble), trouble)
 
     def _tell_plan(self, plan: Plan) -> None:
         """Its phase, and what it needs a person for; what its Tasks wait for these say themselves.
@@ -119,7 +119,7 @@ class LineView:
         detail = f": {message}" if message else ""
         stalls = waiting is not None and waiting.needs_person
         about = (phase, _cause(waiting) if waiting is not None and stalls else None)
-        self._once("plan", f"{'plan':<12}{phase}{detail}", about)
+        self._once("plan", f"{'plan':<12}{phase}{detail}", about, plan.status.ended_at)
 
     def _new_moves(self, task: Task) -> list[Move]:
         keys = {(task.metadata.name, m.time, m.to_state): m for m in task.status.history}
@@ -127,20 +127,22 @@ class LineView:
         self._moves |= keys.keys()
         return new
 
-    def _once(self, about: str, message: str, same: Hashable) -> None:
+    def _once(
+        self, about: str, message: str, same: Hashable, moment: datetime | None = None
+    ) -> None:
         """Writes the message unless the last one about the same thing had the same meaning; "" is
-        no message."""
+        no message. `moment`: of the change; None: now."""
         if self._latest.get(about, "") != same:
             self._latest[about] = same
             if message:
-                self._say(datetime.now(UTC), message)
+                self._say(moment or datetime.now(UTC), message)
 
     def _say(self, moment: datetime, message: str) -> None:
         """The first line with the time; what was printed stands below it, line by line."""
         first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
         self._terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
         for row in more[:_ROWS]:
-            self._terminal.say(f"{'':<10}{row}")
+            self._terminal.quote(f"{'':<10}{row}")
         if len(more) > _ROWS:
             self._terminal.say(f"{'':<10}…")
 

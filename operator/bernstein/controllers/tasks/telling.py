@@ -10,6 +10,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers import stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
+from bernstein.core.sanitise import count
 from bernstein.core.verification import findings
 from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
@@ -18,6 +19,17 @@ log = logging.logger(__name__)
 
 _JUDGED = (TaskState.DONE, TaskState.FAILED)
 """Elsewhere its verdicts are about work of an earlier attempt."""
+_WORDS = {
+    TaskState.OPEN: "it is in line to start",
+    TaskState.CLAIMED: "its turn has come: a session for attempt {attempt} is made",
+    TaskState.IN_PROGRESS: "the agent is at work",
+    TaskState.DONE: "the agent reported success; its work is verified now",
+    TaskState.CLOSED: "it is verified and merged",
+    TaskState.FAILED: "its attempt failed: {why}",
+    TaskState.ORPHANED: "nothing is heard of its agent any more: {why}",
+    TaskState.CANCELLED: "it was cancelled",
+}
+"""What is told of a move to this state."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
@@ -64,8 +76,19 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
 def _moved(old: TaskStatus, new: TaskStatus, why: str) -> str:
     judged = (new.verification or old.verification) if old.state is TaskState.DONE else None
     found = findings.named(judged) if new.state is TaskState.FAILED else ""
-    text = f"{old.state or 'New'} -> {new.state}: {why}"
+    text = _said(old.state, new, why)
     return f"{text}: {found}" if found else text
+
+
+def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
+    """The move for people: the states alone are words of ours."""
+    assert new.state is not None
+    if old is TaskState.FAILED and new.state is TaskState.OPEN:
+        return f"it is tried again, after {count(new.attempt, 'attempt')}"
+    if old is not None and new.state is TaskState.OPEN:
+        return f"its session came to nothing, which costs no attempt: {why}"
+    words = _WORDS.get(new.state, f"it is {new.state}: {{why}}")
+    return words.format(why=why, attempt=new.attempt + 1)
 
 
 def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None:

@@ -50,7 +50,8 @@ def result_of(
     """The program's result, or why it left none. `abandoned`: why it was given up, if it was."""
     if not runs.is_over(job, now):
         why = abandoned or _to_abandon(job, now)
-        return Unfinished(why, give_up((job,)) if why is not None else ())
+        gives_up = why is not None or job.another
+        return Unfinished(why, give_up((job,)) if gives_up else ())
     end = _end_of(job, program, now)
     if isinstance(end, str):
         try:

@@ -44,7 +44,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, seconds_left, waits_for_a_node
+from bernstein.core.waiting import MESSAGE, goes_on, seconds_left, waits_for_jobs
 
 
 def step_of(status: Delivering) -> str | None:
@@ -284,7 +284,7 @@ def _still_at_work(
     if run.abandoned != delivery.abandoned:
         delivery = delivery.model_copy(update={"abandoned": run.abandoned})
         status = status.model_copy(update={"delivery": delivery})
-    return OnItsWay(waits_for_a_node(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
+    return OnItsWay(waits_for_jobs(status, (job,), now), run.actions, LOOK_AGAIN_SECONDS)
 
 
 def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:

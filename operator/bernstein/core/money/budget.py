@@ -29,6 +29,8 @@ def spent(snapshot: TaskSnapshot) -> str | None:
     budget = Decimal(plan.spec.budget)
     if snapshot.plan_spend < budget:
         return None
+    if not budget:
+        return f"the Plan's budget of ${budget:.2f} lets no session start"
     return f"the Plan's budget of ${budget:.2f} is spent"
 
 

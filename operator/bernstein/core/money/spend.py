@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 
+from bernstein import agents
 from bernstein.api.meta import UsageCounts
+from bernstein.api.money import SpendSource
 from bernstein.api.plan import MAX_ROWS, MAX_SETTLED, Plan, PlanStatus, PlanTask, Settled
 from bernstein.api.project import Price, Project
 from bernstein.api.session import AgentSession
@@ -60,6 +62,20 @@ def cost_of(session: AgentSession, project: Project | None) -> Decimal:
     if usage is None or model_price is None:
         return Decimal(0)
     return cost(usage, model_price)
+
+
+def source(
+    session: AgentSession, project: Project | None, before: SpendSource | None
+) -> SpendSource:
+    """How a Task's spend is known, with this session; `before`: without it.
+
+    What no agent has told stays unknown, whatever others tell afterwards.
+    """
+    silent = usage_of(session) in (None, UsageCounts())
+    silent = silent and not agents.tells_tokens(session.spec.adapter)
+    if silent or before == "Unreported":
+        return "Unreported"
+    return "Reported" if price(session, project) is not None else "Unpriced"
 
 
 def settled_sessions(task: Task) -> int:

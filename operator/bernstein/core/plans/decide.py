@@ -31,6 +31,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.plans import part, requests
+from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.judgement import problems_of
@@ -49,7 +50,7 @@ from bernstein.core.waiting import (
     seconds_left,
     trying,
     waits,
-    waits_for_a_node,
+    waits_for_jobs,
 )
 
 
@@ -148,6 +149,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     """The next step of a valid Plan."""
     assert snapshot.project is not None
     actions: list[PlanAction] = []
+    status = enforced(status, snapshot.plan, snapshot.project, now)
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
     if not status.expanded:
         seconds = seconds_left(status.waiting, snapshot.project, now)
@@ -247,7 +249,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
     if isinstance(result, Unfinished):
         status = status.model_copy(update={"abandoned": result.abandoned})
-        status = waits_for_a_node(status, (job,), now)
+        status = waits_for_jobs(status, (job,), now)
         return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
     status = status.model_copy(update={"abandoned": None, "beginning": None})
     if isinstance(result, Diagnosis):

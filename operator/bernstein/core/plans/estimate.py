@@ -61,11 +61,19 @@ def beyond_budget(spec: PlanSpec, forecast: Estimate) -> tuple[FieldError, ...]:
     budget, cost = Decimal(spec.budget), Decimal(forecast.cost_usd or 0)
     if cost > budget:
         words = f"the estimate {amounts.dollars(cost)} exceeds the budget {amounts.dollars(budget)}"
-    elif not budget:
-        words = f"with a budget of {amounts.dollars(budget)} no session starts"
+    elif without := without_money(spec):
+        return (FieldError("budget", without),)
     else:
         return ()
     return (FieldError("budget", f"budget: {words}"),)
+
+
+def without_money(spec: PlanSpec) -> str | None:
+    """What a budget of nothing means; None for any other. A person may mean it, until it is
+    raised: it is no error."""
+    if spec.budget is None or Decimal(spec.budget):
+        return None
+    return f"budget: with a budget of {amounts.dollars(Decimal(0))} no session starts"
 
 
 def minutes(spec: PlanSpec) -> int:

@@ -207,14 +207,21 @@ class Findings:
 def invalid_choice(value: str, allowed: Iterable[str]) -> str:
     """The message for a word that is none of the allowed ones."""
     known = list(allowed)
-    return f"invalid value {quoted(value)}, must be one of {known}{did_you_mean(value, known)}"
+    return (
+        f"invalid value {quoted(value)}, must be one of {words(known)}{did_you_mean(value, known)}"
+    )
+
+
+def words(known: Iterable[str]) -> str:
+    """A list as people read it."""
+    return f"[{', '.join(known)}]"
 
 
 def no_agent(name: str, project: ProjectSpec) -> str:
     """The message for a `cli` that is none of the Project's agents, nor the adapter of just one."""
     several = [agent.name for agent in project.agents_of(name)]
     if several:
-        return f"{quoted(name)} is the adapter of several agents, must be one of {several}"
+        return f"{quoted(name)} is the adapter of several agents, must be one of {words(several)}"
     return invalid_choice(name, ("auto", *(agent.name for agent in project.agents)))
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from itertools import chain
+from itertools import count as count_from
 
 from bernstein.api.plan import PlanStatus, PlanTask
 from bernstein.api.requests import (
@@ -26,7 +28,7 @@ from bernstein.core.actions import AskTask, PlanAction, PlanDecision
 from bernstein.core.delivery import conflict
 from bernstein.core.plans import part
 from bernstein.core.plans.tally import failed_for_good
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, line
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on
 
@@ -54,13 +56,12 @@ def _retry(
     refusal = _why_not(snapshot, status)
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
-    handed_on = f"plan-{request.id}"
     tasks = [task for _, task in sorted(snapshot.tasks.items())]
-    told = [task for task in tasks if _is_asked(task, handed_on)]
+    told = [task for task in tasks if _is_asked(task, request)]
     to_ask = [t for t in tasks if t not in told and _needs_a_round(t) and not _is_leaving(t)]
     if to_ask:
-        return PlanDecision(status, tuple(_ask(task, request, handed_on) for task in to_ask))
-    answers = [_answer(task, handed_on) for task in told]
+        return PlanDecision(status, tuple(_ask(task, request) for task in to_ask))
+    answers = [_answer(task, request) for task in told]
     if any(answer is None for answer in answers):
         return PlanDecision(status)
     number = sum(answer is not None and answer.answer == "Done" for answer in answers)
@@ -93,17 +94,33 @@ def _is_leaving(task: Task) -> bool:
     return task.metadata.deletion_timestamp is not None
 
 
-def _is_asked(task: Task, identifier: str) -> bool:
-    asked = any(request.id == identifier for request in task.spec.requests)
-    return asked or _answer(task, identifier) is not None
+def _handed_on(task: Task, request: PlanRequest) -> str:
+    """The id of the request on the Task.
+
+    A request of somebody else may have been there before it, under an id that is easily guessed:
+    what that is answered says nothing of this one.
+    """
+    theirs = {each.id for each in task.spec.requests if each.by != request.by}
+    answers, by = task.status.requests or (), line(request.by, 300)
+    theirs |= {answer.id for answer in answers if answer.by != by}
+    first = f"plan-{request.id}"
+    ids = chain((first,), (f"{first}-{number}" for number in count_from(2)))
+    return next(each for each in ids if each not in theirs)
 
 
-def _answer(task: Task, identifier: str) -> Answer | None:
-    return requests.answer_for(identifier, task.status.requests)
+def _is_asked(task: Task, request: PlanRequest) -> bool:
+    handed_on = _handed_on(task, request)
+    asked = any(each.id == handed_on for each in task.spec.requests)
+    return asked or _answer(task, request) is not None
 
 
-def _ask(task: Task, request: PlanRequest, identifier: str) -> AskTask:
+def _answer(task: Task, request: PlanRequest) -> Answer | None:
+    return requests.answer_for(_handed_on(task, request), task.status.requests)
+
+
+def _ask(task: Task, request: PlanRequest) -> AskTask:
     """With what was asked of the Task before; where there is no room, answered ones go."""
+    identifier = _handed_on(task, request)
     new = TaskRequest(id=identifier, verb=request.verb, by=request.by, reason=request.reason)
     kept = requests.with_room(task.spec.requests, task.status.requests, lambda _: True)
     return AskTask(task.metadata.name, task.metadata.resource_version, (*kept, new))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from decimal import Decimal
 from functools import reduce
+from typing import Literal
 
 from bernstein.api.plan import Counts, PlanStatus, PlanTask, Settled
 from bernstein.api.states import TaskState
@@ -42,9 +43,18 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
             "usage": reduce(add, (r.usage for r in rows), without_row.usage),
             "integration": integration,
             "spend_usd": money(spent),
+            "spend_source": _missing(status, snapshot.tasks.values()),
             "settled": settled,
         }
     )
+
+
+def _missing(status: PlanStatus, tasks: Iterable[Task]) -> Literal["Unpriced", "Unreported"] | None:
+    """Why the spend is not all of it; of a Task that is gone it stays."""
+    sources = {status.spend_source, *(task.status.spend_source for task in tasks)}
+    if "Unreported" in sources:
+        return "Unreported"
+    return "Unpriced" if "Unpriced" in sources else None
 
 
 def _booked(rows: Iterable[PlanTask], book: Ledger) -> tuple[PlanTask, ...]:

@@ -33,6 +33,7 @@ from bernstein.core.plans.field_errors import (
     no_agent,
     path_of,
     quoted,
+    words,
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
 from bernstein.core.plans.limits import too_long
@@ -330,7 +331,7 @@ class _Walk:
         if kind in known:
             self._signal_of(signals.of(kind), path, value)
         elif kind in signals.PLANNED:
-            message = f"'{kind}' is not supported yet, use {list(known)}"
+            message = f"'{kind}' is not supported yet, use {words(known)}"
             self.findings.error_at(f"{path}.type", message)
         else:
             self.findings.choice(f"{path}.type", kind, known)

@@ -169,6 +169,8 @@ def with_refusal(decision: SessionDecision, refused: str | None, now: datetime) 
     it ended.
     """
     status = decision.status
+    if refused is None and reading.is_held(status):
+        return decision
     if refused is None or status.state is SessionState.DEAD:
         kept = conditions.drop(status.conditions, ConditionType.STALLED)
         return replace(decision, status=status.model_copy(update={"conditions": kept}))
@@ -251,7 +253,8 @@ def _end(status: AgentSessionStatus, ending: Ending, now: datetime) -> SessionDe
         "abandoned": None,
         "ended_at": now,
         "conditions": conditions.drop(
-            status.conditions, ConditionType.STALE, ConditionType.RECONCILING
+            status.conditions,
+            *(ConditionType.STALE, ConditionType.RECONCILING, ConditionType.STALLED),
         ),
     }
     return SessionDecision(status.model_copy(update=update))
@@ -285,9 +288,9 @@ def _alive(
     if job.pod is not None and pods.has_started(job.pod, AGENT):
         # Told with the move: it is worth no write of its own.
         status = _working(with_prompt(status, job), now)
-    status = _unscheduled(status, job, now)
+    status = _held(_unscheduled(status, job, now), job, now)
     status = _staleness(_abandoned(status, job, now), now)
-    if status.abandoned is not None or _is_deleted(session):
+    if status.abandoned is not None or _is_deleted(session) or job.another:
         return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
     if session.spec.stop is not None:
         return _stopping(job, status, now)
@@ -320,6 +323,18 @@ def _unscheduled(status: AgentSessionStatus, job: JobView, now: datetime) -> Age
     doing = conditions.find(status.conditions, ConditionType.RECONCILING)
     was = doing is not None and doing.reason == Reason.UNSCHEDULABLE
     return busy(status, "Starting", "its pod is made", now) if was else status
+
+
+def _held(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:
+    """The status with what keeps its Job, where that should be gone: a person must look."""
+    held = diagnosis.held(job, now)
+    if held is not None:
+        text = with_remedy(held.message, held.reason)
+        return conditions.note(status, ConditionType.STALLED, True, held.reason, text, now)
+    if not reading.is_held(status):
+        return status
+    kept = conditions.drop(status.conditions, ConditionType.STALLED)
+    return status.model_copy(update={"conditions": kept})
 
 
 def _abandoned(status: AgentSessionStatus, job: JobView, now: datetime) -> AgentSessionStatus:

@@ -68,6 +68,8 @@ def told(
 
 def _while_it_runs(session: AgentSession, status: AgentSessionStatus) -> str | None:
     """Why it ends or does not get on; None: it is at work, or about to be."""
+    if is_held(status):
+        return Reason.DELETION_HELD
     if status.abandoned is not None:
         return status.abandoned.reason
     if session.spec.stop is not None:
@@ -77,6 +79,12 @@ def _while_it_runs(session: AgentSession, status: AgentSessionStatus) -> str | N
     doing = find(status.conditions, ConditionType.RECONCILING)
     unscheduled = doing is not None and doing.reason == Reason.UNSCHEDULABLE
     return Reason.UNSCHEDULABLE if unscheduled else None
+
+
+def is_held(status: AgentSessionStatus) -> bool:
+    """Whether something keeps its Job, which was told to go."""
+    stall = find(status.conditions, ConditionType.STALLED)
+    return stall is not None and stall.reason == Reason.DELETION_HELD
 
 
 def _ended(

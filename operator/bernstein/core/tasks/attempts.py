@@ -44,7 +44,7 @@ def settle(
 
     Called once for each session, together with the move that ends it.
     """
-    usage, price = spend.usage_of(session), spend.price(session, snapshot.project)
+    usage = spend.usage_of(session)
     spent = spend.cost_of(session, snapshot.project)
     entry = Attempt(
         session=session.metadata.name,
@@ -66,7 +66,7 @@ def settle(
             "attempts": (*before, entry)[-MOST_ATTEMPTS:],
             "usage": add(status.usage, usage) if usage is not None else status.usage,
             "spend_usd": money(Decimal(status.spend_usd) + spent),
-            "spend_source": "Reported" if price is not None else "Unpriced",
+            "spend_source": spend.source(session, snapshot.project, status.spend_source),
         }
     )
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, line
 
 SHOWN = 8
+_TITLE = 80
+"""Characters of what a signal asks: its index alone tells nobody anything."""
 _GOOD = ("Passed", "Skipped", "Bypassed")
 _WORD = re.compile(r"[A-Z][A-Za-z0-9]{0,63}\Z")
 
@@ -29,4 +31,5 @@ def named(judged: Verification | None) -> str:
 
 def _one(check: CheckResult) -> str:
     reason = f" ({check.reason})" if _WORD.match(check.reason) else ""
-    return f"{check.name} {check.verdict}{reason}"
+    asks = line(check.title, _TITLE) if check.kind == "signal" else ""
+    return f"{check.name}{f' ({asks})' if asks else ''} {check.verdict}{reason}"

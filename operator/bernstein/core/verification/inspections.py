@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 
+from bernstein.api.encoding import fields_of
 from bernstein.api.pod import INSPECT
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.verification.required import reading
@@ -48,4 +48,4 @@ def _shares(checks: Iterable[CheckSpec]) -> Iterator[tuple[CheckSpec, ...]]:
 
 def _bytes(check: CheckSpec) -> int:
     assert check.reads is not None
-    return len(json.dumps(asdict(check.reads)))
+    return len(json.dumps(check.reads, default=fields_of))

@@ -43,7 +43,7 @@ from bernstein.core.waiting import (
     is_held,
     is_mended,
     seconds_left,
-    waits_for_a_node,
+    waits_for_jobs,
 )
 
 ENDLESS = (
@@ -143,8 +143,11 @@ def take(
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
         ended = give_up((*existing.values(), *unasked))
         return replace(outcome, status=status, actions=(*logs, *ended))
-    ending = [existing[a.check] for a in abandoned or () if a.check in existing]
-    status, logs = check_logs.keep_early(status, (job for job in ending if job.goes_on))
+    given_up = [a.check for a in abandoned or () if a.check in existing]
+    doubled = [check for check, job in existing.items() if job.another and check not in given_up]
+    early = [existing[check] for check in given_up if existing[check].goes_on]
+    ending = [existing[check] for check in (*given_up, *doubled)]
+    status, logs = check_logs.keep_early(status, early)
     unable = verdicts.unable(question.checks, existing, now, abandoned)
     if unable is not None:
         found = verdicts.so_far(*read, works=seen.works, kept=seen.kept)
@@ -156,7 +159,7 @@ def take(
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
     start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
     ended = give_up((*ending, *unasked))
-    status = waits_for_a_node(status, existing.values(), now)
+    status = waits_for_jobs(status, existing.values(), now)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 
 

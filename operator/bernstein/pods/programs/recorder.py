@@ -37,6 +37,8 @@ _POLL_SECONDS = 0.5
 _STDERR_TAIL = 8192
 _MODEL_LIMIT = 100
 _LAST_CALL_SECONDS = 5.0
+_LAST_WORDS_SECONDS = 7.0
+"""How long it is read on for the log when the agent has ended: the launcher waits for ten."""
 _REFUSAL_ROUNDS = 3
 _TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 
@@ -160,6 +162,7 @@ class Recorder:
         self._client = self._make_client()
         self._beat = Beat()
         self._parser_failed = False
+        self._progress = ""
         self._live = Live(config.output)
         self._agent_ended = False
 
@@ -185,7 +188,7 @@ class Recorder:
         due = time.monotonic()
         try:
             while not ended.wait(_POLL_SECONDS):
-                self._look_at_the_agent()
+                self._look_at_the_agent(ended)
                 if time.monotonic() >= due:
                     self._checkpoint()
                     due = time.monotonic() + every
@@ -207,15 +210,22 @@ class Recorder:
         heart.start()
         return heart
 
-    def _look_at_the_agent(self) -> None:
+    def _look_at_the_agent(self, over: threading.Event) -> None:
         """Read what it has written. When it has ended, that is all: the launcher waits until it is
         shown. An agent that forges the launcher's record hides its own last words."""
         ended = stream.exists(self._config.exit_record)
         self._read_stream()
         if ended and not self._agent_ended:
             self._agent_ended = True
+            until = time.monotonic() + _LAST_WORDS_SECONDS
+            while self._behind() and time.monotonic() < until and not over.is_set():
+                self._read_stream()
             self._tell_the_end()
             _make(self._config.output_end)
+
+    def _behind(self) -> int:
+        """Bytes of the agent's output that are still to be read."""
+        return self._stdout.behind + self._stderr.behind
 
     def _read_stream(self) -> None:
         before = self._stdout.seen + self._stderr.seen
@@ -232,13 +242,21 @@ class Recorder:
                 self._live.note(f"no more is read: the limit is {stream.STREAM_BYTES} bytes")
 
     def _tell_the_end(self) -> None:
-        self._feed(self._stdout.last())
-        self._live.tell(records.plain(self._stderr.last()))
+        """Show the last words, or say how much of them is not shown: it is read at the end, then,
+        and a line that is not read whole is not taken for one."""
+        if not self._stdout.behind and not self._stdout.unread:
+            self._feed(self._stdout.last())
+        if not self._stderr.behind and not self._stderr.unread:
+            self._live.tell(records.plain(self._stderr.last()))
         self._live.finish()
+        if behind := self._behind():
+            self._live.note(f"the last {behind} bytes are not shown: there was no time for them")
 
     def _feed(self, line: bytes) -> None:
         try:
             self._live.tell(self._parser.feed(line))
+            if not self._live.in_a_key:
+                self._progress = self._parser.progress
         except Exception as error:  # noqa: BLE001 - a parser's defect must not lose the work
             if not self._parser_failed:
                 log.event("parser-failed", error=type(error).__name__)
@@ -275,14 +293,14 @@ class Recorder:
         return Beat(
             usage=self._parser.usage,
             model=self._model(),
-            progress=harmless_line(self._parser.progress, PROGRESS_LIMIT),
+            progress=harmless_line(self._progress, PROGRESS_LIMIT),
             last_activity=round(time.time() - idle, 3),
             checkpoint=commit.sha if commit != self._work.objects.base else None,
         )
 
     def _model(self) -> str | None:
         model = self._parser.model
-        return sanitise.line(model, _MODEL_LIMIT) if model is not None else None
+        return harmless_line(model, _MODEL_LIMIT) if model is not None else None
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -302,6 +320,8 @@ class Recorder:
     def _read_rest(self) -> FinalRecord:
         for line in self._stdout.rest():
             self._feed(line)
+        if self._stdout.skipped:
+            log.event("output-skipped", bytes=self._stdout.skipped)
         code = stream.exit_code(self._config.exit_record)
         return self._parser.finish(code, stream.tail_bytes(self._config.stderr, _STDERR_TAIL))
 

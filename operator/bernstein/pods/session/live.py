@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import time
+import unicodedata
 from collections.abc import Callable
 
-from bernstein.observe import redact
 from bernstein.pods import log
 from bernstein.pods.session.messages import harmless
+from bernstein.pods.session.private_keys import PrivateKeys
 
 LINE_CHARACTERS = 2000
 """Of what one line of the agent's output shows; the rest is cut."""
@@ -25,13 +26,13 @@ TOTAL = 2 << 20
 OVERHEAD = 64
 """What a line takes besides its own: the node's log has its time, and so has what is read."""
 
-_KEY_LINES = 200
-"""Lines that a private key may have; longer ones end here."""
-_KEY_BEGINS = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|---- BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
-)
-_KEY_ENDS = re.compile(r"-----?\s?END [A-Z0-9 ]{0,40}PRIVATE KEY")
-_HIDDEN_KEY = "*** (a private key)"
+_LOOKED_AT = 4 * LINE_CHARACTERS
+_OVERLAP = 512
+"""Characters that are looked through for the lines shown, and those of them that are looked through
+again with the rest: the first look leaves out what a cut may have gone through."""
+_OURS = "[bernstein: "
+_LIKE_OURS = re.compile(r"\s*\[\s*(?:bernstein|[^\]:]{0,30}[^\x00-\x7f])", re.IGNORECASE)
+"""A line that begins like one of ours, or with letters that may look so."""
 
 
 class Live:
@@ -45,7 +46,7 @@ class Live:
         self._room = float(AT_ONCE)
         self._left = TOTAL - os.fstat(self._file).st_size  # of a recorder that was started before
         self._out_lines = self._out_bytes = 0
-        self._key_lines = 0
+        self._keys = PrivateKeys()
         self._notes: set[str] = set()
 
     def close(self) -> None:
@@ -53,24 +54,35 @@ class Live:
 
     def tell(self, output: str) -> None:
         """Show a piece of the agent's output, which may have several lines; "" is passed over."""
-        if not output or self._left <= 0:
+        if not output:
+            return
+        if self._left <= 0:
+            self._keys.pass_over(output)
             return
         if not self._has_room():
+            self._keys.pass_over(output)
             self._out_lines += output.count("\n") + 1
             self._out_bytes += len(output)
             return
         # Looking at it costs time, also where nothing of it is shown.
-        self._room -= min(len(output), 4 * LINE_CHARACTERS) + OVERHEAD
-        shown = redact.without_secrets(harmless(self._without_keys(output), LINE_CHARACTERS))
+        self._room -= min(len(output), _LOOKED_AT) + OVERHEAD
+        shown = harmless(output, LINE_CHARACTERS, self._keys)
+        if len(output) > _LOOKED_AT:
+            self._keys.pass_over(output[_LOOKED_AT - _OVERLAP :])
         if shown:
             self._say_what_is_missing()
-            self._write(shown)
+            self._write("\n".join(map(_as_its_own, shown.split("\n"))))
+
+    @property
+    def in_a_key(self) -> bool:
+        """Whether the last line that it was told is one of a private key, but for its end."""
+        return self._keys.inside
 
     def note(self, words: str) -> None:
         """Say something of ours about the output, once."""
         if words not in self._notes and self._left > 0:
             self._notes.add(words)
-            self._write(f"[bernstein: {words}]")
+            self._write(f"{_OURS}{words}]")
 
     def finish(self) -> None:
         """Say what is still to be said, when the agent has ended."""
@@ -84,27 +96,12 @@ class Live:
         self._filled = now
         return self._room >= (PER_SECOND if self._out_lines else 0)
 
-    def _without_keys(self, output: str) -> str:
-        """`output` without the lines of private keys, which may come in several pieces."""
-        kept = []
-        for row in output[: 4 * LINE_CHARACTERS].split("\n"):
-            if self._key_lines:
-                self._key_lines = 0 if _KEY_ENDS.search(row) else self._key_lines - 1
-                continue
-            begins = _KEY_BEGINS.search(row)
-            if begins is not None:
-                kept.append(row[: begins.start()] + _HIDDEN_KEY)
-                self._key_lines = 0 if _KEY_ENDS.search(row, begins.end()) else _KEY_LINES
-            else:
-                kept.append(row)
-        return "\n".join(kept)
-
     def _say_what_is_missing(self) -> None:
         if self._out_lines:
             lines, size = self._out_lines, self._out_bytes
             self._out_lines = self._out_bytes = 0
             self._write(
-                f"[bernstein: {lines} lines of {size} characters are left out here: more than "
+                f"{_OURS}{lines} lines of {size} characters are left out here: more than "
                 f"{PER_SECOND} a second]"
             )
 
@@ -112,9 +109,14 @@ class Live:
         data = f"{words}\n".encode()
         self._left -= len(data) + OVERHEAD * data.count(b"\n")
         if self._left <= 0:
-            data = f"[bernstein: no more is shown: the limit is {TOTAL} bytes]\n".encode()
+            data = f"{_OURS}no more is shown: the limit is {TOTAL} bytes]\n".encode()
         try:
             os.write(self._file, data)
         except OSError as error:  # the volume is full: nothing else depends on what is shown
             self._left = 0
             log.event("output-not-shown", message=str(error))
+
+
+def _as_its_own(row: str) -> str:
+    """A line of the agent; one that looks as if we had said it is marked as the agent's."""
+    return f"> {row}" if _LIKE_OURS.match(unicodedata.normalize("NFKC", row[:64])) else row

@@ -88,6 +88,8 @@ class Tail:
         """The largest size in bytes that the file was seen to have; grows when the agent writes."""
         self.too_long = 0
         """Lines that were left out because they are over the line limit."""
+        self.skipped = 0
+        """Bytes before the last MiB that were not read even at the end."""
 
     def close(self) -> None:
         self._source.close()
@@ -119,6 +121,7 @@ class Tail:
         yield from self.lines(self._left, _REST_LINES)
         start = self._source.size() - _FINAL_BYTES
         if self._offset < start:
+            self.skipped = start - self._offset
             self._offset, self._partial = start, b""
             self._too_long = True  # begins in the middle of a line
         yield from self._split(self._source.read(self._offset, _FINAL_BYTES))
@@ -130,6 +133,11 @@ class Tail:
         """The incomplete last line, once: what is written to it later is another line."""
         line, self._partial = self._partial, b""
         return line
+
+    @property
+    def behind(self) -> int:
+        """Bytes that the file has and that are still to be read, within the limit."""
+        return max(min(self._source.size() - self._offset, self._left), 0)
 
     @property
     def unread(self) -> bool:

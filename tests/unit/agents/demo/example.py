@@ -5,6 +5,11 @@ from __future__ import annotations
 from tests.unit.agents.examples import AdapterExample, Output
 
 EXAMPLE = AdapterExample(
-    succeeds=Output(b'{"type": "start", "model": "m"}\n{"type": "result", "text": "done"}\n', 0),
+    succeeds=Output(
+        b'{"type": "start", "model": "m"}\n'
+        b'{"type": "usage", "input": 3, "output": 2}\n'
+        b'{"type": "result", "text": "done"}\n',
+        0,
+    ),
     fails=Output(b'{"type": "result", "error": {"kind": "rate_limit", "message": "wait"}}\n', 1),
 )

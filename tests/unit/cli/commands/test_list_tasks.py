@@ -1,4 +1,4 @@
-"""`bernstein list-tasks` before it asks a cluster."""
+"""`bernstein list-tasks` before it asks a cluster, and the reasons that it tells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.cli.cluster import Cluster
+from bernstein.cli.commands.list_tasks import with_causes
+from bernstein.cli.output import notes
+from bernstein.kube.client import Client
+from bernstein.resources import PLANS
 from tests.unit.cli import calls
+from tests.unit.cli.scenes import ago, plan, task
+from tests.unit.kube.apiserver import ApiServer
 
 
 @pytest.mark.parametrize(
@@ -35,3 +42,21 @@ def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
 
 def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, "list-tasks")
+
+
+async def test_a_task_whose_plan_cannot_begin_has_the_reason_of_that(
+    api: ApiServer, client: Client
+) -> None:
+    waiting = {"reason": "RepositoryAuthFailed", "message": "no", "since": ago(9)}
+    stalled = plan(phase="Stalled", waiting=waiting | {"needsPerson": True})
+    api.put(PLANS, stalled.metadata.name, "team", **stalled.dump())
+    starting = {"reason": "PlanStarting", "message": "its Plan has not begun", "since": ago(9)}
+    limited = {"reason": "MaxAgents", "message": "4 run", "since": ago(9)}
+    tasks = [task(0, state="Open", waiting=starting), task(1, state="Open", waiting=limited)]
+
+    found = await with_causes(Cluster(client, "team"), tasks, everywhere=False)
+
+    assert [notes.reason(each.status.waiting) for each in found] == [
+        "RepositoryAuthFailed",
+        "MaxAgents",
+    ]

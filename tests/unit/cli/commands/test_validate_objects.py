@@ -86,6 +86,20 @@ def test_what_is_wrong_with_an_object_is_told_with_its_place(
     assert told in err
 
 
+@pytest.mark.parametrize(("budget", "warned"), [("0", True), ("'$0.00'", True), ("5", False)])
+def test_a_budget_of_nothing_is_a_warning(
+    runner: CliRunner, tmp_path: Path, budget: str, warned: bool
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("budget: 5", f"budget: {budget}"))
+
+    code, _, err = validated(runner, path)
+
+    told = "spec.budget: with a budget of $0.00 no session starts"
+    assert code == 0
+    assert (told in err) is warned
+
+
 def test_a_signal_of_a_task_is_checked_like_that_of_a_step(
     runner: CliRunner, tmp_path: Path
 ) -> None:
@@ -158,3 +172,17 @@ def test_a_budget_is_taken_as_the_api_server_takes_it(
 
     assert found == code
     assert ("write it in quotes: '5.5'" in err) is (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("budget", "got"), [("-1", "-1"), ("1000000000", "1000000000"), ("5 USD", "'5 USD'")]
+)
+def test_a_budget_is_refused_in_the_words_of_a_plan_file(
+    runner: CliRunner, tmp_path: Path, budget: str, got: str
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("budget: 5", f"budget: {budget}"))
+
+    _, _, err = validated(runner, path)
+
+    assert f'spec.budget: expected US dollars such as "$5" or 5.00, got {got}\n' in err

@@ -241,6 +241,26 @@ def test_money_is_rounded_but_never_to_nothing(amount: str, shown: str) -> None:
     assert tables.cents(amount) == shown
 
 
+@pytest.mark.parametrize(
+    ("source", "amount", "shown"),
+    [
+        (None, "0", "$0.00"),
+        ("Reported", "0", "$0.00"),
+        ("Unpriced", "0", "–"),  # noqa: RUF001 - what is shown
+        ("Unreported", "0", "–"),  # noqa: RUF001 - what is shown
+        ("Unreported", "0.3", "$0.30"),
+    ],
+)
+def test_money_that_nobody_knows_is_not_shown_as_none(
+    source: str | None, amount: str, shown: str
+) -> None:
+    spent = {"spendUsd": amount, "spendSource": source}
+
+    assert tables.spent(task(0, **spent).status) == shown
+    of_plan = plan(**spent | {"spendSource": None if source == "Reported" else source})
+    assert tables.spent(of_plan.status) == shown
+
+
 def test_a_task_without_trouble_needs_no_look() -> None:
     assert details.needs_a_look(failed_task())
     assert not details.needs_a_look(task(0, state="InProgress"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
@@ -69,6 +71,42 @@ def test_the_event_of_a_rejected_attempt_names_the_checks_and_quotes_none() -> N
 
     assert event["message"].endswith(": lint Failed (ExitCode), signal-1 TimedOut")
     assert "hunter2" not in event["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (None, objects.status(), "it is in line to start"),
+        (
+            objects.status(TaskState.FAILED, attempt=1),
+            objects.status(attempt=1),
+            "it is tried again, after 1 attempt",
+        ),
+        (
+            objects.with_session(TaskState.CLAIMED),
+            objects.status(),
+            "its session came to nothing, which costs no attempt: Open",
+        ),
+        (
+            objects.status(),
+            objects.with_session(TaskState.CLAIMED, attempt=1),
+            "its turn has come: a session for attempt 2 is made",
+        ),
+        (
+            objects.done(),
+            objects.with_session(TaskState.CLOSED, attempt=1),
+            "it is verified and merged",
+        ),
+    ],
+)
+def test_an_event_tells_a_move_in_words_of_everyday(
+    old: TaskStatus | None, new: TaskStatus, said: str
+) -> None:
+    before = old if old is not None else objects.status(None)
+
+    (event,) = events_of(before, new)
+
+    assert event["message"] == said
 
 
 def test_the_event_of_a_stall_names_the_checks_that_could_not_run() -> None:

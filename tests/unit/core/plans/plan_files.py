@@ -71,9 +71,9 @@ stages:
 S = "stages[0].steps[0]"
 """Where the only step of a plan stands."""
 ROLE_LIST = (
-    "['analyst', 'architect', 'backend', 'ci-fixer', 'data', 'devops', 'docs', 'frontend', "
-    "'manager', 'ml-engineer', 'prompt-engineer', 'qa', 'resolver', 'retrieval', 'reviewer', "
-    "'security', 'visionary', 'vp']"
+    "[analyst, architect, backend, ci-fixer, data, devops, docs, frontend, "
+    "manager, ml-engineer, prompt-engineer, qa, resolver, retrieval, reviewer, "
+    "security, visionary, vp]"
 )
 STEP: dict[str, Any] = {"title": "Do it"}
 

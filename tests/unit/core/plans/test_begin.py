@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein.api.pod import BeginResult
 from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin
 from bernstein.core.plans.decide import decide
 from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
@@ -93,3 +94,27 @@ def test_a_begin_whose_pod_finds_no_node_says_so_until_one_has_room() -> None:
     assert words in waits.status.waiting.message
     placed = look(again(new, waits), task(), jobs=(job("web-begin-0", pod(running("begin"))),))
     assert placed.status.waiting is None
+
+
+def test_a_begin_of_which_a_second_pod_runs_is_read_once_both_are_over() -> None:
+    new = objects.plan(begun=False)
+    ended = objects.ended("begin", said=BeginResult(objects.BASE, objects.BASE))
+    doubled = job("web-begin-0", over(ended), another=True)
+
+    waits = look(again(new, look(new)), task(), jobs=(doubled,))
+
+    assert waits.status.abandoned is None
+    assert waits.status.integration is None
+    assert DeleteJobs((doubled,)) in waits.actions
+
+
+def test_a_begin_whose_job_was_deleted_and_does_not_go_needs_a_person() -> None:
+    new = objects.plan(begun=False)
+    deletion = objects.at(-61)
+    held = job("web-begin-0", deleting=True, deletion=deletion, finalizers=("example.com/x",))
+
+    waits = look(again(new, look(new)), task(), jobs=(held,)).status
+
+    assert waits.waiting is not None
+    assert (waits.waiting.reason, waits.waiting.needs_person) == ("DeletionHeld", True)
+    assert "example.com/x" in waits.waiting.message

@@ -65,8 +65,8 @@ def test_an_agent_that_the_project_does_not_offer_is_an_error() -> None:
     data = with_step(cli="claude") | {"cli": "gemini"}
 
     assert in_cluster(data) == [
-        "cli: invalid value 'gemini', must be one of ['auto', 'codex', 'demo']",
-        f"{S}.cli: invalid value 'claude', must be one of ['auto', 'codex', 'demo']",
+        "cli: invalid value 'gemini', must be one of [auto, codex, demo]",
+        f"{S}.cli: invalid value 'claude', must be one of [auto, codex, demo]",
     ]
     assert in_cluster(with_step(cli="demo") | {"cli": "auto"}) == []
 
@@ -78,14 +78,14 @@ def test_an_agent_may_be_named_by_its_adapter_where_it_is_the_only_one() -> None
 
     assert in_cluster(with_step(cli="demo"), one) == []
     assert in_cluster(with_step(cli="demo"), two) == [
-        f"{S}.cli: 'demo' is the adapter of several agents, must be one of ['fast', 'slow']"
+        f"{S}.cli: 'demo' is the adapter of several agents, must be one of [fast, slow]"
     ]
 
 
 def test_a_model_that_nobody_knows_is_an_error_that_lists_the_known_ones() -> None:
     (problem,) = in_cluster(with_step(model="sonet"))
 
-    assert problem.startswith(f"{S}.model: invalid value 'sonet', must be one of ['auto', 'opus'")
+    assert problem.startswith(f"{S}.model: invalid value 'sonet', must be one of [auto, opus")
     assert problem.endswith(", did you mean 'sonnet'?")
     assert in_cluster(with_step(model="claude-sonnet-4-5")) == []
     assert in_cluster(with_step(model="sonet"), None) == [], "whose Project is not known yet"

@@ -191,3 +191,42 @@ def test_a_plan_whose_task_was_cancelled_is_not_told_to_retry() -> None:
 
     assert found.waiting is not None
     assert parted(found.waiting.message)[1] == "Apply a Plan with what is left, under another name."
+
+
+FORGED: Object = ON_TASK | {"by": "eve", "reason": "nothing"}
+
+
+def forged(subject: Task, *own: Object, answered: bool) -> Task:
+    """The Task with somebody else's request, under the id that its Plan's would have."""
+    fields = subject.model_dump()
+    fields["spec"]["requests"] = [FORGED, *own]
+    if answered:
+        answer = {"verb": "Retry", "by": "eve", "asked": "nothing", "time": NOW}
+        refused = {"id": "plan-r-1", "answer": "Refused", "reason": "NothingToRetry"}
+        fields["status"]["requests"] = [{**answer, **refused}]
+    return Task.model_validate(fields)
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_what_somebody_else_asked_of_a_task_is_no_answer_to_what_a_plan_was_asked(
+    answered: bool,
+) -> None:
+    found = look(failed(GIVEN_UP), forged(GIVEN_UP, answered=answered))
+
+    (ask,) = [action for action in found.actions if isinstance(action, AskTask)]
+    handed_on = RETRY | {"id": "plan-r-1-2"}
+    assert [request.dump() for request in ask.requests] == [FORGED, handed_on]
+    assert found.status.requests is None
+    waits = look(failed(GIVEN_UP), forged(GIVEN_UP, handed_on, answered=answered))
+    assert not [action for action in waits.actions if isinstance(action, AskTask)]
+    assert waits.status.requests is None
+
+
+def test_what_a_plan_was_asked_is_answered_by_its_own_request_whatever_else_was_asked() -> None:
+    fields = forged(granted(GIVEN_UP), answered=True).model_dump()
+    own = granted(GIVEN_UP).model_dump()["status"]["requests"][0] | {"id": "plan-r-1-2"}
+    fields["status"]["requests"] = [*fields["status"]["requests"], own]
+
+    found = look(failed(GIVEN_UP), Task.model_validate(fields)).status
+
+    assert answers(found) == [("r-1", "Done", "Retry")]

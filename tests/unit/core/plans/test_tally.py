@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Integration
 from bernstein.core.plans.tally import tally
@@ -24,6 +26,31 @@ def followed(*onto: str) -> Integration:
     integration = tally(plan_snapshot(objects.plan(), *tasks)).integration
     assert integration is not None
     return integration
+
+
+@pytest.mark.parametrize(
+    ("sources", "before", "found"),
+    [
+        (("Reported", "Reported"), None, None),
+        (("Reported", None), None, None),
+        (("Unpriced", "Reported"), None, "Unpriced"),
+        (("Unpriced", "Unreported"), None, "Unreported"),
+        (("Reported",), "Unreported", "Unreported"),
+    ],
+)
+def test_a_plan_says_why_its_spend_is_not_all_of_it(
+    sources: tuple[str | None, ...], before: str | None, found: str | None
+) -> None:
+    tasks = (
+        objects.task(f"t{n}", status=objects.status(spend_source=source))
+        for n, source in enumerate(sources)
+    )
+    plan = objects.plan()
+    status = plan.status.model_copy(update={"spend_source": before})
+
+    tallied = tally(plan_snapshot(plan.model_copy(update={"status": status}), *tasks))
+
+    assert tallied.spend_source == found
 
 
 OURS = objects.plan().status.integration

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.meta import UsageCounts
-from bernstein.api.session import Report
+from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import TaskState
 from bernstein.api.verification import RejectedWork
 from bernstein.core import conditions
@@ -264,6 +264,30 @@ def test_spend_counts_when_the_agent_was_cancelled() -> None:
     found = decide(snapshot(before, sessions=(dead("Cancelled", usage=TOKENS),))).status
 
     assert (found.state, found.spend_usd) == (TaskState.CANCELLED, PRICE)
+
+
+def of_adapter(adapter: str, usage: UsageCounts | None) -> AgentSession:
+    ended = dead(work=work(), usage=usage)
+    return ended.model_copy(update={"spec": ended.spec.model_copy(update={"adapter": adapter})})
+
+
+@pytest.mark.parametrize("usage", [None, UsageCounts()])
+def test_what_an_agent_that_tells_no_tokens_costs_is_not_known(usage: UsageCounts | None) -> None:
+    found = after(of_adapter("generic", usage))
+
+    assert (found.spend_usd, found.spend_source) == ("0", "Unreported")
+
+
+def test_an_agent_that_can_tell_and_has_used_nothing_has_reported() -> None:
+    assert after(of_adapter("codex", UsageCounts())).spend_source == "Reported"
+
+
+def test_what_one_session_did_not_tell_stays_unknown_whatever_the_next_one_tells() -> None:
+    before = with_session(TaskState.IN_PROGRESS, spend_source="Unreported")
+
+    found = after(dead(work=work(), usage=TOKENS), before)
+
+    assert (found.spend_usd, found.spend_source) == (PRICE, "Unreported")
 
 
 def test_a_model_without_price_counts_tokens_and_says_so() -> None:

@@ -14,7 +14,7 @@ from bernstein.api.waiting import Tried
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import SOON_SECONDS
-from bernstein.core.waiting import wait
+from bernstein.core.waiting import unblocked, wait
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     at,
@@ -182,3 +182,24 @@ def test_a_task_that_tries_what_failed_before_still_tries_it_when_a_node_has_roo
     assert waits.waiting.tried == tried.tried
     assert placed.waiting is not None
     assert (placed.waiting.reason, placed.waiting.tried) == ("SecretNotFound", tried.tried)
+
+
+def test_a_task_says_what_holds_the_job_of_its_session_until_nothing_does() -> None:
+    stall = Condition(
+        type="Stalled",
+        status="True",
+        reason="DeletionHeld",
+        message="it is held by its finalizers: x. Remedy: Take it away.",
+        observed_generation=1,
+        last_transition_time=objects.NOW,
+    )
+    held = session(state=SessionState.WORKING, conditions=[stall.model_dump()])
+    at_work = objects.task(status=with_session(TaskState.IN_PROGRESS))
+
+    waits = decide(snapshot(at_work, sessions=(held,))).status
+
+    assert waits.waiting is not None
+    assert (waits.waiting.reason, waits.waiting.needs_person) == ("DeletionHeld", True)
+    goes = session(state=SessionState.WORKING)
+    freed = at_work.model_copy(update={"status": unblocked(waits)})
+    assert decide(snapshot(freed, sessions=(goes,))).status.waiting is None

@@ -29,6 +29,16 @@ def test_checks_that_keep_the_work_back_are_named_with_their_reason() -> None:
     assert named(found) == "lint Failed (ExitCode), signal-0 TimedOut"
 
 
+def test_a_signal_says_what_it_asks_in_bounds() -> None:
+    asks = "file_contains: docs/hello.md contains 'Hello'"
+    signal = check("signal-0", "Failed", kind="signal", title=asks, reason="ExitCode")
+    long = signal | {"title": "a\u202eb\n" + "x" * 290}
+
+    assert named(judged(signal)) == f"signal-0 ({asks}) Failed (ExitCode)"
+    assert len(named(judged(long))) < 120
+    assert not {"\n", "\u202e"} & set(named(judged(long)))
+
+
 def test_where_none_is_required_the_others_are_named() -> None:
     assert named(judged(check("style", "Failed", required=False))) == "style Failed"
 

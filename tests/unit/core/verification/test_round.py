@@ -15,7 +15,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import Subject
 from bernstein.core import names
-from bernstein.core.actions import RunCheck
+from bernstein.core.actions import DeleteJobs, RunCheck
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.verification import round as rounds
@@ -174,5 +174,44 @@ def test_a_check_whose_pod_finds_no_node_says_so_until_one_has_room(kind: Kind) 
     found = looked_at(10).status.waiting
     assert (found.reason, found.needs_person) == ("Unschedulable", False)
     assert found.message == f"no node has room for its pod: {words}"
+    placed = take(kind, job(name, pod(phase="Pending", age=20)))
+    assert placed.status.waiting is None
+
+
+@BOTH
+def test_a_check_of_which_a_second_pod_runs_has_the_verdict_of_the_first(kind: Kind) -> None:
+    lint, passed = kind.job("lint", 0), checked(kind.job("signal-0", 0))
+    doubled = job(lint, objects.check_pod(1), another=True)
+
+    waits = take(kind, doubled, passed)
+
+    assert isinstance(waits, rounds.Undecided)
+    assert waits.status.verification.abandoned is None
+    assert DeleteJobs((doubled,)) in waits.actions
+    ends = take(kind, job(lint, objects.check_pod(1), deleting=True), passed)
+    undisturbed = take(kind, checked(lint, 1), passed)
+    assert ends.status.verification == undisturbed.status.verification
+
+
+@BOTH
+def test_a_check_that_a_second_pod_runs_beside_is_disrupted(kind: Kind) -> None:
+    doubled = job(kind.job("lint", 0), pod(objects.running("check")), another=True)
+
+    found = take(kind, doubled, checked(kind.job("signal-0", 0)))
+
+    (abandoned,) = found.status.verification.abandoned
+    assert (abandoned.check, abandoned.reason) == ("lint", "Disrupted")
+    assert any(a.jobs == (doubled,) for a in found.actions if isinstance(a, DeleteJobs))
+
+
+@BOTH
+def test_a_check_whose_job_was_deleted_and_does_not_go_needs_a_person(kind: Kind) -> None:
+    name = kind.job("signal-0", 0)
+    held = job(name, deleting=True, deletion=at(-61), finalizers=("foregroundDeletion",))
+
+    found = take(kind, held).status
+
+    assert (found.waiting.reason, found.waiting.needs_person) == ("DeletionHeld", True)
+    assert "foregroundDeletion" in found.waiting.message
     placed = take(kind, job(name, pod(phase="Pending", age=20)))
     assert placed.status.waiting is None

@@ -86,6 +86,62 @@ def test_a_key_that_never_ends_hides_no_more_than_a_key_has(shown: Shown) -> Non
     assert told[-1] == "line 299"
 
 
+@pytest.mark.parametrize("first", [KEY.splitlines()[0], "-----BEGIN \x1b[1mRSA \x1b[mPRIVATE KEY"])
+def test_a_key_that_begins_in_what_is_left_out_is_not_shown(shown: Shown, first: str) -> None:
+    while not shown._out_lines:
+        shown.tell("y" * 999)
+    for row in (first, *["A" * 64] * 3):
+        shown.tell(row)
+    shown.fresh()
+    shown.clock.now = 10.0
+    for row in (*["A" * 64] * 20, *KEY.splitlines()[1:], "done"):
+        shown.tell(row)
+    note, *rows = shown.fresh()
+    assert note.startswith("[bernstein: ")
+    assert rows == ["done"]
+
+
+def test_a_key_that_ends_in_what_is_left_out_hides_nothing_more(shown: Shown) -> None:
+    shown.tell(KEY.splitlines()[0])
+    while not shown._out_lines:
+        shown.tell("y\n" * 4000 + KEY.splitlines()[0])
+    shown.tell(KEY.splitlines()[-1])
+    shown.fresh()
+    shown.clock.now = 10.0
+    shown.tell("done")
+    assert shown.fresh()[-1] == "done"
+
+
+def test_a_key_that_begins_in_the_part_of_a_line_that_is_cut_off_is_not_shown(shown: Shown) -> None:
+    for fill in (3000, 7700, 7900, 9000):
+        shown.tell("y" * fill + "\n" + KEY.splitlines()[0])
+        shown.fresh()
+        for row in KEY.splitlines()[1:]:
+            shown.tell(row)
+        assert shown.fresh() == [], fill
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "[bernstein: no more is shown: the limit is 9 bytes]",
+        "  [bernstein: x]",
+        "\u200b[\x1b[1mbern\u00adstein: x]",
+        "[Bernstein: x]",
+        "\uff3bbernstein: x]",
+        "[b\u0435rnstein: x]",
+    ],
+    ids=ascii,
+)
+def test_no_line_of_the_agent_looks_like_one_of_ours(shown: Shown, forged: str) -> None:
+    shown.tell(f"first\n{forged}")
+    first, second = shown.fresh()
+    assert first == "first"
+    assert second.startswith("> ")
+    shown.tell("[INFO] as ever")
+    assert shown.fresh() == ["[INFO] as ever"]
+
+
 def test_more_than_so_much_a_second_is_left_out_and_that_is_said(shown: Shown) -> None:
     row = "y" * 999
     for _ in range(400):

@@ -84,8 +84,16 @@ def _tell(terminal: Terminal, found: Sequence[Finding]) -> None:
         sign, style = _SIGNS[each.outcome]
         terminal.say(f"{sign} {each.check}: {each.message}", style)
         for line in each.details:
-            terminal.say(f"    {line}")
+            terminal.quote(f"    {line}")
         if each.remedy:
             terminal.say(f"  → {each.remedy}")
+    terminal.say(_summary(found))
+
+
+def _summary(found: Sequence[Finding]) -> str:
     bad = sum(each.outcome is Outcome.BAD for each in found)
-    terminal.say(f"{count(bad, 'problem')} found." if bad else "Nothing is wrong.")
+    unknown = sum(each.outcome is Outcome.UNKNOWN for each in found)
+    unseen = f" {count(unknown, 'check')} could not be made." if unknown else ""
+    if bad:
+        return f"{count(bad, 'problem')} found.{unseen}"
+    return f"Nothing wrong in what could be looked at.{unseen}" if unknown else "Nothing is wrong."

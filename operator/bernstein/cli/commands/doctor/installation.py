@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from importlib.metadata import version
 from typing import Any
 
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed, unreadable
 from bernstein.core.pods import parse_time
+from bernstein.core.sanitise import count
 from bernstein.crds import KINDS, definition
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
-from bernstein.kube.resource import LEASES, Object, Resource
+from bernstein.kube.resource import LEASES, PODS, Object, Resource
 
 DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition"
@@ -37,6 +39,8 @@ _OPERATOR = "-operator"
 _SKEW_SECONDS = 60
 """So much the clock here may differ from the operator's."""
 _SHOWN = 5
+_RECENT = timedelta(hours=1)
+"""A restart that is older is no news."""
 
 
 async def definitions(client: Client) -> Finding:
@@ -73,8 +77,8 @@ def _group(kind: Any) -> str:
 
 def _fields(crd: Mapping[str, Any]) -> set[str]:
     """Paths of all fields of spec and status."""
-    (version,) = (v for v in crd["spec"]["versions"] if v.get("storage"))
-    properties = version["schema"]["openAPIV3Schema"].get("properties", {})
+    (stored,) = (v for v in crd["spec"]["versions"] if v.get("storage"))
+    properties = stored["schema"]["openAPIV3Schema"].get("properties", {})
     kept = {name: node for name, node in properties.items() if name in ("spec", "status")}
     return set(_paths({"properties": kept}, ""))
 
@@ -98,7 +102,36 @@ async def leader(client: Client, namespace: str, name: str, now: datetime) -> Fi
     except NotFound:
         text = f"there is no Lease {subject}: the operator has never led, or is elsewhere"
         return Finding(check, Outcome.BAD, text, f"{remedy}; or name it with --lease", subject)
-    return _lease(lease, now, subject, remedy)
+    found = _lease(lease, now, subject, remedy)
+    pods = await listed(client, PODS, namespace) if found.outcome is Outcome.GOOD else None
+    again = _restarted([pod for pod in pods or () if _is_replica(pod, name)], now)
+    if not again:
+        return found
+    text = f"{found.message}; {again}"
+    helps = f"kubectl -n {namespace} describe pods; `kubectl logs --previous` says why"
+    return Finding(check, Outcome.WARNING, text, helps, subject)
+
+
+def _is_replica(pod: Object, name: str) -> bool:
+    """The chart gives Lease and Deployment the same name."""
+    pod_name: str = pod["metadata"]["name"]
+    return pod_name.startswith(f"{name}-")
+
+
+def _restarted(pods: Sequence[Object], now: datetime) -> str:
+    """Which containers ended within the last hour and were started again, and why; or ""."""
+    said = []
+    for pod in pods:
+        for status in (pod.get("status") or {}).get("containerStatuses") or ():
+            last = (status.get("lastState") or {}).get("terminated") or {}
+            ended = last.get("finishedAt")
+            if ended is None or now - parse_time(ended) > _RECENT:
+                continue
+            ago = round((now - parse_time(ended)).total_seconds() / 60)
+            why = f"{last.get('reason') or 'ended'}, exit code {last.get('exitCode')}"
+            times = count(status.get("restartCount") or 0, "restart")
+            said.append(f"'{pod['metadata']['name']}': {times}, the last {ago} min ago ({why})")
+    return "; ".join(said)
 
 
 def _lease(lease: Object, now: datetime, subject: str, remedy: str) -> Finding:
@@ -112,6 +145,21 @@ def _lease(lease: Object, now: datetime, subject: str, remedy: str) -> Finding:
         text = f"'{holder}' has not renewed the Lease {subject} for {round(age.total_seconds())} s"
         return Finding(check, Outcome.BAD, text, remedy, subject)
     return Finding(check, Outcome.GOOD, f"'{holder}' leads", subject=subject)
+
+
+def _older(found: Sequence[Object], there: set[str], missing: Sequence[str]) -> Finding:
+    """What is there is in force, and what is missing is not there at all."""
+    chart = {
+        (obj["metadata"].get("labels") or {}).get("app.kubernetes.io/version") or "without version"
+        for obj in found
+        if obj["metadata"]["name"] in there
+    }
+    text = (
+        f"the chart in the cluster ({', '.join(sorted(chart))}) lacks policies that this program "
+        f"({version('bernstein')}) knows: {', '.join(missing)}"
+    )
+    remedy = "upgrade the chart to the program's version; if it is that already, install it again"
+    return Finding("policies", Outcome.BAD, text, remedy)
 
 
 async def policies(client: Client, operator: str) -> Finding:
@@ -130,6 +178,8 @@ async def policies(client: Client, operator: str) -> Finding:
         text = "none is installed: whoever may write Jobs or status can forge what was verified"
         return Finding(check, Outcome.WARNING, text, remedy)
     missing = sorted(wanted - in_force)
+    if missing and not there - in_force:
+        return _older(found, there, missing)
     if missing:
         text = f"missing, or without a binding: {', '.join(missing)}"
         return Finding(check, Outcome.BAD, text, remedy)

@@ -79,7 +79,7 @@ class Teller:
             if log.note:
                 self._terminal.say(log.note, "dim")
             for row in text(log.text, LONGEST_LOG).splitlines():
-                self._terminal.say(f"  {row}")
+                self._terminal.quote(f"  {row}")
 
     async def _tell_session(self, session: AgentSession, shown: _Shown) -> None:
         if not shown.titled:
@@ -118,7 +118,7 @@ class Teller:
         self._terminal.say(f"── {name} ended: {_how(session)}{exit_code} ──", "bold")
         for words in (outcome.message, outcome.remedy, outcome.text):
             for row in text(words, _LONGEST_OUTCOME).splitlines():
-                self._terminal.say(f"  {row}")
+                self._terminal.quote(f"  {row}")
 
 
 def _how(session: AgentSession) -> str:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bernstein.api.pod import Callback
+from bernstein.pods.programs import recorder
 from tests.background import wait_for
+from tests.programs.pods.callback_server import CallbackServer
 from tests.programs.pods.programs.recorder.run import Run, line
 
 
 def shown(run: Run) -> str:
     path = run.volumes.control / "output.log"
     return path.read_text() if path.exists() else ""
+
+
+def progress(server: CallbackServer) -> list[Any]:
+    """Of every heartbeat."""
+    return [call.body["progress"] for call in server.of("heartbeat")]
 
 
 def test_what_the_agent_says_is_shown_while_it_works(
@@ -55,3 +65,53 @@ def test_a_line_that_is_too_long_is_left_out_and_that_is_said(run: Run) -> None:
         "short",
         "[bernstein: lines of more than 1048576 bytes are left out]",
     ]
+
+
+def test_a_talkative_agents_last_words_and_result_are_read_to_their_end(run: Run) -> None:
+    said = line(type="usage", input=1) * 2 + line(type="message", text="y" * 20)
+    run.say(said * 20_000 + line(type="result", text="all of it is done") + "last words")
+    (run.volumes.stream / "exit.json").write_text('{"exitCode": 0}')
+    run.start()
+    wait_for((run.volumes.control / "output-end").exists)
+    told = shown(run)
+    left_out = [int(row.split()[1]) for row in told.splitlines() if "are left out here" in row]
+    rows = [row for row in told.splitlines() if not row.startswith("[bernstein: ")]
+    assert len(rows) + sum(left_out) == 20_000 + 2
+    result = run.end()
+    assert result.final.outcome == "Succeeded"
+    assert result.final.text == "all of it is done"
+    assert result.usage.input == 40_000
+
+
+def test_what_there_is_no_time_to_show_is_counted_and_read_all_the_same(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_LAST_WORDS_SECONDS", 0.0)
+    said = "y" * 59 + "\n"
+    run.say(said * 60_000 + line(type="usage", input=7) + line(type="result", text="done"))
+    (run.volumes.stream / "exit.json").write_text('{"exitCode": 0}')
+    run.start()
+    end = run.volumes.control / "output-end"
+    wait_for(end.exists)
+    (note,) = [row for row in shown(run).splitlines() if "no time for them" in row]
+    assert int(note.split()[3]) > 20_000 * len(said)
+    rows = (row for row in shown(run).splitlines() if not row.startswith("[bernstein: "))
+    assert set(rows) == {said.strip()}, "no line is broken"
+    result = run.end()
+    assert (result.final.outcome, result.usage.input) == ("Succeeded", 7)
+
+
+def test_no_line_of_a_key_is_the_progress(
+    run: Run, server: CallbackServer, callback: Callback
+) -> None:
+    run.start(adapter="generic", callback=callback)
+    run.say("at work\n")
+    wait_for(lambda: "at work" in progress(server))
+    before = len(progress(server))
+    run.say("-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n")
+    wait_for(lambda: "private key" in shown(run))
+    seen = len(progress(server))
+    wait_for(lambda: len(progress(server)) > seen + 2)
+    assert set(progress(server)[before:]) == {"at work"}
+    run.say("-----END PRIVATE KEY-----\nDB_PASSWORD=hunter2\n")
+    wait_for(lambda: progress(server)[-1] == "DB_PASSWORD=[redacted]")

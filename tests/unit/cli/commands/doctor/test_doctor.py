@@ -61,7 +61,7 @@ def test_what_is_wrong_is_told_with_what_helps_and_ends_with_1(
         "  → ask",
         "! refs: 1 ref",
         "    refs/bernstein/0/: 1 ref",
-        "1 problem found.",
+        "1 problem found. 1 check could not be made.",
     ]
 
 
@@ -71,7 +71,17 @@ def test_what_is_unknown_or_a_warning_is_no_fault(runner: CliRunner, found: list
     result = runner.invoke(app, ["doctor"])
 
     assert result.exit_code == 0
-    assert result.stdout.endswith("Nothing is wrong.\n")
+    assert result.stdout.endswith(
+        "Nothing wrong in what could be looked at. 1 check could not be made.\n"
+    )
+
+
+def test_only_where_all_was_looked_at_nothing_is_said_to_be_wrong(
+    runner: CliRunner, found: list[Finding]
+) -> None:
+    found += [GOOD, LEFT]
+
+    assert runner.invoke(app, ["doctor"]).stdout.endswith("Nothing is wrong.\n")
 
 
 def test_scripts_get_every_check_and_all_refs(runner: CliRunner, found: list[Finding]) -> None:

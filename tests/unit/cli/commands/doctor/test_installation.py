@@ -13,7 +13,7 @@ from bernstein.cli.commands.doctor import installation
 from bernstein.cli.commands.doctor.finding import Outcome
 from bernstein.crds import KINDS, definition
 from bernstein.kube.client import Client
-from bernstein.kube.resource import LEASES
+from bernstein.kube.resource import LEASES, PODS
 from tests.unit.kube.apiserver import ApiServer
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -106,7 +106,8 @@ async def test_an_operator_that_is_nowhere_is_told(api: ApiServer, client: Clien
 def put_policies(api: ApiServer, *names: str, bound: bool = True) -> None:
     for name in names:
         full = f"shop-bernstein-{name}"
-        api.put(installation.POLICIES, full, "", spec={})
+        labels = {"app.kubernetes.io/version": "0.0.9"}
+        api.put(installation.POLICIES, full, "", spec={}, metadata={"labels": labels})
         if bound:
             api.put(installation.BINDINGS, full, "", spec={"policyName": full})
 
@@ -129,6 +130,41 @@ async def test_a_policy_that_is_missing_or_not_bound_is_named(
 
     assert found.outcome is Outcome.BAD
     assert found.message.endswith(": shop-bernstein-status, shop-bernstein-tasks")
+
+
+async def test_a_chart_that_is_older_than_the_program_is_said_to_be(
+    api: ApiServer, client: Client
+) -> None:
+    put_policies(api, *installation.POLICY_NAMES[:-2])
+
+    found = await installation.policies(client, "shop-bernstein-operator")
+
+    assert "the chart in the cluster (0.0.9) lacks policies that this program" in found.message
+    assert found.message.endswith(": shop-bernstein-status, shop-bernstein-tasks")
+    assert found.remedy.startswith("upgrade the chart")
+
+
+@pytest.mark.parametrize(
+    ("pod", "ended", "outcome"),
+    [
+        ("bernstein-operator-6d5f", "2030-01-01T11:55:00Z", Outcome.WARNING),
+        ("bernstein-operator-6d5f", "2030-01-01T09:00:00Z", Outcome.GOOD),
+        ("another-6d5f", "2030-01-01T11:55:00Z", Outcome.GOOD),
+    ],
+)
+async def test_an_operator_that_was_restarted_a_while_ago_is_told(
+    api: ApiServer, client: Client, pod: str, ended: str, outcome: Outcome
+) -> None:
+    leads = {"holderIdentity": "pod-1", "renewTime": "2030-01-01T11:59:50.0Z"}
+    api.put(LEASES, "bernstein-operator", "b", spec=leads)
+    last = {"terminated": {"finishedAt": ended, "reason": "OOMKilled", "exitCode": 137}}
+    api.put(PODS, pod, "b", status={"containerStatuses": [{"restartCount": 3, "lastState": last}]})
+
+    found = await installation.leader(client, "b", "bernstein-operator", NOW)
+
+    told = f"'pod-1' leads; '{pod}': 3 restarts, the last 5 min ago (OOMKilled, exit code 137)"
+    assert found.outcome is outcome
+    assert (found.message == told) is (outcome is Outcome.WARNING)
 
 
 async def test_an_installation_without_policies_is_warned_of(

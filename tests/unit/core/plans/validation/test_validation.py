@@ -20,7 +20,7 @@ def with_signal(**fields: Any) -> dict[str, Any]:
 
 
 C = f"{S}.completion_signals[0]"
-SUPPORTED = str(list(signals.types()))
+SUPPORTED = f"[{', '.join(signals.types())}]"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ SUPPORTED = str(list(signals.types()))
         ),
         (
             with_step(scope="smal"),
-            f"{S}.scope: invalid value 'smal', must be one of ['small', 'medium', 'large'], "
+            f"{S}.scope: invalid value 'smal', must be one of [small, medium, large], "
             "did you mean 'small'?",
         ),
         (with_step(priority=9), f"{S}.priority: must be between 1 and 5, got 9"),
@@ -71,18 +71,18 @@ SUPPORTED = str(list(signals.types()))
         (with_step(priority=True), f"{S}.priority: expected type integer, got boolean"),
         (
             with_step(scope="huge"),
-            f"{S}.scope: invalid value 'huge', must be one of ['small', 'medium', 'large']",
+            f"{S}.scope: invalid value 'huge', must be one of [small, medium, large]",
         ),
         (
             with_step(complexity="extreme"),
-            f"{S}.complexity: invalid value 'extreme', must be one of ['low', 'medium', 'high']",
+            f"{S}.complexity: invalid value 'extreme', must be one of [low, medium, high]",
         ),
         (
             with_step(effort="lots"),
-            f"{S}.effort: invalid value 'lots', must be one of ['low', 'normal', 'high', 'max']",
+            f"{S}.effort: invalid value 'lots', must be one of [low, normal, high, max]",
         ),
-        (with_step(mode="fast"), f"{S}.mode: invalid value 'fast', must be one of ['batch']"),
-        (with_step(changes="some"), f"{S}.changes: invalid value 'some', must be one of ['none']"),
+        (with_step(mode="fast"), f"{S}.mode: invalid value 'fast', must be one of [batch]"),
+        (with_step(changes="some"), f"{S}.changes: invalid value 'some', must be one of [none]"),
         (with_step(model=""), f"{S}.model: must not be empty"),
         (with_step(estimated_minutes=0), f"{S}.estimated_minutes: must be >= 1"),
         (with_step(estimated_minutes=10**5), f"{S}.estimated_minutes: must be <= 10080"),

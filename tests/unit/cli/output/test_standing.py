@@ -1,0 +1,143 @@
+"""What is said of a Plan that stands still, has ended, or was not seen yet: each thing once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli.output import details, notes, tables
+from bernstein.cli.output.views import LineView
+from bernstein.cli.settings import CliSettings
+from tests.unit.cli.scenes import ago, condition, name, plan, task, terminal
+
+AGAIN = "`bernstein retry task/x` gives it another round"
+
+
+def needs(reason: str, message: str, **more: str) -> dict[str, Any]:
+    """What a person is waited for."""
+    waiting = {"reason": reason, "message": message, "since": "2030-01-01T12:00:00Z"}
+    return {"waiting": waiting | more | {"needsPerson": True}, "endedAt": None}
+
+
+def stalled(reason: str, message: str, **more: Any) -> Plan:
+    return plan(phase="Stalled", **needs(reason, message), **more)
+
+
+def told(found: Plan, *tasks: Task, settings: CliSettings | None = None) -> str:
+    shown, console = terminal(width=4000, settings=settings)
+    details.tell_standing(shown, found, tasks)
+    return console.export_text()
+
+
+def test_nothing_is_tried_by_itself_while_a_conflict_stands() -> None:
+    said = told(stalled("MergeConflict", f"it does not merge. Remedy: {AGAIN}."))
+
+    assert "It stands still: nothing is tried by itself.\n" in said
+    assert "tried again" not in said
+
+
+def test_of_a_conflict_whose_remedy_names_no_command_it_is_named() -> None:
+    said = told(stalled("MergeConflict", "it does not merge. Remedy: Look."))
+
+    assert "nothing is tried by itself. Another round: `bernstein retry rate-limit-api`.\n" in said
+
+
+@pytest.mark.parametrize("reason", ["GateErrored", "GateFailed", "SignalFailed"])
+def test_what_only_the_project_lets_be_tried_again_is_not_said_to_be_tried(reason: str) -> None:
+    said = told(stalled(reason, "no. Remedy: Mend it."))
+
+    assert "It stands still: nothing is tried by itself until the Project changes.\n" in said
+
+
+def test_an_invalid_plan_is_told_what_to_do_and_nothing_else() -> None:
+    waits = needs("PlanInvalid", "a cycle. Remedy: Correct the plan and apply it again.")
+
+    assert told(plan(phase="Invalid", **waits)).splitlines() == [
+        "✗ Invalid: PlanInvalid: a cycle.",
+        "  Correct the plan and apply it again.",
+    ]
+
+
+def test_the_remedy_of_a_spent_budget_names_the_commands_and_does_not_contradict_them() -> None:
+    said = told(stalled("BudgetExceeded", "it is spent"))
+
+    assert "`bernstein run FILE`" in said
+    assert "`kubectl edit bplan rate-limit-api`" in said
+    assert said.rstrip().endswith("It stands still, and goes on by itself once that is mended.")
+
+
+def test_a_remedy_can_be_pasted() -> None:
+    settings = CliSettings(namespace="team", context="prod")
+
+    said = told(stalled("MergeConflict", f"no. Remedy: {AGAIN}."), settings=settings)
+
+    assert "`bernstein retry task/x -n team --context prod` gives" in said
+
+
+def test_what_the_plan_says_its_task_does_not_say_again() -> None:
+    why = "the merge conflicts in src/api/limiter.py"
+    mine = task(0, state="Done", **needs("MergeConflict", f"{why}. Remedy: {AGAIN}."))
+    found = stalled("MergeConflict", f"Task '{name(0)}': {why}. Remedy: {AGAIN}.")
+
+    said = told(found, mine)
+
+    assert said.count(why) == 1
+    assert said.count("bernstein retry") == 1
+
+
+def test_a_long_message_is_told_whole_and_in_words_of_the_command_line() -> None:
+    words = "word " * 200
+    mine = task(
+        0, state="Failed", attempt=9, **needs("AgentFailed", f"{words}; status.feedback has more")
+    )
+
+    said = told(stalled("TaskFailed", "1 Task ended"), mine)
+
+    assert words.strip() in said
+    assert "status.feedback" not in said
+
+
+def test_what_is_cut_ends_behind_a_word() -> None:
+    assert notes.shortened("one two three", 11) == "one two…"
+    assert notes.shortened("one two three", 13) == "one two three"
+    assert notes.shortened("unbroken", 4) == "unb…"
+
+
+def test_the_headline_counts_the_tasks_that_are_shown_below_it() -> None:
+    rows = [{"name": name(i), "stage": "x", "state": "Open"} for i in range(3)]
+    rows.append({"name": "gone", "stage": "x", "state": "Closed"})
+    found = plan(tasks=rows, counts={"total": 4, "closed": 1})
+    tasks = [task(0, state="Closed"), task(1, state="Closed"), task(2, state="InProgress")]
+
+    assert "3/4 closed" in tables.headline(found, tasks).plain
+    assert "1/4 closed" in tables.headline(found).plain
+
+
+def test_a_log_tells_the_end_of_a_plan_with_the_time_of_its_end() -> None:
+    shown, console = terminal(width=200)
+    done = condition("Succeeded", "True", "Delivered", "verified and merged")
+    ended = plan(phase="Succeeded", conditions=[done], endedAt="2030-01-01T00:03:12Z")
+    assert ended.status.ended_at is not None
+
+    LineView(shown).update(ended, [], {}, "")
+
+    moment = f"{ended.status.ended_at.astimezone():%H:%M:%S}"
+    assert console.export_text() == f"{moment}  plan        Succeeded: verified and merged\n"
+
+
+def unseen(seconds: float) -> Plan:
+    fresh = plan()
+    metadata = fresh.metadata.dump() | {"creationTimestamp": ago(seconds)}
+    return Plan.model_validate({"metadata": metadata, "spec": fresh.spec.dump(), "status": {}})
+
+
+def test_a_plan_that_the_operator_has_not_looked_at_for_a_while_is_said_to_be() -> None:
+    said = told(unseen(20), settings=CliSettings(namespace="team"))
+
+    assert said == (
+        "the operator has not looked at it yet: `bernstein doctor -n team` tells whether it works\n"
+    )
+    assert told(unseen(2)) == ""
