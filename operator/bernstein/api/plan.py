@@ -223,6 +223,10 @@ class PartialDelivery(Model):
     )
 
 
+ASKS, NEXT = "Asks", "Next"
+"""How far a Plan is with its turn to begin."""
+
+
 class PlanStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -263,6 +267,10 @@ class PlanStatus(WithWaiting):
     estimate: Estimate | None = None
     """Time and money that it may take, reckoned before it began."""
     integration: Integration | None = None
+    beginning: Annotated[str, Field(max_length=16)] | None = Field(
+        default=None,
+        description="Asks: it waits for one of the Project's turns to begin. Next: it has one.",
+    )
     jobs: int = Field(default=0, description="Jobs of this Plan so far; numbers their names.")
     abandoned: Abandoned | None = Field(
         default=None,

@@ -34,6 +34,8 @@ class WaitReason(StrEnum):
     """The Plan itself says `suspend`."""
     PLAN_STARTING = "PlanStarting"
     """Its Plan's integration ref is not made yet."""
+    BEGIN_QUEUE = "BeginQueue"
+    """Of a Plan: as many of the Project begin as may at once."""
     MAX_AGENTS = "MaxAgents"
     """All agents that the Project or the Plan allows are at work."""
     FILE_OVERLAP = "FileOverlap"
@@ -52,6 +54,7 @@ PASSES = {
     WaitReason.PLAN_SUSPENDED: False,
     WaitReason.SUSPENDED: False,
     WaitReason.PLAN_STARTING: True,
+    WaitReason.BEGIN_QUEUE: True,
     WaitReason.MAX_AGENTS: True,
     WaitReason.FILE_OVERLAP: True,
     WaitReason.SIBLINGS_AT_WORK: True,

@@ -13,6 +13,7 @@ from bernstein.api.pod import AGENT
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.owners import is_plan
+from bernstein.core.tasks.retention import DELIVERED_BY
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
@@ -122,7 +123,8 @@ class Caches:
     ) -> None:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
         self._client = client
-        informer = partial(Informer, client, namespaces=namespaces, observer=observer, clock=clock)
+        every = partial(Informer, client, namespaces=namespaces, observer=observer, clock=clock)
+        informer = partial(every, annotations=is_read)
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
@@ -138,7 +140,8 @@ class Caches:
             indexes=POD_INDEXES | {SESSION: session_of_pod},
         )
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
-        self.network_policies = informer(NETWORK_POLICIES, label_selector=ours, indexes=owned)
+        # Theirs are written back together with our own.
+        self.network_policies = every(NETWORK_POLICIES, label_selector=ours, indexes=owned)
 
     @property
     def informers(self) -> list[Informer]:
@@ -151,6 +154,11 @@ class Caches:
             self.pods,
             self.network_policies,
         ]
+
+
+def is_read(annotation: str) -> bool:
+    """Whether anything of the operator reads annotations of this name."""
+    return annotation.startswith(labels.OURS) or annotation in DELIVERED_BY
 
 
 def session_of_pod(pod: Object) -> Collection[str]:

@@ -71,6 +71,12 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
         plan_of=plan_of,
         tasks=tasks,
         sessions=caches.sessions.by_name(key.namespace),
+        beginning=[
+            plan
+            for plan in caches.plans.by_name(key.namespace).values()
+            if plan.status.beginning is not None
+            and projects.of_plan(plan, beside).project is project
+        ],
     )
 
 

@@ -121,6 +121,14 @@ def missing(pod: Object, name: str) -> Diagnosis | None:
 
 
 _MISSING = (Reason.SECRET_NOT_FOUND, Reason.CONFIG_MAP_NOT_FOUND)
+KEEP_FROM_STARTING = (
+    *_MISSING,
+    Reason.IMAGE_PULL_FAILED,
+    Reason.IMAGE_UNUSABLE,
+    Reason.POD_REJECTED,
+    Reason.UNSCHEDULABLE,
+)
+"""Why pods do not start."""
 _PULL = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 _UNUSABLE = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 
@@ -167,33 +175,38 @@ def _event_text(event: Object) -> str:
 
 
 def _mount_failure(pod: Object, events: Iterable[Object]) -> Diagnosis | None:
+    """What the pod's volumes lack, by its Events; None: nothing that its spec names.
+
+    Whoever may write Events can make one up. All volumes are mounted before the first container
+    starts, so that no Event ends a pod that is further.
+    """
+    if any(pods.has_ever_run(status) for status in pods.containers(pod)):
+        return None
     for event in events:
-        text = _event_text(event) + _volume_source(pod, _event_text(event))
-        lowered = text.lower()
-        if event.get("reason") != "FailedMount":
-            continue
-        missing = "not found" in lowered or "non-existent" in lowered
-        if missing and "secret" in lowered:
-            return Diagnosis(Reason.SECRET_NOT_FOUND, text)
-        if missing and "configmap" in lowered:
-            return Diagnosis(Reason.CONFIG_MAP_NOT_FOUND, text)
+        found = _unmounted(pod, _event_text(event))
+        if event.get("reason") == "FailedMount" and found is not None:
+            return found
     return None
 
 
-def _volume_source(pod: Object, text: str) -> str:
-    """Words to append to a text that names a volume of the pod: the object behind the volume.
-
-    Empty where the text names that object itself, or no volume.
-    """
+def _unmounted(pod: Object, text: str) -> Diagnosis | None:
+    """What is said of a Secret or ConfigMap behind a volume of the pod: that it, or a key of it,
+    is not there. The object is named in the text, or its volume is: then its name is added."""
+    lowered = text.lower()
+    if "not found" not in lowered and "non-existent" not in lowered:
+        return None
     for volume in pod.get("spec", {}).get("volumes", ()):
-        if f'volume "{volume["name"]}"' not in text:
-            continue
         kind = "secret" if "secret" in volume else "configMap"
         source = volume.get(kind, {})
-        name = source.get("secretName") or source.get("name")
-        if name and f'"{name}"' not in text:
-            return f' ({kind.lower()} "{name}")'
-    return ""
+        name, word = source.get("secretName") or source.get("name"), kind.lower()
+        if not name:
+            continue
+        reason = Reason.SECRET_NOT_FOUND if word == "secret" else Reason.CONFIG_MAP_NOT_FOUND
+        if f'{word} "{name}"' in lowered:
+            return Diagnosis(reason, text)
+        if f'volume "{volume["name"]}"' in text:
+            return Diagnosis(reason, text if f'"{name}"' in text else f'{text} ({word} "{name}")')
+    return None
 
 
 def unscheduled(job: JobView, now: datetime) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+OURS = "bernstein.dev/"
+"""What the names of our own labels and annotations begin with."""
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "bernstein"
 PROJECT = "bernstein.dev/project"

@@ -114,6 +114,15 @@ def has_started(pod: Object, name: str) -> bool:
     return bool(state.get("running") or ran)
 
 
+def has_ever_run(status: Object) -> bool:
+    """Whether a container was started, now or before it was started again, by its status."""
+    for when in ("state", "lastState"):
+        state = status.get(when) or {}
+        if state.get("running") or (state.get("terminated") or {}).get("startedAt"):
+            return True
+    return False
+
+
 def could_not_start(ended: Object) -> bool:
     """Whether the runtime could not start the command of a container that ended like this."""
     return ended.get("reason") in ("StartError", "ContainerCannotRun")

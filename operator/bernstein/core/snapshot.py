@@ -150,6 +150,8 @@ class ProjectSnapshot:
     """Every Task of the namespace, by name."""
     sessions: Mapping[str, AgentSession] = field(default_factory=dict)
     """Every AgentSession of the namespace, by name."""
+    beginning: Collection[Plan] = ()
+    """The Project's Plans that ask for a turn to begin, or have one."""
 
 
 @dataclass(frozen=True)

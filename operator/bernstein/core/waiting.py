@@ -242,7 +242,7 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
 def scope_of(reason: str) -> WaitScope:
     """Whom the cause concerns."""
     of_plan = (
-        *(WaitReason.PLAN_CANCELLED, WaitReason.PLAN_STARTING),
+        *(WaitReason.PLAN_CANCELLED, WaitReason.PLAN_STARTING, WaitReason.BEGIN_QUEUE),
         *(WaitReason.PLAN_SUSPENDED, WaitReason.SUSPENDED),
     )
     return WaitScope.PLAN if reason in of_plan else policy(reason).holds

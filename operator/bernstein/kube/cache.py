@@ -10,6 +10,7 @@ from bernstein.kube.resource import Key, Object, controller_of, key_of, resource
 log = structlog.get_logger(__name__)
 
 IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
+Keeps: TypeAlias = Callable[[str], bool]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
 
 
@@ -36,7 +37,14 @@ class Cache:
     the deletion.
     """
 
-    def __init__(self, indexes: Mapping[str, IndexFunction], changed: Handler) -> None:
+    def __init__(
+        self,
+        indexes: Mapping[str, IndexFunction],
+        changed: Handler,
+        annotations: Keeps | None = None,
+    ) -> None:
+        """`annotations`: which are kept, by name; None: all. Anybody may write 256 KiB of them."""
+        self._keeps = annotations
         self._objects: dict[Key, Object] = {}
         self._functions = dict(indexes)
         self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in indexes}
@@ -84,6 +92,7 @@ class Cache:
         key = key_of(obj)
         old = self._objects.get(key)
         if old is not None and uid_of(old) == uid_of(obj):
+            self._lighten(obj)
             self._set(key, None, last=obj)
 
     def _put(self, key: Key, obj: Object) -> None:
@@ -93,8 +102,16 @@ class Cache:
                 self._set(key, None)
             elif resource_version_of(old) == resource_version_of(obj):
                 return
-        obj["metadata"].pop("managedFields", None)
+        self._lighten(obj)
         self._set(key, obj)
+
+    def _lighten(self, obj: Object) -> None:
+        """Takes out of the object what nobody reads."""
+        metadata, keeps = obj["metadata"], self._keeps
+        metadata.pop("managedFields", None)
+        if keeps is not None and "annotations" in metadata:
+            read = {name: said for name, said in metadata["annotations"].items() if keeps(name)}
+            metadata["annotations"] = read
 
     def _set(self, key: Key, new: Object | None, *, last: Object | None = None) -> None:
         old = self._objects.get(key)

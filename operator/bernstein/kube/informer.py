@@ -12,7 +12,7 @@ import structlog
 
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.backoff import Backoff
-from bernstein.kube.cache import Cache, Handler, IndexFunction
+from bernstein.kube.cache import Cache, Handler, IndexFunction, Keeps
 from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
@@ -49,6 +49,7 @@ class Informer:
         label_selector: str | None = None,
         field_selector: str | None = None,
         indexes: Mapping[str, IndexFunction] | None = None,
+        annotations: Keeps | None = None,
         page_size: int = 500,
         inactivity: float = 70.0,
         observer: Observer | None = None,
@@ -67,7 +68,7 @@ class Informer:
         self._observer: Observer = observer or NullObserver()
         self._clock = clock
         self._handlers: list[Handler] = []
-        self._cache = Cache(indexes or {}, self._dispatch)
+        self._cache = Cache(indexes or {}, self._dispatch, annotations)
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}
         # Where the cache is ahead of the stream: the revision at which a key was read live.

@@ -1,4 +1,5 @@
-"""A Task's next step as its controller and the scheduler take it together, one after the other."""
+"""The next step of a Task or a Plan as its controller and the scheduler take it together, one after
+the other."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
-from bernstein.core import owners
-from bernstein.core.actions import TaskDecision
-from bernstein.core.scheduling import chain
+from bernstein.core import owners, progress
+from bernstein.core.actions import PlanDecision, TaskDecision
+from bernstein.core.plans import decide as plan_decide
+from bernstein.core.scheduling import begin_turns, chain
 from bernstein.core.scheduling.schedule import schedule
-from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
+from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
 
 
@@ -43,6 +45,21 @@ def decide(
     own = chain.first(chain.CHAIN, _with(subject, status), now)
     seconds = own.seconds if own is not None and state is TaskState.OPEN else None
     return TaskDecision(status, decision.actions, decision.requeue_after or seconds)
+
+
+def decide_plan(subject: PlanSnapshot, now: datetime) -> PlanDecision:
+    """What the Plan's controller decides; of one that asks for its turn to begin, which it gets at
+    once, what the controller does then."""
+    decision = plan_decide.decide(subject, now)
+    turns = begin_turns.turns([subject.with_status(decision.status).plan], 1)
+    if not turns:
+        return decision
+    seen = subject.with_status(turns[0][1])
+    again = plan_decide.decide(seen, now)
+    first = decision.status
+    kept = {"counts": first.counts, "current_stage": first.current_stage}
+    status = progress.of_plan(subject.plan, again.status.model_copy(update=kept), now)
+    return replace(again, status=status, actions=(*decision.actions, *again.actions))
 
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:

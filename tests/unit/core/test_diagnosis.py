@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bernstein.core import diagnosis, pods
@@ -23,7 +25,20 @@ KEY = {
     "message": 'failed for volume "secret-read" : references non-existent secret key: password',
 }
 MAP = {"reason": "FailedMount", "note": 'references non-existent config key in configmap "y"'}
+FOREIGN = {"reason": "FailedMount", "message": 'MountVolume.SetUp failed: secret "z" not found'}
 OTHER = {"reason": "Pulled", "message": "image x not found"}
+
+
+def mounting(*containers: Object, **more: Any) -> Object:
+    """A pod that mounts the Secrets `x` and `git-read` and the ConfigMap `y`."""
+    found = pod(*containers, **({"phase": "Pending", "age": 11} | more))
+    found["spec"]["volumes"] = [
+        {"name": "tmp", "emptyDir": {}},
+        {"name": "key", "secret": {"secretName": "x"}},
+        {"name": "secret-read", "secret": {"secretName": "git-read"}},
+        {"name": "ca", "configMap": {"name": "y"}},
+    ]
+    return found
 
 
 def test_a_container_ran_when_it_runs_or_has_run() -> None:
@@ -68,6 +83,8 @@ def test_what_did_not_fail_has_no_failure() -> None:
         (waiting("a"), 11, (MOUNT,), "SecretNotFound"),
         (waiting("a"), 11, (MAP,), "ConfigMapNotFound"),
         (waiting("a"), 11, (OTHER,), None),
+        (waiting("a"), 11, (FOREIGN,), None),
+        (waiting("a"), 11, (FOREIGN, MOUNT), "SecretNotFound"),
         (waiting("a"), 9, (MOUNT,), None),
         (
             waiting("a", "CreateContainerConfigError", "configmap x not found"),
@@ -81,7 +98,7 @@ def test_what_did_not_fail_has_no_failure() -> None:
 def test_a_pod_that_waits_says_for_what(
     stuck: Object, age: float, events: tuple[Object, ...], reason: str | None
 ) -> None:
-    held = job("j", pod(stuck, phase="Pending", age=age), events=events)
+    held = job("j", mounting(stuck, age=age), events=events)
 
     found = diagnosis.diagnose_waiting(held, NOW)
 
@@ -89,17 +106,30 @@ def test_a_pod_that_waits_says_for_what(
 
 
 def test_a_key_that_a_secret_does_not_have_is_told_with_the_secrets_name() -> None:
-    waits = pod(waiting("a"), phase="Pending", age=11)
-    waits["spec"]["volumes"] = [
-        {"name": "tmp", "emptyDir": {}},
-        {"name": "secret-read", "secret": {"secretName": "git-read"}},
-    ]
-
-    found = diagnosis.diagnose_waiting(job("j", waits, events=(KEY,)), NOW)
+    found = diagnosis.diagnose_waiting(job("j", mounting(waiting("a")), events=(KEY,)), NOW)
 
     assert found is not None
     assert found.reason == "SecretNotFound"
     assert found.message.endswith('non-existent secret key: password (secret "git-read")')
+
+
+AGAIN = waiting("recorder", "CrashLoopBackOff") | {
+    "lastState": {"terminated": {"exitCode": 1, "startedAt": NOW.isoformat()}}
+}
+
+
+@pytest.mark.parametrize(
+    "began",
+    [
+        pytest.param(running("checkout"), id="one runs"),
+        pytest.param(ended("checkout"), id="one has ended"),
+        pytest.param(AGAIN, id="one is started again"),
+    ],
+)
+def test_an_event_says_nothing_of_volumes_once_a_container_has_started(began: Object) -> None:
+    held = job("j", mounting(began, waiting("agent")), events=(MOUNT, KEY, MAP))
+
+    assert diagnosis.diagnose_waiting(held, NOW) is None
 
 
 @pytest.mark.parametrize(("age", "reason"), [(600, None), (601, "Unschedulable")])

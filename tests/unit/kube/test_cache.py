@@ -152,6 +152,22 @@ def test_managed_fields_are_not_kept() -> None:
     assert "managedFields" not in cache.objects()[0]["metadata"]
 
 
+def test_annotations_that_nobody_reads_are_not_kept() -> None:
+    last: list[Object | None] = []
+    cache = Cache({}, lambda old, _: last.append(old), lambda name: name == "ours")
+
+    def noted(revision: int) -> Object:
+        found = obj("p", revision=revision)
+        found["metadata"]["annotations"] = {"ours": "read", "theirs": "x" * 1000}
+        return found
+
+    cache.update(noted(1))
+    assert cache.objects()[0]["metadata"]["annotations"] == {"ours": "read"}
+    cache.delete(noted(2))
+    assert last[-1] is not None
+    assert last[-1]["metadata"]["annotations"] == {"ours": "read"}
+
+
 def test_an_event_of_a_former_object_leaves_its_successor() -> None:
     cache = Cache({}, unheard)
     successor = obj("p", uid="v", revision=5)

@@ -220,6 +220,12 @@ def _says_what_was_not_taken(pair: Pair) -> bool:
 
 
 CHANGES = (
+    Change(
+        "a Plan begins once it has its turn",
+        "Plan",
+        ("beginning",),
+        lambda pair: pair.today.get("beginning") == "Next",
+    ),
     *PINS,
     *REJECTED,
     Change(

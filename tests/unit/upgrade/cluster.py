@@ -23,6 +23,7 @@ from tests.unit.core import objects
 from tests.unit.core.simulation.state import TOKENS, Job, Run
 from tests.unit.core.simulation.world import World
 from tests.unit.upgrade import made
+from tests.unit.upgrade.decisions import mounted
 
 Object = objects.Object
 
@@ -119,7 +120,8 @@ class Cluster(World):
             refused = view.pod is None and name in self.rejected
             events = ([REJECTED] if refused else []) + [UNMOUNTED] * (name in self.unmounted)
             known = self._labels.get(view.uid, {})
-            found[name] = replace(view, labels=known, events=tuple(events))
+            pod = mounted(view.pod, events)
+            found[name] = replace(view, pod=pod, labels=known, events=tuple(events))
         return found
 
     # --- what happens to pods -------------------------------------------------------------------

@@ -20,7 +20,6 @@ from bernstein.core import actions, labels
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.owners import owner_reference
-from bernstein.core.plans.decide import decide as decide_plan
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
@@ -79,7 +78,8 @@ def decide(given: Object, now: datetime) -> Decided:
         case TaskSnapshot() as of_task:
             return decided(of_task, _decide_task(of_task, given, now), given["task"]["status"])
         case PlanSnapshot() as of_plan:
-            return decided(of_plan, decide_plan(of_plan, now), given["plan"]["status"])
+            # Older code let every Plan begin by itself.
+            return decided(of_plan, scheduled.decide_plan(of_plan, now), given["plan"]["status"])
         case of_session:
             before = given["session"]["status"]
             return decided(of_session, decide_session(of_session, now), before)
@@ -243,11 +243,19 @@ def _view(obj: Object) -> JobView:
         deleting=obj["deleting"],
         failed=obj["failed"],
         complete=obj["complete"],
-        pod=obj["pod"],
+        pod=mounted(obj["pod"], obj["events"]),
         events=tuple(obj["events"]),
         labels=view_labels,
         **seen(obj["pod"], main),
     )
+
+
+def mounted(pod: Object | None, events: Iterable[Object]) -> Object | None:
+    """The pod with the volume that its Events tell of, which the older code did not look at."""
+    if pod is None or not any(event["reason"] == "FailedMount" for event in events):
+        return pod
+    volume = {"name": "secret-read", "secret": {"secretName": "git-read"}}
+    return {**pod, "spec": {**pod.get("spec", {}), "volumes": [volume]}}
 
 
 # --- what it asks for -----------------------------------------------------------------------------

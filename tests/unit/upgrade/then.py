@@ -74,10 +74,11 @@ _NEW_OF_CHECKOUT = ("base", "base_worktree")
 
 
 def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job whose checkout is told no more than the older code told it."""
+    """A Job whose checkout is told no more than the older code told it, with the cluster's DNS."""
     template = job["spec"]["template"]
     first = [_told_then(each) for each in template["spec"].get("initContainers", ())]
     pod = template["spec"] | ({"initContainers": first} if first else {})
+    pod = {field: value for field, value in pod.items() if field != "dnsConfig"}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
 
 

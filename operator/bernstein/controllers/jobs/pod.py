@@ -51,6 +51,11 @@ _FAIL_WHEN_DISRUPTED = {
 """Without it the Job would replace a disrupted pod, and an agent would run once more, uncounted."""
 
 
+_AS_THEY_ARE = {"options": [{"name": "ndots", "value": "1"}]}
+"""A name with a dot is asked for as it is first. By default names of up to four dots are tried
+inside the cluster before: there a Service `com` of the namespace answers for `github.com`."""
+
+
 def owner_label(owner: Object) -> dict[str, str]:
     """The label that names the Task or the Plan that an object is made for."""
     label = labels.TASK if owner["kind"] == TASKS.kind else labels.PLAN
@@ -135,6 +140,7 @@ def pod(
     settings = project.spec.pods
     spec: Object = {
         **restricted(),
+        "dnsConfig": _AS_THEY_ARE,
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
         "initContainers": list(init),

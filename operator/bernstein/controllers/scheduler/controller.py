@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers.scheduler.watches import watches
 from bernstein.controllers.snapshots import project_snapshot
@@ -22,9 +23,9 @@ from bernstein.core.scheduling.schedule import schedule
 from bernstein.kube.errors import ApiError, Conflict, NotFound, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import Key, Object, Resource
 from bernstein.observe import logging
-from bernstein.resources import TASKS
+from bernstein.resources import PLANS, TASKS
 
 log = logging.logger(__name__)
 
@@ -32,9 +33,10 @@ log = logging.logger(__name__)
 @dataclass(frozen=True)
 class _Write:
     obj: Object
-    """The Task as it was read."""
-    task: Task
-    status: TaskStatus
+    """The Task or Plan as it was read."""
+    resource: Resource
+    status: TaskStatus | PlanStatus
+    task: Task | None = None
 
 
 class SchedulerController(KindController):
@@ -54,7 +56,8 @@ class SchedulerController(KindController):
             return Result()
         decided = schedule(snapshot, now)
         # The objects that were read: after an await there may be newer ones.
-        writes = [self._write(task, status) for task, status in (*decided.moves, *decided.waits)]
+        writes = [self._begin(plan, status) for plan, status in decided.begins]
+        writes += [self._write(task, status) for task, status in (*decided.moves, *decided.waits)]
         overtaken: Conflict | None = None
         again = decided.again
         for write in writes:
@@ -78,16 +81,24 @@ class SchedulerController(KindController):
         meta = task.metadata
         obj = self._caches.tasks.informer.get(Key(meta.namespace, meta.name))
         assert obj is not None
-        return _Write(obj, task, status)
+        return _Write(obj, TASKS, status, task)
+
+    def _begin(self, plan: Plan, status: PlanStatus) -> _Write:
+        obj = self._caches.plans.informer.get(Key(plan.metadata.namespace, plan.metadata.name))
+        assert obj is not None
+        return _Write(obj, PLANS, status)
 
     async def _write_status(self, key: Key, write: _Write, now: datetime) -> None:
-        if await self._writer.status(key, TASKS, write.obj, write.status.dump()):
+        wrote = await self._writer.status(key, write.resource, write.obj, write.status.dump())
+        if wrote and write.task is not None and isinstance(write.status, TaskStatus):
             tell(self._context, write.obj, write.task, write.status, now)
 
     def _tell(self, write: _Write, error: ApiError) -> None:
-        """An Event on the Task: whoever owns it does not read the operator's log."""
-        meta = write.task.metadata
-        log.warning("task cannot be written", name=meta.name, uid=meta.uid, message=error.gist)
+        """An Event on the object: whoever owns it does not read the operator's log."""
+        meta, kind = write.obj["metadata"], write.resource.kind.lower()
+        log.warning(
+            f"{kind} cannot be written", name=meta["name"], uid=meta["uid"], message=error.gist
+        )
         self._writer.events.record(
             write.obj,
             reason="ReconcileFailed",

@@ -63,4 +63,7 @@ def _as_read(plan: Plan | None) -> tuple[object, ...] | None:
         return None
     meta, status = plan.metadata, plan.status
     ended, part = status.ended_at is not None, status.partial is not None
-    return meta.uid, meta.generation, meta.deletion_timestamp, status.integration, ended, part
+    return (
+        *(meta.uid, meta.generation, meta.deletion_timestamp),
+        *(status.integration, status.beginning, ended, part),
+    )

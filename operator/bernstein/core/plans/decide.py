@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.meta import Condition, ConditionType
-from bernstein.api.plan import DELIVERED_PARTIALLY, Integration, PlanStatus
+from bernstein.api.plan import ASKS, DELIVERED_PARTIALLY, NEXT, Integration, PlanStatus
 from bernstein.api.pod import BEGIN, BeginResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import RefusalReason
-from bernstein.api.waiting import WaitReason
-from bernstein.core import conditions, names, progress
+from bernstein.api.waiting import Waiting, WaitReason
+from bernstein.core import conditions, names, progress, runs
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
@@ -45,6 +45,7 @@ from bernstein.core.waiting import (
     goes_on,
     is_held,
     is_mended,
+    is_stalled,
     is_trying,
     seconds_left,
     trying,
@@ -71,7 +72,7 @@ def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
         }
     )
     if plan.metadata.deletion_timestamp is not None:
-        return PlanDecision(status)
+        return PlanDecision(_without_turn(snapshot, status, now))
     if requests.goes_on_again(snapshot):
         status = requests.revived(status)
     answers = requests.answered(snapshot, status, now)
@@ -237,7 +238,9 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     name = names.plan_job(plan.metadata.name, BEGIN, number)
     integration = names.integration_ref(plan.metadata.uid)
     target = names.branch_ref(project.spec.repository.branch)
-    foreign = status.waiting is not None and status.waiting.reason == Reason.INTEGRATION_EXISTS
+    if status.beginning != NEXT and name not in snapshot.jobs:
+        return PlanDecision(_asks(status, project, now))
+    foreign = _met_foreign(status.waiting)
     status = _phase(trying(status, project).model_copy(update={"jobs": number}), "Starting")
     job = job_of(snapshot.jobs, name, status.abandoned, now)
     if job is None:
@@ -248,7 +251,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         status = status.model_copy(update={"abandoned": result.abandoned})
         status = waits_for_jobs(status, (job,), now)
         return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
-    status = status.model_copy(update={"abandoned": None})
+    status = status.model_copy(update={"abandoned": None, "beginning": None})
     if isinstance(result, Diagnosis):
         tried = tried_again(status, result, project, now)
         if tried.waiting is status.waiting:
@@ -259,6 +262,33 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     begun = Integration(ref=integration, target=target, target_sha=result.target_sha)
     update = {"integration": begun, "infrastructure_failures": 0}
     return PlanDecision(_phase(goes_on(status).model_copy(update=update), "Running"))
+
+
+def _asks(status: PlanStatus, project: Project, now: datetime) -> PlanStatus:
+    """The status of a Plan that asks for its turn to begin.
+
+    Who needs a person goes on to say so until it is tried again.
+    """
+    status = _phase(status, "Starting").model_copy(update={"beginning": ASKS})
+    if status.waiting is not None and is_stalled(status) and not is_mended(status.waiting, project):
+        return status
+    text = "as many Plans of the Project begin as may at once"
+    return waits(status, WaitReason.BEGIN_QUEUE, text, now)
+
+
+def _without_turn(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status of a Plan that is being deleted: others begin once its Job does nothing more."""
+    if all(runs.is_over(job, now) for job in snapshot.jobs.values()):
+        return status.model_copy(update={"beginning": None})
+    return status
+
+
+def _met_foreign(waiting: Waiting | None) -> bool:
+    """Whether what failed last is that somebody else had made the ref."""
+    if waiting is None:
+        return False
+    tried = waiting.tried.reason if waiting.tried is not None else None
+    return Reason.INTEGRATION_EXISTS in (waiting.reason, tried)
 
 
 def _is_asked_for(status: PlanStatus) -> bool:

@@ -4,6 +4,7 @@
              │               └─ ready ──▶ starts ─┬─ claimed
              │                                    └─ waits for an agent, files or a probe
              └─ Done ──▶ landing_turns: Next, or whom it lands after
+    Plans that begin ──▶ begin_turns: Next
 
 It is decided for all of them together, from one look at the caches, and one writer writes it. So
 nothing is handed out twice, and no Task overtakes one that comes before it.
@@ -17,13 +18,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core import owners, progress
 from bernstein.core.delivery.landing import step_of
 from bernstein.core.money.budget import Spending
-from bernstein.core.scheduling import chain, expressions, landing_turns, opening, siblings
+from bernstein.core.scheduling import (
+    begin_turns,
+    chain,
+    expressions,
+    landing_turns,
+    opening,
+    siblings,
+)
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
@@ -44,6 +53,8 @@ class Schedule:
     """Claims, and turns to land that are given or taken back; each with the Task as it was read."""
     waits: tuple[tuple[Task, TaskStatus], ...]
     """Why others wait, where that is not what they say already; WAITS_AT_ONCE of them."""
+    begins: tuple[tuple[Plan, PlanStatus], ...] = ()
+    """Turns to begin that are given, each with the Plan as it was read."""
     again: float | None = None
     more: bool = False
     """There are others to be told, by another look: what cannot be written is not worked out."""
@@ -67,6 +78,7 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     return Schedule(
         tuple(_changed((*claims, *moved), now)),
         written,
+        tuple(begin_turns.turns(snapshot.beginning, snapshot.project.spec.limits.max_agents)),
         min(seconds, default=None),
         more=next(told, None) is not None,
     )

@@ -22,6 +22,7 @@ from bernstein.api.pod import (
 from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession, Outcome, Work
 from bernstein.api.states import SessionState
+from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, pods
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
@@ -74,7 +75,7 @@ def without_pod(session: AgentSession) -> Ending:
         ended = failed(stop.reason, "stopped", started=status.pod is not None)
     elif status.abandoned is not None:
         ran = status.state is SessionState.WORKING
-        ended = failed(status.abandoned.reason, status.abandoned.message, started=ran)
+        ended = failed(*_given_up(status.abandoned, started=ran), started=ran)
     else:
         text = "its Job or its pod was deleted by someone else"
         ended = failed(Reason.POD_LOST, text, started=status.pod is not None)
@@ -90,7 +91,7 @@ def lost(session: AgentSession, job: JobView, why: Diagnosis) -> Ending:
     elif pods.is_disrupted(pod):
         reason = Reason.DISRUPTED
     elif abandoned is not None:
-        reason, text = abandoned.reason, abandoned.message
+        reason, text = _given_up(abandoned, started=pods.has_started(pod, AGENT))
     ended = failed(reason, text, started=pods.has_started(pod, AGENT))
     return Ending(outcome=ended, usage=_reported(session))
 
@@ -226,7 +227,7 @@ def _ended_from_outside(
     if session.spec.stop is not None:
         return session.spec.stop.reason, "stopped"
     if session.status.abandoned is not None and not finished:
-        return session.status.abandoned.reason, session.status.abandoned.message
+        return _given_up(session.status.abandoned, started=pods.has_started(pod, AGENT))
     if pods.is_disrupted(pod):
         return Reason.DISRUPTED, "the pod was disrupted"
     if pods.reason(pod) == "Evicted":
@@ -234,6 +235,18 @@ def _ended_from_outside(
     if pods.is_deleting(pod) and not finished:
         return Reason.POD_LOST, "the pod was deleted by someone else"
     return None
+
+
+def _given_up(abandoned: Abandoned, *, started: bool) -> tuple[str, str]:
+    """(reason, message) of a run that was given up.
+
+    Where its agent started all the same, what was said to be missing was there: it is no evidence
+    for other Tasks, and a run was paid for, which counts to the cap.
+    """
+    if not started or abandoned.reason not in diagnosis.KEEP_FROM_STARTING:
+        return abandoned.reason, abandoned.message
+    text = f"its pod was given up just before its agent started: {abandoned.message}"
+    return Reason.POD_LOST, text
 
 
 def _not_found(agent: Object) -> bool:

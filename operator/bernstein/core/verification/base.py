@@ -2,7 +2,8 @@
 
 What was there before is not the work's to answer for. Where findings can be listed, only those that
 the base does not have count. Where they cannot and the base fails as well, nobody can tell what the
-work has done: then the gate is Skipped(BaseFails), which excuses it only if the Project says so.
+work has done: then the gate is Skipped(BaseFails), which excuses it only if the Project says so. To
+excuse, the commit that is asked is the one that the Plan started from, which no agent has made.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def judged_by_base(
     base = executed(check, job, abandoned, now)
     if base.verdict == "Errored" and base.reason != Reason.TOOL_MISSING:
         return base
+    if check.excused and base.verdict != result.verdict:
+        return result  # work that no longer ends would pass where something else failed before
     # A base that lacks the command does not fail: it cannot tell.
     return _fails_too(check, result) if is_asked(check, base) else result
 

@@ -80,7 +80,8 @@ def look(
             called = names.on_base(spec.name)
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)
-            runs[called] = replace(run, job=name, base=judged.base, compares=compares)
+            before = question.pinned_sha if spec.excused else judged.base
+            runs[called] = replace(run, job=name, base=before, compares=compares)
     runs |= _inspecting(question, judged, kept)
     seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
     existing = {check: job for check, job in seen.items() if job is not None}

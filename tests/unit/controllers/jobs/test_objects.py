@@ -431,3 +431,11 @@ def test_a_merge_is_told_what_may_land_and_where_the_tip_must_be() -> None:
 
     assert (found.sha, found.tree, found.expect) == (HEAD, TREE, BASE)
     assert (found.ref, found.onto) == (built.REF, built.INTEGRATION)
+
+
+@EVERY
+def test_names_are_asked_for_as_they_are_first(name: str) -> None:
+    """With the cluster's five dots, a Service `com` of the namespace would be asked before."""
+    pod = JOBS[name]["spec"]["template"]["spec"]
+
+    assert pod["dnsConfig"]["options"] == [{"name": "ndots", "value": "1"}]

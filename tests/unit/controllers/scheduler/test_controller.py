@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.controllers.scheduler.controller import SchedulerController
@@ -262,3 +263,25 @@ async def test_a_plan_that_goes_on_wakes_its_tasks(world: Scheduling) -> None:
     world.api.put(PLANS, "web", NAMESPACE, metadata=going_on, spec=spec, status=plan["status"])
 
     await eventually(lambda: world.state("work") == "Claimed")
+
+
+async def test_plans_begin_one_after_the_other_where_one_agent_may_work(world: Scheduling) -> None:
+    world.project(limits={"maxAgents": 1})
+    for name in ("a", "b"):
+        _put(world, name, beginning="Asks")
+    await world.start()
+    world.run()
+
+    def turn(name: str) -> object:
+        return world.api.get(PLANS, name, NAMESPACE)["status"].get("beginning")
+
+    await eventually(lambda: turn("a") == "Next")
+    assert turn("b") == "Asks"
+    _put(world, "a")
+    await eventually(lambda: turn("b") == "Next")
+
+
+def _put(world: Scheduling, name: str, **status: Any) -> None:
+    asked = PlanStatus(expanded=True, **status)
+    plan = objects.plan(name, status=asked, begun=False).dump()
+    world.api.put(PLANS, name, NAMESPACE, spec=plan["spec"], status=plan["status"])

@@ -9,8 +9,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import PlanDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.plans import decide as plan_decide
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     at,
     plan_snapshot,
@@ -21,7 +20,7 @@ from tests.unit.core.objects import (
 def look(
     subject: Plan, *tasks: Task, jobs: tuple[JobView, ...] = (), now: float = 0, **more: Any
 ) -> PlanDecision:
-    return plan_decide.decide(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
+    return scheduled.decide_plan(plan_snapshot(subject, *tasks, jobs=jobs, **more), at(now))
 
 
 def again(subject: Plan, decision: PlanDecision, **spec: Any) -> Plan:

@@ -197,7 +197,8 @@ def test_an_agent_that_starts_while_its_pod_is_given_up_is_waited_for_and_counte
     ended_ = look(subject, agent_job(agent_pod(143, deleting=30))).status
 
     assert ended_.outcome is not None
-    assert (ended_.outcome.reason, ended_.outcome.started) == ("ImagePullFailed", True)
+    assert (ended_.outcome.reason, ended_.outcome.started) == ("PodLost", True)
+    assert "'agent:1' cannot be pulled" in ended_.outcome.message
     assert ended_.usage is not None
 
 

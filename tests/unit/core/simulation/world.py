@@ -102,6 +102,8 @@ class World(ApiServer, People, Kubelet, Invariants):
         for subject, status in (*decided.moves, *decided.waits):
             with suppress(Refused):
                 self.write_task(subject, status)
+        for plan, begins in decided.begins:
+            self.write_plan(plan, begins)
         return self.seen.writes > before
 
     def project_snapshot(self, tasks: Mapping[str, Task]) -> ProjectSnapshot:
@@ -113,6 +115,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             plan_of=dict.fromkeys(planned, plan) if plan is not None else {},
             tasks=tasks,
             sessions=dict(self.sessions),
+            beginning=[plan] if plan is not None and plan.status.beginning is not None else [],
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:

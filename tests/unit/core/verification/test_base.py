@@ -15,11 +15,25 @@ from bernstein.core.reasons import MAX_GATE_ERRORS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification import required
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, HEAD, NOW, checked, done, job, over, snapshot
+from tests.unit.core.objects import (
+    BASE,
+    HEAD,
+    NOW,
+    TIP,
+    Object,
+    checked,
+    done,
+    job,
+    over,
+    snapshot,
+    verification,
+)
 from tests.unit.core.verification.comparisons import compared
 
 OWN = {"name": "own", "command": "true", "image": "own:1"}
 OFF = {"name": "pii_scan", "enabled": False}
+FAST, SLOW = objects.ended("check", 1), objects.ended("check", 1, after=100_000)
+"""A command that fails, and one that is not done in its time."""
 RED = checked("work-s1-lint-0", 1, said="a.py:1 F401")
 
 
@@ -119,6 +133,33 @@ def test_the_project_may_excuse_what_the_base_fails() -> None:
     assert found.verification.passed is True
     (own,) = found.verification.checks
     assert (own.verdict, own.reason, own.excused) == ("Skipped", "BaseFails", True)
+
+
+def test_only_what_the_plan_started_from_excuses() -> None:
+    """What agents have landed since excuses nobody: one would make the gate fail for all."""
+    off, later = {"name": "lint", "enabled": False}, done(verification=verification(base=TIP))
+    red = checked("work-s1-own-0", 1)
+
+    strict, kind = ruled(OWN, off), ruled(OWN, off, allowBaseFailures=True)
+
+    assert asked(look(later, red, of=strict)) == [("work-s1-own-0b", TIP, False)]
+    assert asked(look(later, red, of=kind)) == [("work-s1-own-0b", BASE, False)]
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "state"),
+    [
+        (SLOW, FAST, "Failed"),
+        (FAST, SLOW, "Failed"),
+        (SLOW, SLOW, "Done"),
+        (FAST, FAST, "Done"),
+    ],
+)
+def test_what_fails_in_another_way_is_not_excused(work: Object, before: Object, state: str) -> None:
+    kind = ruled(OWN, {"name": "lint", "enabled": False}, allowBaseFailures=True)
+    ends = (job("work-s1-own-0", over(work)), job("work-s1-own-0b", over(before)))
+
+    assert look(done(), *ends, of=kind).status.state == state
 
 
 def test_what_excuses_is_part_of_the_question() -> None:

@@ -1,0 +1,35 @@
+"""Which Plans of a Project may begin now: a few at a time have a turn.
+
+A Plan asks for it before it makes its Job, and gives it back when that has a result. The turn
+stands in the status of the Plan alone, and the schedule alone gives it: so no more are at work
+than there are turns, whoever takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bernstein.api.plan import ASKS, NEXT, Plan, PlanStatus
+from bernstein.core.delivery.ledger import LONG_AGO
+
+MOST = 4
+"""So many Plans of a Project begin at once, or as many as it may have agents if that is less."""
+
+
+def turns(plans: Iterable[Plan], most_agents: int) -> list[tuple[Plan, PlanStatus]]:
+    """The statuses of those that get a turn. `plans`: those of the Project that ask or have one."""
+    going = [plan for plan in plans if plan.status.ended_at is None]
+    has = sum(plan.status.beginning == NEXT for plan in going)
+    asks = sorted((plan for plan in going if _asks(plan)), key=_order)
+    free = max(0, min(MOST, most_agents) - has)
+    return [(p, p.status.model_copy(update={"beginning": NEXT})) for p in asks[:free]]
+
+
+def _asks(plan: Plan) -> bool:
+    wanted = plan.spec.cancel is None and plan.metadata.deletion_timestamp is None
+    return wanted and plan.status.beginning == ASKS
+
+
+def _order(plan: Plan) -> tuple[datetime, str]:
+    return (plan.metadata.creation_timestamp or LONG_AGO, plan.metadata.name)
