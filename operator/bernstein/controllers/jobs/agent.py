@@ -7,7 +7,6 @@ from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
     AGENT,
     AUDIENCE,
-    CHECKOUT,
     PUSHER,
     RECORDER,
     Callback,
@@ -24,14 +23,15 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
 from bernstein.resources import SESSIONS
 
-LAUNCHER = "/usr/local/lib/bernstein/launcher"
+INSTALLED_LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
 PROMPT = "/session/prompt.md"
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
+LAUNCHER = "/control/launcher"
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
 OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
-"""Files by which launcher and recorder work together."""
+"""The launcher, and files by which it and the recorder work together."""
 AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
 
@@ -106,14 +106,12 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("workspace", limit),
         scratch("base"),
         scratch("stream", "256Mi"),
-        scratch("control", "8Mi"),
+        scratch("control", "24Mi"),
         scratch("packs"),
-        scratch("launcher", "16Mi"),
         scratch("recorder"),
         scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
-        *(scratch(f"tmp-{program}", "64Mi") for program in (CHECKOUT, RECORDER, PUSHER)),
         pod.config_map("session", session.metadata.name),
         {
             "name": "token",
@@ -145,22 +143,18 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
         ref=session.spec.base_ref,
-        git_dir=pod.BASE_GIT,
+        git_dir=pod.OWN_GIT,
         worktree=pod.WORKSPACE,
         worktree_git=True,
         resume=session.spec.resume_ref,
-        launcher_from=LAUNCHER,
-        launcher_to="/launcher/launcher",
+        launcher_from=INSTALLED_LAUNCHER,
+        launcher_to=LAUNCHER,
     )
     return pod.checkout(
         config,
         repository,
         settings,
-        mounts=[
-            mount("base", pod.BASE),
-            mount("workspace", pod.WORKSPACE),
-            mount("launcher", "/launcher"),
-        ],
+        mounts=[mount("workspace", pod.WORKSPACE), mount("control", "/control")],
     )
 
 
@@ -182,7 +176,7 @@ def _recorder(
         adapter=session.spec.adapter,
         worktree=pod.WORKSPACE,
         base_git_dir=pod.BASE_GIT,
-        git_dir="/recorder/repo.git",
+        git_dir=pod.OWN_GIT,
         stdout=STDOUT,
         stderr=STDERR,
         exit_record=EXIT_RECORD,
@@ -200,6 +194,7 @@ def _recorder(
         RECORDER,
         config,
         settings,
+        tmp="recorder",
         memory="512Mi",
         mounts=[
             mount("workspace", pod.WORKSPACE, read_only=True),
@@ -207,7 +202,6 @@ def _recorder(
             mount("stream", "/stream", read_only=True),
             mount("control", "/control"),
             mount("packs", "/packs"),
-            mount("recorder", "/recorder"),
             mount("session", "/session", read_only=True),
             mount("token", TOKEN_FOLDER, read_only=True),
         ],
@@ -220,19 +214,19 @@ def _pusher(session: AgentSession, project: Project, settings: OperatorSettings)
         remote=pod.remote(repository, "work"),
         ref=session.spec.work_ref,
         base_git_dir=pod.BASE_GIT,
-        git_dir="/pusher/repo.git",
+        git_dir=pod.OWN_GIT,
         packs="/packs",
     )
     return pod.ours(
         PUSHER,
         config,
         settings,
+        tmp="pusher",
         memory="512Mi",
         uid=pod.PUSHER_UID,
         mounts=[
             mount("base", pod.BASE, read_only=True),
             mount("packs", "/packs", read_only=True),
-            mount("pusher", "/pusher"),
             *pod.repository_mounts(repository, "work"),
         ],
     )
@@ -251,7 +245,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             api_key_file=key,
             command=agent.command,
             workdir=pod.WORKSPACE,
-            tmp="/tmp",  # noqa: S108 - an emptyDir of its own
+            tmp=pod.TMP,
             home="/home/agent",
         )
     )
@@ -265,7 +259,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             **pod.GIT_TRUSTS_WORKSPACE,
             **invocation.env,
             "HOME": "/home/agent",
-            "TMPDIR": "/tmp",  # noqa: S108
+            "TMPDIR": pod.TMP,
         },
         pull=settings.image_pull_policy,
         workdir=pod.WORKSPACE,
@@ -273,7 +267,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
 
 
 _LAUNCHER = (
-    "/launcher/launcher",
+    LAUNCHER,
     *("--stdin", PROMPT),
     *("--stdout", STDOUT),
     *("--stderr", STDERR),
@@ -293,9 +287,8 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("workspace", pod.WORKSPACE),
         mount("stream", "/stream"),
         mount("control", "/control", read_only=True),
-        mount("launcher", "/launcher", read_only=True),
         mount("home", "/home/agent"),
-        mount("tmp", "/tmp"),  # noqa: S108
+        mount("tmp", pod.TMP),
         {**mount("session", PROMPT, read_only=True), "subPath": "prompt.md"},
     ]
     if agent.config_map is not None:
