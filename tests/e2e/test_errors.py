@@ -95,6 +95,76 @@ def test_a_task_goes_on_within_seconds_when_its_secret_is_created(world: MakeWor
     assert time.monotonic() - mended < 45
 
 
+def _ready(reason: str) -> Callable[[Object], bool]:
+    return lambda project: condition(project, "Ready").get("reason") == reason
+
+
+PROBED: list[Any] = [
+    pytest.param(_secret, "SecretNotFound", "read: ", id="missing-secret"),
+    pytest.param(_key, "SecretNotFound", "without-password", id="missing-key"),
+    pytest.param(_password, "RepositoryAuthFailed", "read: ", id="wrong-password"),
+    pytest.param(_unreachable, "RepositoryUnreachable", "nowhere.invalid", id="unreachable"),
+    pytest.param(
+        lambda spec: spec["repositories"][0].update(branch="absent"),
+        "RefNotFound",
+        "refs/heads/absent",
+        id="missing-branch",
+    ),
+]
+
+
+@pytest.mark.parametrize(("breaks", "reason", "names"), PROBED)
+def test_a_project_says_what_is_wrong_before_anybody_works(
+    world: MakeWorld, breaks: Callable[[Object], None], reason: str, names: str
+) -> None:
+    here = world([GOOD], breaks)
+    here.apply(*(_basic_auth(name, data) for name, data in SECRETS.items()))
+
+    project = here.await_("project", here.project["metadata"]["name"], _ready(reason))
+
+    told = condition(project, "Ready")
+    assert told["status"] == "False"
+    assert names in told["message"]
+    assert "Remedy:" in told["message"]
+    assert here.all("agentsessions") == []
+
+
+def test_a_project_is_ready_within_seconds_when_its_secret_is_created(world: MakeWorld) -> None:
+    here = world([GOOD], _work_secret)
+    name = here.project["metadata"]["name"]
+    here.await_("project", name, _ready("SecretNotFound"))
+    there = here.get("secret", "git-work")
+    here.apply({**_basic_auth("absent", {}), "data": there["data"]})
+    mended = time.monotonic()
+
+    here.await_("project", name, _ready("Accepted"))
+
+    # The kubelet looks again after 10 to 15 s; then a program of ours starts.
+    assert time.monotonic() - mended < 25
+    here.await_("project", name, lambda p: not p["status"]["probe"]["atWork"])
+    assert not [j for j in here.all("jobs") if "deletionTimestamp" not in j["metadata"]]
+
+
+def test_a_work_account_that_may_deliver_is_told_and_the_branch_stays(world: MakeWorld) -> None:
+    def strong(spec: Object) -> None:
+        credentials = spec["repositories"][0]["credentials"]
+        credentials["work"]["secretName"] = "strong"
+
+    here = world([GOOD], strong)
+    before = here.tip()
+    deliver = here.get("secret", "git-deliver")
+    here.apply({**_basic_auth("strong", {}), "data": deliver["data"]})
+
+    project = here.await_(
+        "project",
+        here.project["metadata"]["name"],
+        lambda p: bool(condition(p, "WorkCredentialTooStrong")),
+    )
+
+    assert condition(project, "WorkCredentialTooStrong")["reason"] == "MayPush"
+    assert here.tip() == before
+
+
 def test_a_task_goes_on_when_the_project_is_mended(world: MakeWorld) -> None:
     here = world([GOOD], _image)
     here.task("good")
@@ -122,7 +192,8 @@ def test_a_plan_whose_repository_cannot_be_reached_makes_one_pod(world: MakeWorl
     plan = here.stalled("plan", "lost", "RepositoryUnreachable")
     assert "Remedy:" in condition(plan, "Stalled")["message"]
     assert _sessions(here) == 0
-    assert len(here.all("jobs")) == 1
+    jobs = [job["metadata"]["labels"]["bernstein.dev/job"] for job in here.all("jobs")]
+    assert jobs.count("begin") == len([job for job in jobs if job != "probe"]) == 1
 
 
 def test_a_gate_that_cannot_run_is_not_the_agents_fault(world: MakeWorld) -> None:

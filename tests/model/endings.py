@@ -10,9 +10,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bernstein.api import plan, project, session, task
-from bernstein.api.meta import UsageCounts
+from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
+from bernstein.api.pod import PROBE
 from bernstein.api.states import SessionState
+from bernstein.core import conditions, labels
 from bernstein.core.fsm import is_final
 from bernstein.core.tasks import retention
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
@@ -29,7 +31,29 @@ KEPT_LONGER_SECONDS = 600.0
 
 def unfinished(store: Store) -> list[str]:
     """What is still on its way."""
-    return [*_tasks(store), *_plans(store), *_sessions(store), *_jobs(store)]
+    return [
+        *_tasks(store),
+        *_plans(store),
+        *_sessions(store),
+        *_jobs(store),
+        *unsound(store),
+    ]
+
+
+def unsound(store: Store) -> list[str]:
+    """Projects that are not Ready, and Jobs that tried their credentials and are still there."""
+    found = [project.parse(obj) for obj in store.all(PROJECTS)]
+    left = [
+        f"Job {key_of(job).name} is still there"
+        for job in store.all(JOBS)
+        if job["metadata"]["labels"].get(labels.JOB) == PROBE and not is_deleting(job)
+    ]
+    return left + [
+        f"Project {p.metadata.name}: {ready and (ready.reason, ready.message)}"
+        for p in found
+        if (ready := conditions.find(p.status.conditions, ConditionType.READY)) is None
+        or ready.status != "True"
+    ]
 
 
 def _tasks(store: Store) -> Iterator[str]:

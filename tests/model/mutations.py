@@ -25,6 +25,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView, gone
 from bernstein.core.plans import decide as plans
 from bernstein.core.pods import Object
+from bernstein.core.projects import probing
 from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions import outcome
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
@@ -339,6 +340,17 @@ def kept_for_others() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def single_probes() -> Iterator[None]:
+    """A Project that was changed is tried at once, whatever still tries it."""
+
+    def alone(*_: Any) -> bool:
+        return True
+
+    with patch.object(probing, "_is_alone", alone):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -365,5 +377,6 @@ REPAIRS: Mapping[str, Mutation] = {
         overdue_runs,
         orphan_policy,
         kept_for_others,
+        single_probes,
     )
 }

@@ -12,7 +12,7 @@ from bernstein.api import plan, session, task
 from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, RecorderResult
+from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE, RecorderResult
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer
 from bernstein.api.states import (
@@ -30,7 +30,7 @@ from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
-from bernstein.resources import PLANS, SESSIONS, TASKS
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.endings import goes_in_part, goes_on
@@ -42,8 +42,7 @@ from tests.unit.core.simulation.invariants import consistent
 DELIVERED = ("Succeeded", DELIVERED_PARTIALLY)
 """Phases of Plans after which nothing lands in their integration refs."""
 MOVES_REFS = (BEGIN, PREPARE, LAND)
-LATE_SECONDS = 900.0
-"""A Project's new limit counts for everybody after so long."""
+LATE_SECONDS = 900.0  # a Project's new limit counts for everybody after so long
 SOON_SECONDS = 180.0
 """Longer than any watch is held back."""
 OVERRUN_SECONDS = 300.0
@@ -99,24 +98,16 @@ class Oracles:
 
     def started(self, run: Run) -> None:
         self.runs.append(run)
+        task = self._task_of.get(run.owner)
         if run.role == AGENT:
-            mine = self._task_of.get(run.owner)
-            others = [
-                other.job
-                for other in self._at_work()
-                if other is not run
-                and other.role == AGENT
-                and self._task_of.get(other.owner) == mine
-            ]
-            self.must(not others, "one agent per Task", f"{run.job} beside {others}")
+            same = [r for r in self._beside(run, AGENT) if self._task_of.get(r.owner) == task]
+            self._alone(run, same, "one agent per Task")
+        if run.role == PROBE:
+            self._alone(run, self._beside(run, PROBE), "one probe per Project")
         if run.role in MOVES_REFS:
-            others = [
-                other.job
-                for other in self._at_work()
-                if other is not run and other.role in MOVES_REFS and other.owner == run.owner
-            ]
-            self.must(not others, "refs are moved one by one", f"{run.job} beside {others}")
-        if {run.owner, self._task_of.get(run.owner)} & self._over:
+            same = [r for r in self._beside(run, *MOVES_REFS) if r.owner == run.owner]
+            self._alone(run, same, "refs are moved one by one")
+        if {run.owner, task} & self._over:
             self._too_late(run)
         if self.steady:
             spec = run.pod["spec"]
@@ -125,6 +116,13 @@ class Oracles:
             asyncio.get_running_loop().call_later(after, self._overrun, run)
         if run.role in ("check", INSPECT) and not self._judges_the_base(run):
             self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
+
+    def _beside(self, run: Run, *roles: str) -> list[Run]:
+        return [other for other in self._at_work() if other is not run and other.role in roles]
+
+    def _alone(self, run: Run, others: Iterable[Run], what: str) -> None:
+        jobs = [other.job for other in others]
+        self.must(not jobs, what, f"{run.job} beside {jobs}")
 
     def _too_late(self, run: Run) -> None:
         """Its Job was made by a request that nobody waited for any more.
@@ -189,6 +187,8 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
+        if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
+            self._count(new)
         if resource not in (TASKS, PLANS, SESSIONS) or new is None:
             return
         if old is not None and old.get("status") == new.get("status"):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE
+from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
 
@@ -48,6 +48,13 @@ def _fates(good: float) -> Fates:
         },
         CHECK: {"good": good, "bad": bad / 2, "tool": bad / 6, "oom": bad / 6, "hangs": bad / 6},
         INSPECT: {"good": 1},
+        PROBE: {
+            "good": good,
+            "bad": bad / 3,
+            "strong": bad / 3,
+            "silent": bad / 6,
+            "hangs": bad / 6,
+        },
         "merge": {"good": good, "bad": bad / 4, "silent": bad / 2, "hangs": bad / 4},
     }
 
@@ -255,6 +262,7 @@ class _Maker:
             *(self._watch(n, at) for n, at in self._times(rates.watches, "watches")),
             *(self._replica(n, at) for n, at in self._times(rates.replicas, "replicas")),
             *(self._node(n, at) for n, at in self._times(rates.nodes, "nodes")),
+            *(self._secret(n, at) for n, at in self._times(rates.nodes / 2, "secrets")),
         ]
 
     def _request(self, number: int, at: float) -> Event:
@@ -315,6 +323,11 @@ class _Maker:
         if what == "crash at write":
             event["after"] = dice.chance(0.5, "after", number)
         return event
+
+    def _secret(self, number: int, at: float) -> Event:
+        """Somebody deletes the Secret of the work account, and makes it again."""
+        seconds = round(self._dice.between(5, 900, "secret seconds", number), 1)
+        return {"at": at, "do": "secret", "seconds": seconds}
 
     def _node(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -160,6 +160,13 @@ class World:
         self.kubelets.bad_images.add(event["role"])
         self._later(event["seconds"], self.kubelets.bad_images.discard, event["role"])
 
+    def _secret(self, event: Event) -> None:
+        self.kubelets.missing_secrets += 1
+        self._later(event["seconds"], self._secret_again, event)
+
+    def _secret_again(self, _: Event) -> None:
+        self.kubelets.missing_secrets -= 1
+
     def _slow_starts(self, event: Event) -> None:
         self.kubelets.slow_starts = 20.0
 
@@ -212,6 +219,8 @@ class World:
         """What must hold at the end. `late`: the time of day has jumped."""
         for text in () if late else endings.kept_too_long(self.store):
             self.oracles.fail("what has ended is kept for its time", text)
+        for text in () if self.store.forbidden else endings.unsound(self.store):
+            self.oracles.fail("a Project whose credentials are sound is Ready and at rest", text)
         for text in endings.miscounted(self.store, self.oracles):
             self.oracles.fail("spend is counted once", text)
         for text in endings.parts(self.store, self.oracles):

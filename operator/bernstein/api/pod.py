@@ -20,17 +20,18 @@ BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
 COMPARE = "compare"
+PROBE = "probe"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
 main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
 `compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE)
-"""The containers that run a program of ours; the program is called like its container. Only
-`compare` runs in one that is called `check`: it ends a check."""
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
+"""The containers that run a program of ours; the program is called like its container. But
+`compare` runs in one called `check`, which it ends, and `probe` in one for each account."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's."""
+a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -47,6 +48,8 @@ TERMINATION_LIMIT = 4000
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
+PROBE_SHARE = 640
+"""The same in the pod of a probe, which may have 19 containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,3 +422,29 @@ class LandResult:
     """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
     others moved the branch."""
     tip: str
+
+
+# --- probe --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeConfig:
+    """Try one account of the repository: read, work or deliver. Nothing is left behind there."""
+
+    remote: Remote
+    account: str
+    branch: str
+    secret: str
+    config_map: str
+    """Names of the account's Secret and of the CA's ConfigMap, for messages."""
+    git_dir: str
+    ref: str | None = None
+    """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """The account does what it is for, as far as the server tells."""
+
+    too_strong: bool = False
+    """The work account may push to the branch: the server only said that it is there already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -27,6 +28,7 @@ from bernstein.api.meta import (
 from bernstein.api.network import Network
 from bernstein.api.pod import OUR_JOBS
 from bernstein.api.vocabulary import GateCondition
+from bernstein.api.waiting import Abandoned
 
 
 class SecretRef(Model):
@@ -372,11 +374,50 @@ class ProjectSpec(Model):
         return tuple(agent for agent in self.agents if agent.adapter == adapter)
 
 
+class ProbeFinding(Model):
+    """What is wrong with one credential."""
+
+    subject: Annotated[str, Field(max_length=600)]
+    """Which: read, work, deliver, or a model key."""
+    reason: Annotated[str, Field(max_length=64)]
+    """What is wrong, in one word that stays the same between releases."""
+    message: Annotated[str, Field(max_length=400)] = ""
+    """What is wrong, for people."""
+
+
+class Probe(Model):
+    """How a Job of ours fares that tries the Project's credentials."""
+
+    generation: int = Field(description="Generation of the Project that was tried last.")
+    number: Annotated[int, Field(ge=0)] = Field(description="Number of the last Job.")
+    at_work: bool = False
+    """That Job has yet to tell."""
+    settled: bool = False
+    """Of this generation every credential was heard."""
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=19)] = ()
+    """What is wrong; empty: nothing, once all was heard."""
+    too_strong: bool = False
+    """The work account was seen to be allowed to push to the branch."""
+    silent: ProbeFinding | None = Field(
+        default=None, description="Why the last Job could not tell everything."
+    )
+    failures: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Jobs in a row that found something wrong, or could not tell."
+    )
+    until: datetime | None = Field(
+        default=None, description="When it is tried again. Absent: when the Project changes."
+    )
+    abandoned: Abandoned | None = Field(
+        default=None, description="Why the Job is being ended before it has told."
+    )
+
+
 class ProjectStatus(Model):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
     conditions: Conditions = ()
     """Ready and warnings."""
+    probe: Probe | None = None
     running: int = Field(default=0, ge=0, description="Sessions that run now.")
 
 

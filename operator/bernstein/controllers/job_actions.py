@@ -1,4 +1,4 @@
-"""What Tasks and Plans ask for alike: Jobs to be made or deleted, and logs to be kept.
+"""What Tasks, Plans and Projects ask for alike: Jobs to be made or deleted, and logs to be kept.
 
 What the API server refuses to make is Refused, and part of what is decided about next.
 """
@@ -15,6 +15,7 @@ from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
+from bernstein.controllers.jobs.probe import probe_job
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
 from bernstein.core.actions import (
@@ -26,6 +27,7 @@ from bernstein.core.actions import (
     RunInspect,
     RunLand,
     RunPrepare,
+    RunProbe,
 )
 from bernstein.kube.errors import ApiError, is_refusal
 from bernstein.kube.resource import JOBS, Key, Resource
@@ -57,7 +59,7 @@ def refusable(resource: Resource, name: str, key: Key, context: Context) -> Iter
         raise Refused(resource, name, str(error)) from error
 
 
-RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand
+RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunProbe
 
 
 def build(
@@ -77,6 +79,8 @@ def build(
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():
             return land_job(run, project, namespace, owner, settings)
+        case RunProbe():
+            return probe_job(run, project, namespace, owner, settings)
 
 
 async def execute(

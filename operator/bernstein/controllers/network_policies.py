@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bernstein.api.network import EgressRule
-from bernstein.api.pod import AGENT, CHECK, OUR_JOBS
+from bernstein.api.pod import AGENT, CHECK, OUR_JOBS, PROBE
 from bernstein.api.project import Project
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import OperatorSettings
@@ -34,8 +34,8 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     git = [_dns(), *_git(project)]
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
-        _policy(project, "closed", (AGENT, CHECK, *OUR_JOBS), {"policyTypes": ["Ingress"]}),
-        _policy(project, "git", OUR_JOBS, _to(git)),
+        _policy(project, "closed", (AGENT, CHECK, *OUR_JOBS, PROBE), {"policyTypes": ["Ingress"]}),
+        _policy(project, "git", (*OUR_JOBS, PROBE), _to(git)),
         _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
     if network.agents is not None:

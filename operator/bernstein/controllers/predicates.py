@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.api.meta import ConditionType
 from bernstein.api.project import Project
-from bernstein.core import conditions
+from bernstein.core.projects.readiness import not_ready
 from bernstein.kube.resource import Object, is_deleting
 
 
@@ -25,13 +24,8 @@ def gone(_: object, new: object) -> bool:
 
 def readiness_changed(old: Project | None, new: Project | None) -> bool:
     """A Project may be used again, or may not."""
-    return _readiness(old) != _readiness(new)
+    return _may_be_used(old) != _may_be_used(new)
 
 
-def _readiness(project: Project | None) -> str | None:
-    ready = (
-        conditions.find(project.status.conditions, ConditionType.READY)
-        if project is not None
-        else None
-    )
-    return ready.status if ready is not None else None
+def _may_be_used(project: Project | None) -> bool:
+    return project is not None and not_ready(project) is None

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.api.pod import FENCE
+from bernstein.api.project import Probe
 from bernstein.api.requests import TaskRequest
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
@@ -147,6 +148,15 @@ class RunBegin:
 
 
 @dataclass(frozen=True)
+class RunProbe:
+    """A Job that tries the credentials of a Project."""
+
+    job: str
+    asked: str
+    """Which generation of the Project it tries."""
+
+
+@dataclass(frozen=True)
 class CreateTasks:
     """Task objects, as the API server takes them, to be made in this order."""
 
@@ -186,6 +196,7 @@ class AskTask:
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | JobAction
+ProbeAction = RunProbe | DeleteJobs
 PlanAction = CreateTasks | CancelTasks | AskTask | RunBegin | JobAction
 
 
@@ -201,3 +212,4 @@ class Decision(Generic[S, A]):
 
 TaskDecision = Decision[TaskStatus, TaskAction]
 PlanDecision = Decision[PlanStatus, PlanAction]
+ProbeDecision = Decision[Probe | None, ProbeAction]

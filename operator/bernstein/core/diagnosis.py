@@ -82,6 +82,19 @@ def without_end(
             return None
 
 
+def missing(pod: Object, name: str) -> Diagnosis | None:
+    """Which Secret or ConfigMap the container `name` waits for; None: for none.
+
+    The kubelet looks again every 10 to 15 seconds, and starts the container once it is there.
+    """
+    waiting = (pods.container(pod, name) or {}).get("state", {}).get("waiting") or {}
+    if waiting.get("reason") not in _UNUSABLE:
+        return None
+    reason, text = _unusable({"name": name}, str(waiting.get("message", "")))
+    return Diagnosis(reason, text) if reason in _MISSING else None
+
+
+_MISSING = (Reason.SECRET_NOT_FOUND, Reason.CONFIG_MAP_NOT_FOUND)
 _PULL = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 _UNUSABLE = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 

@@ -54,6 +54,20 @@ def plan_job(plan: str, check: str, number: int) -> str:
     return bounded(f"{name}{mark}{number}{_mark_of_check(check)}")
 
 
+def probe_job(project: str, number: int) -> str:
+    """Name of the Job that tries a Project's credentials: `<project>--probe-<number>`.
+
+    No Job of a Plan or a session is called so: their numbers follow a name that begins and ends
+    with a letter or digit, or have a mark.
+    """
+    return bounded(f"{project}--probe-{number}")
+
+
+def probe_ref(uid: str) -> str:
+    """A ref that a Project's probe asks about, and that is never made."""
+    return f"{refs_of(uid)}/probe"
+
+
 def slug_of_check(check: str) -> str:
     """The check as names of Jobs have it: with a hyphen for each underscore.
 

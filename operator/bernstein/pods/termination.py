@@ -10,13 +10,15 @@ from bernstein.api import encoding, pod
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
-_MESSAGE_LIMITS = (1500, 300, 100)
+_MESSAGE_LIMITS = (1500, 300, 100, 40)
 """Characters of a failure's message: the later ones are for texts that do not fit at the first. In
 JSON one character may take 12 bytes."""
 
 
 def limit(program: str) -> int:
     """Bytes that the program's result may take."""
+    if program == pod.PROBE:
+        return pod.PROBE_SHARE
     beside_an_agent = program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER)
     return pod.TERMINATION_SHARE if beside_an_agent else pod.TERMINATION_LIMIT
 

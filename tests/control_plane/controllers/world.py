@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 import yaml
 
+from bernstein.api.pod import PROBE
 from bernstein.controllers.engine import Engine, Tuning
 from bernstein.controllers.settings import OperatorSettings
+from bernstein.core import labels
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
 from bernstein.kube.lease import Elector
-from bernstein.kube.resource import PODS, Object, Resource
+from bernstein.kube.resource import JOBS, PODS, Object, Resource
 from bernstein.observe.metrics import Metrics
 from tests.background import eventually
 from tests.cluster.control_plane import audit
@@ -30,6 +32,8 @@ OPERATOR = "system:serviceaccount:bernstein-system:bernstein-operator"
 SETTINGS = OperatorSettings(image="bernstein:dev")
 QUIET = {"enabled": False}
 """No gates: what is not about them is shorter without."""
+PROBES = "--probe-"
+"""In the names of Jobs that try a Project, and of no others."""
 PATIENCE = 120.0
 """Seconds for whatever comes within a few on an idle machine."""
 
@@ -169,8 +173,14 @@ class World:
         return await self.admin.get(resource, name, self.namespace)
 
     async def all(self, resource: Resource) -> dict[str, Object]:
+        """By name; without what a Project is tried with."""
         found = await self.admin.list(resource, self.namespace)
-        return {obj["metadata"]["name"]: obj for obj in found.items}
+        return {obj["metadata"]["name"]: obj for obj in found.items if not _probes(obj)}
+
+    async def probes(self) -> list[str]:
+        """The Jobs that try credentials of Projects."""
+        found = (await self.admin.list(JOBS, self.namespace)).items
+        return sorted(job["metadata"]["name"] for job in found if _probes(job))
 
     async def until(
         self,
@@ -231,10 +241,11 @@ class World:
         await self.until(PODS, pod, lambda p: not p["metadata"].get("finalizers"))
 
     async def at_rest(self) -> None:
-        """Until no Task is at work and no pod is held: all that comes after the last state."""
-        await self.until(PROJECTS, "default", lambda p: p["status"]["running"] == 0)
+        """Until no Task is at work, no pod is held, and nobody tries the Project any more: all that
+        comes after the last state."""
+        await self.until(PROJECTS, "default", _rests)
         async with asyncio.timeout(PATIENCE):
-            while await self._holds_a_pod():  # noqa: ASYNC110 - the cluster's state
+            while await self._holds_a_pod() or await self.probes():  # noqa: ASYNC110 - the cluster's state
                 await asyncio.sleep(0.05)
 
     async def _holds_a_pod(self) -> bool:
@@ -243,7 +254,8 @@ class World:
         return any(pod["metadata"].get("finalizers") for pod in pods)
 
     async def writes(self) -> list[Write]:
-        """The operator's writes in this namespace; neither its Lease nor its Events are work.
+        """The operator's writes in this namespace; its Lease, its Events and what tries a Project
+        are no work.
 
         Every write whose effect can be seen is among them.
         """
@@ -260,6 +272,7 @@ class World:
             for write in writes
             if (write.user, write.namespace) == (OPERATOR, self.namespace)
             and write.resource not in ("leases", "events")
+            and not (write.resource == "jobs" and PROBES in (write.name or ""))
         ]
 
     async def patches(self, name: str, resource: str = "tasks") -> list[Mapping[str, Any]]:
@@ -269,6 +282,15 @@ class World:
             for w in await self.writes()
             if (w.resource, w.subresource, w.name, w.code) == (resource, "status", name, 200)
         ]
+
+
+def _probes(obj: Object) -> bool:
+    return bool(obj["metadata"].get("labels", {}).get(labels.JOB) == PROBE)
+
+
+def _rests(project: Object) -> bool:
+    status = project["status"]
+    return bool(status["running"] == 0 and not status.get("probe", {}).get("atWork"))
 
 
 def state_of(obj: Object) -> str | None:

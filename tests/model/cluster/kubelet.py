@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from bernstein.api.pod import PROBE
 from bernstein.core import labels
 from bernstein.kube.errors import NotFound
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, key_of, uid_of
@@ -61,6 +62,8 @@ class Kubelets:
         self.bad_images: set[str] = set()
         """Roles whose image cannot be pulled now."""
         self.slow_starts = 0.0
+        self.missing_secrets = 0
+        """So many things have happened to the work account's Secret that are not over."""
         self._store = store
         self._programs = programs
         self._dice = dice
@@ -130,6 +133,7 @@ class Kubelets:
         self._report(pod, phase="Running", startTime=stamp(began), containers=containers)
         try:
             async with asyncio.timeout(pod["spec"].get("activeDeadlineSeconds")):
+                await self._wait_for_secrets(run, role)
                 end = await self._programs.play(run)
             reason: dict[str, Any] = {}
         except TimeoutError:
@@ -143,6 +147,18 @@ class Kubelets:
         await asyncio.sleep(self._between(0.1, 6.0, "phase", pod))
         await node.up()
         self._report(run.pod, phase=end.phase, **reason)
+
+    async def _wait_for_secrets(self, run: Run, role: str) -> None:
+        """The kubelet looks again after a while; meanwhile the others of the pod run."""
+        while role == PROBE and self.missing_secrets:
+            lacks = objects.waiting(
+                f"{PROBE}-work", "CreateContainerConfigError", 'secret "git-work" not found'
+            )
+            began = self._store.now().replace(microsecond=0)
+            self._report(
+                run.pod, phase="Running", containers=(objects.running(PROBE, began), lacks)
+            )
+            await asyncio.sleep(self._between(10.0, 15.0, "secret", run.pod))
 
     def _report(self, pod: Object, *, containers: Iterable[Object] = (), **status: Any) -> None:
         live = self._store.find(PODS, key_of(pod))

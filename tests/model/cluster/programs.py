@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
-from bernstein.api.pod import AGENT, CHECK, CONFIG_VARIABLE, INSPECT, LAND
+from bernstein.api.pod import AGENT, CHECK, CONFIG_VARIABLE, INSPECT, LAND, PROBE
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
@@ -107,7 +107,7 @@ class Programs:
             if wish["job"] in run.job and run.role == wish.get("role", run.role):
                 self.forced.remove(wish)
                 return wish["fate"], wish.get("seconds", 5.0)
-        known = run.role if run.role in (AGENT, CHECK, INSPECT) else "merge"
+        known = run.role if run.role in (AGENT, CHECK, INSPECT, PROBE) else "merge"
         fate = self._dice.weighed(self._fates[known], "fate", run.job)
         long = {AGENT: (20.0, 240.0), CHECK: (1.0, 40.0)}.get(run.role, (0.5, 15.0))
         if self.all_good:
@@ -125,6 +125,8 @@ class Programs:
             return await self._check(run, fate, seconds)
         if run.role == INSPECT:
             return await self._inspect(run, seconds)
+        if run.role == PROBE:
+            return await self._probe(run, fate, seconds)
         return await self._merge(run, fate, seconds)
 
     def killed(self, run: Run, code: int = 143) -> tuple[Object, ...]:
@@ -246,6 +248,17 @@ class Programs:
         said = tuple(protocol.CheckVerdict(c["name"], "Passed") for c in config["checks"])
         end = objects.ended(INSPECT, said=protocol.InspectResult(said))
         return End((objects.ended("checkout"), end))
+
+    async def _probe(self, run: Run, fate: str, seconds: float) -> End:
+        await asyncio.sleep(seconds)
+        if fate == "silent":
+            return End((objects.ended(PROBE, 137),), "Failed")
+        names = [container["name"] for container in run.pod["spec"]["containers"]]
+        good = protocol.ProbeResult(too_strong=fate == "strong")
+        ends = [objects.ended(name, said=good) for name in names]
+        if fate == "bad":
+            ends[1] = objects.failed(names[1], "CredentialRefused", "403")
+        return End(tuple(ends), "Failed" if fate == "bad" else "Succeeded")
 
     # --- what moves refs --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from bernstein.api.pod import PROGRAMS
+from bernstein.api.pod import PROBE, PROGRAMS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import way
@@ -174,7 +174,11 @@ def held() -> dict[str, set[str]]:
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
             volumes = {mount["name"] for mount in container["volumeMounts"]}
             mine = {CREDENTIALS[name] for name in volumes & CREDENTIALS.keys()}
-            found.setdefault(built.program(container) or container["name"], set()).update(mine)
+            if built.idles(container):
+                mine.add("model key")
+            program = built.program(container)
+            called = program if program not in (None, PROBE) else container["name"]
+            found.setdefault(str(called), set()).update(mine)
     return found
 
 

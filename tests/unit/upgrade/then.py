@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, PROBE
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import scratch
@@ -50,8 +50,18 @@ def session_then(obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def policies_then(policies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The NetworkPolicies that the older code made: it let others connect to its pods."""
-    return [each for each in policies if each["spec"]["policyTypes"] == ["Egress"]]
+    """The NetworkPolicies that the older code made: it let others connect to its pods, and tried no
+    Project."""
+    return [_about_then(p) for p in policies if p["spec"]["policyTypes"] == ["Egress"]]
+
+
+def _about_then(policy: dict[str, Any]) -> dict[str, Any]:
+    """The policy without the Job that the older code did not have."""
+    spec = policy["spec"]
+    (jobs,) = spec["podSelector"]["matchExpressions"]
+    known = jobs | {"values": [job for job in jobs["values"] if job != PROBE]}
+    selector = spec["podSelector"] | {"matchExpressions": [known]}
+    return policy | {"spec": spec | {"podSelector": selector}}
 
 
 def ref_then(ref: str) -> str:

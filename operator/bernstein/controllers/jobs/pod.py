@@ -225,13 +225,14 @@ def ours(
     mounts: Iterable[Object],
     memory: str = "256Mi",
     uid: int = UID,
+    name: str | None = None,
 ) -> Object:
-    """A container that runs one of our own programs.
+    """A container that runs one of our own programs, and is called like it unless it has a name.
 
     `tmp` is the volume of its /tmp and of its repository: no code of other people may see it.
     """
     return container(
-        program,
+        name or program,
         settings.image,
         ["python3", "-m", "bernstein.pods", program],
         mounts=[*mounts, mount(tmp, TMP)],
@@ -272,6 +273,18 @@ def mount(name: str, path: str, *, read_only: bool = False) -> Object:
 def scratch(name: str, size: str | None = None) -> Object:
     """An emptyDir volume, with a size limit if there is a `size`."""
     return {"name": name, "emptyDir": {"sizeLimit": size} if size else {}}
+
+
+def memory(name: str, size: str) -> Object:
+    """A volume in memory, of no node's disk."""
+    return {"name": name, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+
+
+def of_secret(variable: str, secret_name: str, key: str) -> Object:
+    """A variable that the kubelet takes from a Secret; without that the container does not
+    start."""
+    source = {"secretKeyRef": {"name": secret_name, "key": key}}
+    return {"name": variable, "valueFrom": source}
 
 
 def secret(name: str, secret_name: str) -> Object:

@@ -1,23 +1,28 @@
-"""Reconciles Projects: keeps their NetworkPolicies, counts their agents at work."""
+"""Reconciles Projects: keeps their NetworkPolicies, tries their credentials, counts their agents at
+work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
-from bernstein.controllers import execution, network_policies
+from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work
 from bernstein.controllers.wiring import KindController, Watch
-from bernstein.core import projects
+from bernstein.core.actions import ProbeAction, ProbeDecision, RunProbe
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.owners import owner_reference
+from bernstein.core.projects import probing, readiness
+from bernstein.core.projects.probing import ProbeSnapshot
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key
+from bernstein.kube.resource import JOBS, Key
 from bernstein.resources import PROJECTS
 
 
@@ -40,9 +45,13 @@ class ProjectController(KindController):
             return Result()
         running = agents_at_work(self._caches, project)
         problem = await self._limit_network(key, project)
-        status = projects.decide(project, running, problem, self._context.now())
+        if problem is None:
+            probed = await self._probe(key, project)
+        else:
+            probed = ProbeDecision(project.status.probe, (), PROBE_SECONDS)
+        status = readiness.status(project, running, problem, probed.status, self._context.now())
         await self._writer.status(key, PROJECTS, obj, status.dump())
-        return Result(PROBE_SECONDS if problem is not None else None)
+        return Result(probed.requeue_after)
 
     async def _limit_network(self, key: Key, project: Project) -> Diagnosis | None:
         try:
@@ -55,3 +64,23 @@ class ProjectController(KindController):
                 raise
             return Diagnosis(Reason.NETWORK_POLICY_REFUSED, str(refusal))
         return None
+
+    async def _probe(self, key: Key, project: Project) -> ProbeDecision:
+        """The next step of its probe, done."""
+        now = self._context.now()
+        jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
+        return await execution.decide_and_execute(
+            ProbeSnapshot(project, jobs), probing.decide, partial(self._execute, key), now
+        )
+
+    async def _execute(self, key: Key, snapshot: ProbeSnapshot, action: ProbeAction) -> None:
+        meta = snapshot.project.metadata
+        owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
+        try:
+            await job_actions.execute(action, key, snapshot.project, owner, self._context)
+        except NameConflict as conflict:
+            if not isinstance(action, RunProbe):
+                raise
+            # The next one has another name.
+            why = execution.describe(conflict)
+            raise job_actions.Refused(JOBS, action.job, why) from conflict

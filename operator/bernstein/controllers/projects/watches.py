@@ -1,12 +1,14 @@
-"""What concerns a Project: how many agents work for it, and its NetworkPolicies."""
+"""What concerns a Project: how many agents work for it, its NetworkPolicies, and its probe."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.pod import PROBE
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.wiring import Watch
+from bernstein.core import labels
 from bernstein.core.scheduling.occupancy import is_active
 from bernstein.kube.reconcile import controller_key
 from bernstein.kube.resource import Key, Object, key_of
@@ -17,11 +19,21 @@ def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
     yield Watch(tasks.informer, project_of, when=tasks.changes(starts_or_ends))
     yield Watch(caches.network_policies, controller_key(PROJECTS))
+    yield Watch(caches.jobs, controller_key(PROJECTS))
+    yield Watch(caches.pods, of_probe)
 
 
 def project_of(task: Object) -> Collection[Key]:
     name = task.get("status", {}).get("project")
     return (Key(key_of(task).namespace, name),) if name else ()
+
+
+def of_probe(pod: Object) -> Collection[Key]:
+    """The Project whose credentials are tried in it."""
+    said = pod["metadata"]["labels"]
+    if said.get(labels.JOB) != PROBE or labels.PROJECT not in said:
+        return ()
+    return (Key(key_of(pod).namespace, said[labels.PROJECT]),)
 
 
 def starts_or_ends(old: Task | None, new: Task | None) -> bool:

@@ -12,7 +12,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import RefusalReason
 from bernstein.api.waiting import WaitReason
-from bernstein.core import conditions, names, progress, projects
+from bernstein.core import conditions, names, progress
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
@@ -37,6 +37,7 @@ from bernstein.core.plans.judgement import problems_of
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
+from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import (
@@ -87,7 +88,7 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
         return _without_the_rest(snapshot, status, now)
     if snapshot.project is None:
         return PlanDecision(_without_project(snapshot, status, now))
-    unready = projects.not_ready(snapshot.project)
+    unready = not_ready(snapshot.project)
     if unready is not None and status.integration is None:
         return PlanDecision(_pending(status, Reason.PROJECT_NOT_READY, unready, now))
     status = status.model_copy(update={"project": snapshot.project.metadata.name})

@@ -21,8 +21,8 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
-from bernstein.core import projects
 from bernstein.core.money import budget, models
+from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import seconds_left
@@ -65,7 +65,7 @@ def plan_gone(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 
 def project_not_ready(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     assert snapshot.project is not None
-    problem = projects.not_ready(snapshot.project)
+    problem = not_ready(snapshot.project)
     return (
         Wait(Reason.PROJECT_NOT_READY, problem, needs_person=True) if problem is not None else None
     )

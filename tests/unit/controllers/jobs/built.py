@@ -14,6 +14,7 @@ from bernstein.api.pod import (
     InspectConfig,
     LandConfig,
     PrepareConfig,
+    ProbeConfig,
     PusherConfig,
     RecorderConfig,
 )
@@ -23,7 +24,14 @@ from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import owners
-from bernstein.core.actions import RunBegin, RunCheck, RunInspect, RunLand, RunPrepare
+from bernstein.core.actions import (
+    RunBegin,
+    RunCheck,
+    RunInspect,
+    RunLand,
+    RunPrepare,
+    RunProbe,
+)
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE, PLAN_UID, TREE
 
@@ -78,12 +86,14 @@ CONFIGS: dict[str, type[Any]] = {
     "prepare": PrepareConfig,
     "land": LandConfig,
     "compare": CompareConfig,
+    "probe": ProbeConfig,
 }
 
 REF = "refs/bernstein/1111222233334444/work/s1"
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
 TASK = owners.owner_reference("Task", "work", "uid-work")
 PLAN = owners.owner_reference("Plan", "web", PLAN_UID)
+PROJECT = owners.owner_reference("Project", "default", "uid-default")
 LINT = CheckSpec(
     "lint",
     "gate",
@@ -129,6 +139,7 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     ),
     "land": (RunLand("work-s1-land-1", REF, HEAD, TREE, INTEGRATION, BASE), TASK),
     "land-plan": (RunLand("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE), PLAN),
+    "probe": (RunProbe("default--probe-0", "1"), PROJECT),
 }
 
 
@@ -145,7 +156,12 @@ def jobs() -> dict[str, Object]:
 
 
 def environment(container: Object) -> dict[str, str]:
-    return {e["name"]: e["value"] for e in container["env"]}
+    return {e["name"]: e["value"] for e in container["env"] if "value" in e}
+
+
+def idles(container: Object) -> bool:
+    """It is only there to be started: that shows that a model key is there."""
+    return bool(container["command"] == ["true"])
 
 
 def program(container: Object) -> str | None:
@@ -171,5 +187,5 @@ def mounts(name: str) -> Iterator[tuple[Object, Object, Object]]:
     """(container, mount, volume) of a pod."""
     volumes = {v["name"]: v for v in pod(name)["volumes"]}
     for container in containers(name):
-        for mount in container["volumeMounts"]:
+        for mount in container.get("volumeMounts", ()):
             yield container, mount, volumes[mount["name"]]

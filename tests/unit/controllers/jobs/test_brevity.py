@@ -36,7 +36,7 @@ def test_a_program_of_ours_is_told_only_what_it_would_not_do_anyway(name: str) -
             continue
         text = environment(container)["BERNSTEIN_CONFIG"]
         config = load(CONFIGS[called], text)
-        assert container["env"] == [{"name": "BERNSTEIN_CONFIG", "value": text}]
+        assert environment(container).keys() == {"BERNSTEIN_CONFIG"}
         told = json.loads(text)
         for field in dataclasses.fields(config):
             if field.default is not dataclasses.MISSING:

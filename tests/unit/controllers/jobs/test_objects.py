@@ -34,9 +34,9 @@ from tests.unit.core.objects import BASE, HEAD, TREE
 
 EVERY = pytest.mark.parametrize("name", JOBS)
 MAY_HOLD = {
-    "git-read": {"checkout"},
-    "git-work": {"pusher", "begin", "prepare"},
-    "git-deliver": {"land"},
+    "git-read": {"checkout", "probe"},
+    "git-work": {"pusher", "begin", "prepare", "probe-work"},
+    "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
 }
 
@@ -119,7 +119,8 @@ def test_every_user_is_explicit(name: str) -> None:
 @EVERY
 def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) -> None:
     for container in containers(name):
-        theirs = built.program(container) is None and container["name"] != "agent"
+        ours = built.program(container) is not None or built.idles(container)
+        theirs = not ours and container["name"] != "agent"
         opted_out = theirs and name.endswith("-full")
         assert container["securityContext"]["readOnlyRootFilesystem"] is not opted_out
 
@@ -131,7 +132,7 @@ def test_home_and_tmp_are_scratch_and_nothing_else_is_writable(name: str) -> Non
         if not mount.get("readOnly"):
             assert "emptyDir" in volume, f"{container['name']}: {mount}"
             writable.setdefault(container["name"], set()).add(mount["mountPath"])
-    for container in containers(name):
+    for container in (c for c in containers(name) if not built.idles(c)):
         assert "/tmp" in writable[container["name"]]
         if built.program(container) is None:
             assert environment(container)["HOME"] in writable[container["name"]]
@@ -142,7 +143,7 @@ def test_every_volume_is_mounted_and_no_path_twice(name: str) -> None:
     used = {mount["name"] for _, mount, _ in mounts(name)}
     assert used == {v["name"] for v in pod(name)["volumes"]}
     for container in containers(name):
-        paths = [m["mountPath"] for m in container["volumeMounts"]]
+        paths = [m["mountPath"] for m in container.get("volumeMounts", ())]
         assert len(paths) == len(set(paths))
 
 
@@ -175,7 +176,7 @@ def test_a_job_belongs_to_its_object_and_says_what_it_is(name: str) -> None:
     meta = JOBS[name]["metadata"]
     (owner,) = meta["ownerReferences"]
     assert owner["controller"] is True
-    assert owner["blockOwnerDeletion"] is True
+    assert owner["blockOwnerDeletion"] is not name.startswith("probe"), "a right it has not got"
     labels = meta["labels"]
     assert labels["app.kubernetes.io/managed-by"] == "bernstein"
     assert "app.kubernetes.io/instance" not in labels
@@ -236,10 +237,17 @@ def test_a_secret_is_mounted_only_where_it_is_needed_and_read_only(name: str) ->
 
 
 @EVERY
-def test_no_value_of_the_environment_comes_from_a_secret(name: str) -> None:
+def test_no_value_of_the_environment_comes_from_a_secret_but_what_a_probe_waits_for(
+    name: str,
+) -> None:
+    """That is the name of its account; or a model key, in a container that does nothing."""
     for container in containers(name):
         assert "envFrom" not in container
-        assert all(e.keys() == {"name", "value"} for e in container["env"])
+        taken = [e["valueFrom"] for e in container["env"] if e.keys() != {"name", "value"}]
+        assert len(taken) == int(name.startswith("probe"))
+        for source in taken:
+            assert source.keys() == {"secretKeyRef"}
+            assert source["secretKeyRef"]["key"] == "username" or built.idles(container)
 
 
 @EVERY

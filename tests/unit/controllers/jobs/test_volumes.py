@@ -41,6 +41,7 @@ BETWEEN = {
     "begin": {"git": {"begin": "rw"}},
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
+    "probe": {name: {name: "rw"} for name in ("probe", "probe-work", "probe-deliver")},
 }
 """Who sees which scratch volume, and who may write there."""
 

@@ -49,6 +49,9 @@ def readiness(project: Project) -> Finding:
         return Finding(check, Outcome.BAD, text, "see whether the operator works", name)
     if ready.status != "True":
         cause, remedy = parted(ready.message)
+        if ready.status == "Unknown":
+            text = f"'{name}' may be ready or not ({ready.reason}): {cause}"
+            return Finding(check, Outcome.WARNING, text, remedy or "look again", name)
         text = f"'{name}' is not ready ({ready.reason}): {cause}"
         return Finding(check, Outcome.BAD, text, remedy or "", name)
     return Finding(check, Outcome.GOOD, f"'{name}' is ready", subject=name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.api.project import Project, ProjectStatus
+from bernstein.api.project import Probe, ProbeFinding, Project, ProjectStatus
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor import projects
 from bernstein.cli.commands.doctor.finding import Outcome
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.projects import decide
+from bernstein.core.projects import readiness
 from bernstein.kube.client import Client
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
@@ -18,9 +18,15 @@ from tests.unit.kube.apiserver import ApiServer
 BASIC = {"username": "dQ==", "password": "c2VjcmV0"}
 
 
-def seen(project: Project, problem: Diagnosis | None = None) -> Project:
+SOUND = Probe(generation=1, number=0, settled=True)
+
+
+def seen(
+    project: Project, problem: Diagnosis | None = None, probe: Probe | None = SOUND
+) -> Project:
     """As the operator has written its status."""
-    return project.model_copy(update={"status": decide(project, 0, problem, NOW)})
+    status = readiness.status(project, 0, problem, probe, NOW)
+    return project.model_copy(update={"status": status})
 
 
 def accounts(api: ApiServer, *names: str, data: dict[str, str] | None = None) -> None:
@@ -114,3 +120,23 @@ async def test_what_may_not_be_read_is_unknown_and_the_rest_is_looked_at(
         ),
         ("objects", "unknown", "you may not read the Secrets that 'default' names"),
     ]
+
+
+def test_a_project_whose_credentials_are_being_tried_is_a_warning_no_more() -> None:
+    found = projects.readiness(seen(objects.project(), probe=None))
+
+    assert found.outcome is Outcome.WARNING
+    assert "Probing" in found.message
+
+
+def test_what_the_probe_has_found_is_told_with_what_helps() -> None:
+    wrong = ProbeFinding(subject="work", reason="CredentialRefused", message="403")
+
+    found = projects.readiness(
+        seen(objects.project(), probe=SOUND.model_copy(update={"findings": (wrong,)}))
+    )
+
+    assert found.outcome is Outcome.BAD
+    assert "CredentialRefused" in found.message
+    assert "work: 403" in found.message
+    assert found.remedy.startswith("Let the account push")

@@ -1,19 +1,15 @@
-"""Which Project an object belongs to, and whether the Project is sound."""
+"""Which Project an object belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
 from typing import NamedTuple
 
-from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
-from bernstein.api.project import Project, ProjectStatus
+from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
-from bernstein.core import conditions
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import with_remedy
 
 DEFAULT = "default"
 
@@ -97,46 +93,3 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Found:
 
 def _none(text: str) -> Found:
     return Found(None, Diagnosis(Reason.PROJECT_NOT_FOUND, text))
-
-
-def not_ready(project: Project) -> str | None:
-    """Why the Project cannot be used, in plain words; None: it can."""
-    ready = conditions.find(project.status.conditions, ConditionType.READY)
-    if ready is None or ready.status == "True":
-        return None
-    return f"Project '{project.metadata.name}' is not ready: {ready.message}"
-
-
-def decide(
-    project: Project, running: int, problem: Diagnosis | None, now: datetime
-) -> ProjectStatus:
-    """The Project's status; with a problem nothing may be started for it."""
-    generation = project.metadata.generation
-    credentials = project.spec.repository.credentials
-    updated = conditions.put(
-        project.status.conditions,
-        ConditionType.READY,
-        "True" if problem is None else "False",
-        "Accepted" if problem is None else problem.reason,
-        "Plans of this namespace may use it"
-        if problem is None
-        else with_remedy(problem.message, problem.reason),
-        generation=generation,
-        now=now,
-    )
-    if credentials.work.secret_name == credentials.deliver.secret_name:
-        updated = conditions.put(
-            updated,
-            ConditionType.WORK_CREDENTIAL_TOO_STRONG,
-            "True",
-            "SameSecret",
-            "work and deliver name the same Secret: the pusher beside every agent could deliver. "
-            "Give work an account that may push to refs/bernstein/ only.",
-            generation=generation,
-            now=now,
-        )
-    else:
-        updated = conditions.drop(updated, ConditionType.WORK_CREDENTIAL_TOO_STRONG)
-    return project.status.model_copy(
-        update={"observed_generation": generation, "conditions": updated, "running": running}
-    )

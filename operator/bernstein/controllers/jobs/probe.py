@@ -1,0 +1,86 @@
+"""The Job that tries a Project's credentials: a container for each, which sees no other one."""
+
+from __future__ import annotations
+
+from bernstein.api.pod import PROBE, ProbeConfig
+from bernstein.api.project import Project
+from bernstein.controllers.jobs import pod
+from bernstein.controllers.jobs.pod import Object
+from bernstein.controllers.settings import OperatorSettings
+from bernstein.core import labels, names
+from bernstein.core.actions import RunProbe
+from bernstein.core.projects.probing import ACCOUNTS, WORK, model_keys
+from bernstein.core.reasons import PROBE_SECONDS
+
+_ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
+_KEY_VARIABLE = "BERNSTEIN_KEY"
+
+
+def probe_job(
+    action: RunProbe, project: Project, namespace: str, owner: Object, settings: OperatorSettings
+) -> Object:
+    """Its pod ends when all containers have told; one whose Secret is missing waits for it until
+    the deadline."""
+    keys = [_needs_key(name, *key, settings) for name, key in model_keys(project.spec).items()]
+    spec = pod.pod(
+        project,
+        init=[],
+        containers=[*(_tries(account, project, settings) for account in ACCOUNTS), *keys],
+        volumes=[
+            *(pod.memory(name, "16Mi") for name in ACCOUNTS.values()),
+            *(_optional(v) for v in pod.repository_volumes(project.spec.repository, *ACCOUNTS)),
+        ],
+        deadline=PROBE_SECONDS,
+        grace=5,
+    )
+    # To block the owner's deletion would need a right on the Project's finalizers.
+    return pod.job(
+        project,
+        name=action.job,
+        namespace=namespace,
+        owner=owner | {"blockOwnerDeletion": False},
+        more_labels={labels.JOB: PROBE, labels.ASKED: action.asked},
+        pod=spec,
+    )
+
+
+def _tries(account: str, project: Project, settings: OperatorSettings) -> Object:
+    """The container that tries an account. Only the account's name is a variable: by that the
+    kubelet starts it when the Secret is there, and the password is a file."""
+    repository, name = project.spec.repository, ACCOUNTS[account]
+    secret = getattr(repository.credentials, account).secret_name
+    config = ProbeConfig(
+        remote=pod.remote(repository, account),
+        account=account,
+        branch=names.branch_ref(repository.branch),
+        secret=secret,
+        config_map=repository.ca.name if repository.ca is not None else "",
+        git_dir=pod.OWN_GIT,
+        ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
+    )
+    mounts = pod.repository_mounts(repository, account)
+    container = pod.ours(PROBE, config, settings, tmp=name, mounts=mounts, name=name)
+    container["env"].append(pod.of_secret(_ACCOUNT_VARIABLE, secret, "username"))
+    return container
+
+
+def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> Object:
+    """A container that the kubelet starts when the model key is there, and that does nothing."""
+    container = pod.container(
+        name,
+        settings.image,
+        ["true"],
+        mounts=[],
+        resources={
+            "requests": {"cpu": "5m", "memory": "16Mi", "ephemeral-storage": "1Mi"},
+            "limits": {"cpu": "100m", "memory": "32Mi", "ephemeral-storage": "16Mi"},
+        },
+        pull=settings.image_pull_policy,
+    )
+    return container | {"env": [pod.of_secret(_KEY_VARIABLE, secret, key)]}
+
+
+def _optional(volume: Object) -> Object:
+    """The volume, which keeps no container waiting: one waits by its variable alone."""
+    source = "secret" if "secret" in volume else "configMap"
+    return {**volume, source: {**volume[source], "optional": True}}

@@ -1,0 +1,273 @@
+"""The probe of a Project: a Job that tries its credentials, and what follows from its end.
+
+    changed, or `until` is over ──▶ at work ──▶ over ──┬──▶ nothing is wrong: no Job any more
+          ▲                                            │
+          └──────────────── after a while ◀────────────┴──▶ something is, or it could not tell
+
+Its pod has a container for each credential, so that none sees two. A container whose Secret is
+missing waits: the kubelet starts it once the Secret is there. What a container has told counts at
+once, whatever the others do. Nobody waits for a probe, and what it finds keeps nobody back: that
+is for who meets the same himself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bernstein.api.encoding import load
+from bernstein.api.pod import PROBE, ProbeResult
+from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec
+from bernstein.api.reasons import Reason
+from bernstein.api.waiting import Abandoned
+from bernstein.core import diagnosis, labels, names, pods, runs
+from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
+from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
+from bernstein.core.pods import Object
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
+from bernstein.core.sanitise import line
+
+READ, WORK, DELIVER = "read", "work", "deliver"
+ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
+"""The containers that try the accounts of the repository. The first one is the Job's main one."""
+WAIT_SECONDS = 15
+"""Until a Job that waits for a Secret is looked at again, whatever events come."""
+WARNED_SECONDS = 3600
+"""Between two probes of what works, but is too strong."""
+FINDINGS = frozenset(
+    {
+        Reason.SECRET_NOT_FOUND,
+        Reason.CONFIG_MAP_NOT_FOUND,
+        Reason.REPOSITORY_UNREACHABLE,
+        Reason.REPOSITORY_AUTH_FAILED,
+        Reason.REF_NOT_FOUND,
+        Reason.CREDENTIAL_REFUSED,
+    }
+)
+"""Reasons that say something of the Project. With any other one the probe itself did not get on."""
+_SKEW_SECONDS = 60
+_WORDS = 300
+
+
+@dataclass(frozen=True)
+class ProbeSnapshot:
+    """Everything that the decision about a probe looks at."""
+
+    project: Project
+    jobs: Mapping[str, JobView]
+    """The Project's own Jobs, by name."""
+
+    def with_job(self, job: JobView) -> ProbeSnapshot:
+        return replace(self, jobs={**self.jobs, job.name: job})
+
+    def with_refusal(self, message: str) -> ProbeSnapshot:
+        raise AssertionError(f"a probe makes nothing but Jobs: {message}")
+
+
+def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
+    """Name of the Secret and key of each model key, by the container that needs it to start."""
+    keys = dict.fromkeys((a.api_key.name, a.api_key.key) for a in spec.agents if a.api_key)
+    return {f"key-{number}": key for number, key in enumerate(keys)}
+
+
+def subjects(spec: ProjectSpec) -> dict[str, str]:
+    """What each container of the pod tries, as messages have it."""
+    keys = model_keys(spec).items()
+    return {container: account for account, container in ACCOUNTS.items()} | {
+        name: f"model key '{key}' of '{secret}'" for name, (secret, key) in keys
+    }
+
+
+def expected(project: Project) -> str | None:
+    """The name of the Job that should be at work; None: none should."""
+    probe = project.status.probe
+    if probe is None or not probe.at_work:
+        return None
+    return names.probe_job(project.metadata.name, probe.number)
+
+
+def decide(snapshot: ProbeSnapshot, now: datetime) -> ProbeDecision:
+    """The probe's next step."""
+    probe, generation = snapshot.project.status.probe, snapshot.project.metadata.generation
+    if probe is not None and probe.generation == generation:
+        if probe.at_work:
+            return _look(snapshot, probe, now)
+        left = _seconds_left(probe, now)
+        if left is None or left > 0:
+            return ProbeDecision(probe, _clear(snapshot), left)
+    return _begin(snapshot, probe, now)
+
+
+def _seconds_left(probe: Probe, now: datetime) -> float | None:
+    """Until the next one; 0: it is due; None: there is none.
+
+    A time that is too far away was set before the time of day went back: it is over.
+    """
+    if probe.until is None:
+        return None
+    left = (probe.until - now).total_seconds()
+    return left if 0 < left <= WARNED_SECONDS + _SKEW_SECONDS else 0.0
+
+
+def _clear(snapshot: ProbeSnapshot) -> tuple[DeleteJobs, ...]:
+    """Their results are kept in the status: they go, with their pods."""
+    left = tuple(j for j in snapshot.jobs.values() if not j.deleting and j.refused is None)
+    return (DeleteJobs(left),) if left else ()
+
+
+def _begin(snapshot: ProbeSnapshot, before: Probe | None, now: datetime) -> ProbeDecision:
+    """The next Job, once none of those before it is at work."""
+    generation = snapshot.project.metadata.generation
+    number = before.number + 1 if before is not None else 0
+    while (job := snapshot.jobs.get(_name(snapshot, number))) and not _is_of(job, generation):
+        number += 1
+    if not _is_alone(snapshot, number, now):
+        return ProbeDecision(before, _clear(snapshot), LOOK_AGAIN_SECONDS)
+    kept = before or Probe(generation=generation, number=number)
+    if kept.generation != generation:
+        kept = Probe(generation=generation, number=number, too_strong=kept.too_strong)
+    begun = {"number": number, "at_work": True, "until": None, "abandoned": None}
+    return _look(snapshot, kept.model_copy(update=begun), now)
+
+
+def _is_alone(snapshot: ProbeSnapshot, number: int, now: datetime) -> bool:
+    """Whether no other Job of the Project does anything any more."""
+    others = (job for name, job in snapshot.jobs.items() if name != _name(snapshot, number))
+    return all(runs.is_over(job, now) for job in others)
+
+
+def _name(snapshot: ProbeSnapshot, number: int) -> str:
+    return names.probe_job(snapshot.project.metadata.name, number)
+
+
+def _is_of(job: JobView, generation: int) -> bool:
+    """Whether it tries what this generation of the Project says; a crash may have left others."""
+    return job.refused is not None or job.labels.get(labels.ASKED) == str(generation)
+
+
+def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision:
+    """One look at the Job at work."""
+    name = _name(snapshot, probe.number)
+    job = snapshot.jobs.get(name)
+    if job is None and probe.abandoned is None:
+        run = RunProbe(name, str(probe.generation))
+        return ProbeDecision(probe, (run,), LOOK_AGAIN_SECONDS)
+    if job is not None and not _is_of(job, probe.generation):
+        return _begin(snapshot, probe, now)
+    heard = _heard(probe, snapshot.project.spec, job)
+    if job is None or runs.is_over(job, now):
+        return _over(snapshot, heard, job, now)
+    why = heard.probe.abandoned or _to_abandon(job, now)
+    told = heard.probe.model_copy(update={"abandoned": why})
+    if why is not None:
+        return ProbeDecision(told, give_up((job,)), LOOK_AGAIN_SECONDS)
+    return ProbeDecision(told, (), WAIT_SECONDS if told.findings else LOOK_AGAIN_SECONDS)
+
+
+def _to_abandon(job: JobView, now: datetime) -> Abandoned | None:
+    """Why it is given up. One that waits for a Secret is not: it shows when that is there."""
+    if runs.state(job, now) is runs.State.ABANDONED:
+        return None
+    problem = diagnosis.to_abandon(job, now)
+    if problem is not None and problem.reason == Reason.SECRET_NOT_FOUND:
+        problem = None
+    if problem is None and runs.is_overdue(job, now):
+        problem = Diagnosis(Reason.DISRUPTED, "its node did not end it in time")
+    if problem is None:
+        return None
+    return Abandoned(reason=problem.reason, message=line(problem.message, _WORDS))
+
+
+@dataclass(frozen=True)
+class _Heard:
+    probe: Probe
+    """With what was found so far."""
+    silent: tuple[str, ...]
+    """Containers that have told nothing yet."""
+    problem: Diagnosis | None = None
+    """Why one of them never will."""
+
+
+def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
+    """What the containers tell, and of those that do not what was found before."""
+    found = {finding.subject: finding for finding in probe.findings}
+    silent, problem, too_strong = [], None, probe.too_strong
+    pod: Object = job.pod if job is not None and job.pod is not None else {}
+    for container, subject in subjects(spec).items():
+        told = _told(pod, container)
+        if isinstance(told, ProbeResult):
+            found.pop(subject, None)
+            too_strong = told.too_strong if subject == WORK else too_strong
+        elif told is not None and told.reason in FINDINGS:
+            text = line(told.message, _WORDS)
+            found[subject] = ProbeFinding(subject=subject, reason=told.reason, message=text)
+        else:
+            silent.append(container)
+            problem = problem or told
+    ordered = tuple(found[s] for s in subjects(spec).values() if s in found)
+    known = probe.model_copy(update={"findings": ordered, "too_strong": too_strong})
+    return _Heard(known, tuple(silent), problem)
+
+
+def _told(pod: Object, container: str) -> ProbeResult | Diagnosis | None:
+    """What one container says; None: nothing yet."""
+    ended = pods.terminated(pod, container)
+    if ended is None:
+        return diagnosis.missing(pod, container)
+    failure = diagnosis.failure_of(pod, container)
+    if failure is not None or container not in ACCOUNTS.values():
+        return failure or ProbeResult()
+    try:
+        return load(ProbeResult, ended.get("message") or "")
+    except ValueError as error:
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"probe left no result: {error}")
+
+
+def _over(
+    snapshot: ProbeSnapshot, heard: _Heard, job: JobView | None, now: datetime
+) -> ProbeDecision:
+    """The Job does nothing any more: what is known now, and when it is tried again."""
+    probe, silent = heard.probe, None
+    missing = {f.subject for f in probe.findings if f.reason == Reason.SECRET_NOT_FOUND}
+    waits = {c for c, s in subjects(snapshot.project.spec).items() if s in missing}
+    if not waits.issuperset(heard.silent):
+        why = _why_silent(probe, heard, job, now)
+        silent = ProbeFinding(subject=PROBE, reason=why.reason, message=line(why.message, _WORDS))
+    wrong = bool(probe.findings) or silent is not None
+    ended = probe.model_copy(
+        update={
+            "at_work": False,
+            "abandoned": None,
+            "silent": silent,
+            "settled": probe.settled or silent is None,
+            "failures": probe.failures + 1 if wrong else 0,
+        }
+    )
+    left = _seconds_to_next(ended)
+    until = now + timedelta(seconds=left) if left is not None else None
+    return ProbeDecision(ended.model_copy(update={"until": until}), (), left)
+
+
+def _why_silent(probe: Probe, heard: _Heard, job: JobView | None, now: datetime) -> Diagnosis:
+    if probe.abandoned is not None:
+        return Diagnosis(probe.abandoned.reason, probe.abandoned.message)
+    without = diagnosis.without_end(job, now) if job is not None else None
+    return without or heard.problem or Diagnosis(Reason.DISRUPTED, "its pod did not finish")
+
+
+def _seconds_to_next(probe: Probe) -> float | None:
+    waits = [_seconds(finding.reason, probe.failures) for finding in probe.findings]
+    if probe.silent is not None:
+        waits.append(seconds_to_wait(Reason.INFRASTRUCTURE_ERROR, probe.failures))
+    if probe.too_strong:
+        waits.append(WARNED_SECONDS)
+    return min(waits, default=None)
+
+
+def _seconds(reason: str, failures: int) -> int:
+    """A missing Secret is waited for by a pod: the next one comes soon after it."""
+    if reason == Reason.SECRET_NOT_FOUND:
+        return SOON_SECONDS
+    return min(seconds_to_wait(reason, failures), PROBE_SECONDS)

@@ -1,0 +1,66 @@
+"""Program `probe`: tries what one account is for, and leaves nothing behind.
+
+It waits a while for the files of its account: the volume is there before the Secret is, and the
+kubelet fills it when it has seen that.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from bernstein.api.pod import ProbeConfig, ProbeResult, Remote
+from bernstein.api.reasons import Reason
+from bernstein.pods import log
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import client as git
+from bernstein.pods.git import permission
+from bernstein.pods.git.client import Git, full_ref
+
+CONFIG = ProbeConfig
+FILES_SECONDS = 20.0
+"""How long the kubelet gets to fill the volume of a Secret that it has seen."""
+
+
+def run(config: ProbeConfig) -> ProbeResult:
+    """Reads the branch; with an account that pushes, asks what the server lets it push.
+
+    Raises PodError: SecretNotFound, ConfigMapNotFound, RepositoryUnreachable,
+    RepositoryAuthFailed, RefNotFound, CredentialRefused.
+    """
+    _find_files(config)
+    git.init_bare(Path(config.git_dir))
+    tip = Git(Path(config.git_dir), config.remote).read_ref(config.branch)
+    if tip is None:
+        branch = full_ref(config.branch)
+        raise PodError(Reason.REF_NOT_FOUND, f"the repository has no {branch}")
+    result = ProbeResult()
+    if config.account != "read":
+        permission.may_push_somewhere(config.remote)
+    if config.ref is not None:
+        result = _try_work(config.remote, config.ref, config.branch, tip)
+    log.event("probe", account=config.account, tip=tip, too_strong=result.too_strong)
+    return result
+
+
+def _try_work(remote: Remote, ref: str, branch: str, tip: str) -> ProbeResult:
+    if permission.may_push(remote, ref, tip) is False:
+        text = f"the git server refuses a push to {ref}"
+        raise PodError(Reason.CREDENTIAL_REFUSED, text)
+    return ProbeResult(too_strong=permission.may_overwrite(remote, branch, tip) is True)
+
+
+def _find_files(config: ProbeConfig) -> None:
+    """Raises PodError where what the account needs is not in its Secret or ConfigMap."""
+    remote = config.remote
+    if remote.ca_file is not None and not Path(remote.ca_file).exists():
+        text = f'configmap "{config.config_map}" is not there, or lacks the key'
+        raise PodError(Reason.CONFIG_MAP_NOT_FOUND, text)
+    assert remote.credential_dir is not None
+    until = time.monotonic() + FILES_SECONDS
+    for key in ("username", "password"):
+        while not (Path(remote.credential_dir) / key).exists():
+            if time.monotonic() > until:
+                text = f'secret "{config.secret}" has no key {key}'
+                raise PodError(Reason.SECRET_NOT_FOUND, text)
+            time.sleep(0.2)

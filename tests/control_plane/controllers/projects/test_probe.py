@@ -1,0 +1,145 @@
+"""The probe of a Project on a real API server: what `Ready` tells, and nothing runs at rest."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from bernstein.api import pod as programs
+from bernstein.api.encoding import dump
+from bernstein.kube.resource import JOBS
+from tests.control_plane.controllers.kubelet import Pod, exited, now, running, tried, waiting
+from tests.control_plane.controllers.world import World, condition
+from tests.control_plane.objects import PROJECTS
+
+
+async def ready(world: World, status: str, reason: str) -> dict[str, Any]:
+    def holds(project: dict[str, Any]) -> bool:
+        told = condition(project, "Ready")
+        return (told.get("status"), told.get("reason")) == (status, reason)
+
+    return condition(await world.until(PROJECTS, "default", holds), "Ready")
+
+
+async def no_probe_left(world: World) -> None:
+    await world.at_rest()
+    assert await world.probes() == []
+
+
+def lacks_work(there: asyncio.Event) -> Any:
+    """The kubelet starts the container of the work account once its Secret is there."""
+
+    async def script(pod: Pod) -> None:
+        await pod.bind()
+        sound = tried(pod)
+        missing = waiting("CreateContainerConfigError", 'secret "git-work" not found')
+        pod.states = sound | {"probe-work": missing}
+        await pod.report(phase="Running", startTime=now())
+        await there.wait()
+        pod.states["probe-work"] = running()
+        await pod.report(phase="Running")
+        await pod.end("Succeeded", sound)
+
+    return script
+
+
+def refused(account: str) -> Any:
+    async def script(pod: Pod) -> None:
+        await pod.start()
+        failure = programs.Failure("CredentialRefused", "the git server answers 403 to a push")
+        states = tried(pod, **{account: exited(1, dump(failure))})
+        await pod.end("Failed", states)
+
+    return script
+
+
+async def test_a_sound_project_is_tried_once_and_keeps_no_job(world: World) -> None:
+    first = await world.start()
+    await ready(world, "True", "Accepted")
+    await no_probe_left(world)
+    project = await world.get(PROJECTS, "default")
+    assert project["status"]["probe"]["number"] == 0
+    await first.stop()
+    before = len(await world.writes())
+
+    again = await world.start(resync=0.2)
+    await again.reconciled(project=5)
+
+    assert (await world.writes())[before:] == []
+    assert await world.probes() == []
+
+
+async def test_a_changed_project_is_tried_again(world: World) -> None:
+    await world.start()
+    await ready(world, "True", "Accepted")
+
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 2})
+    await world.until(PROJECTS, "default", lambda p: p["status"]["probe"]["number"] == 1)
+
+    await ready(world, "True", "Accepted")
+    await no_probe_left(world)
+
+
+async def test_a_missing_secret_is_told_and_work_starts_meanwhile(world: World) -> None:
+    there = asyncio.Event()
+    world.kubelet.on("probe", lacks_work(there))
+    await world.start()
+    told = await ready(world, "False", "SecretNotFound")
+    assert 'work: secret "git-work" not found' in told["message"]
+    assert "Remedy: Create the Secret" in told["message"]
+
+    await world.task("one")
+    await world.task_in("one", "Closed")
+    assert len(await world.probes()) == 1, "the pod waits"
+
+    there.set()
+    await ready(world, "True", "Accepted")
+    await no_probe_left(world)
+
+
+async def test_a_refused_account_is_told_until_the_project_names_another(world: World) -> None:
+    world.kubelet.on("probe", refused("probe-work"), lacks_nothing)
+    await world.start()
+    told = await ready(world, "False", "CredentialRefused")
+    assert "work: the git server answers 403" in told["message"]
+    status = (await world.get(PROJECTS, "default"))["status"]
+    assert "until" in status["probe"]
+
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 3})
+    await ready(world, "True", "Accepted")
+
+
+async def lacks_nothing(pod: Pod) -> None:
+    await pod.start()
+    await pod.end("Succeeded", tried(pod))
+
+
+async def test_the_job_of_a_probe_goes_with_its_project(world: World) -> None:
+    there = asyncio.Event()
+    world.kubelet.on("probe", lacks_work(there))
+    await world.start()
+    await ready(world, "False", "SecretNotFound")
+    (name,) = await world.probes()
+
+    await world.delete(PROJECTS, "default")
+
+    await world.gone(JOBS, name)
+
+
+async def test_a_name_that_is_taken_keeps_no_project_from_being_tried(world: World) -> None:
+    await world.admin.create(JOBS, _foreign(world.namespace))
+    await world.start()
+    told = await ready(world, "Unknown", "PodRejected")
+    assert "exists already" in told["message"]
+
+    await world.project(gates={"enabled": False}, limits={"maxAgents": 2})
+    await ready(world, "True", "Accepted")
+
+
+def _foreign(namespace: str) -> dict[str, Any]:
+    container = {"name": "c", "image": "other:1"}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    return {
+        "metadata": {"name": "default--probe-0", "namespace": namespace},
+        "spec": {"suspend": True, "template": template},
+    }

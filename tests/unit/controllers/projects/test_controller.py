@@ -1,0 +1,82 @@
+"""What the controller of Projects does with a probe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.controllers.projects.controller import ProjectController
+from bernstein.core import labels
+from bernstein.kube.client import Client
+from bernstein.kube.resource import JOBS, PODS, Key
+from bernstein.resources import PROJECTS
+from tests.background import Background
+from tests.unit.controllers.rig import Rig
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE
+from tests.unit.kube.apiserver import ApiServer
+
+PROJECT, JOB = Key(NAMESPACE, "default"), "default--probe-0"
+
+
+class Projects(Rig):
+    """With one Project, and its controller at work when the test says so."""
+
+    def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
+        super().__init__(api, client, background)
+        api.put(PROJECTS, "default", NAMESPACE, spec=objects.project().spec.dump())
+        self.controller = ProjectController(self.context)
+
+    async def look(self) -> dict[str, Any]:
+        """The Project's status after one reconcile."""
+        await self.controller.reconcile(PROJECT)
+        status: dict[str, Any] = self.api.get(PROJECTS, "default", NAMESPACE)["status"]
+        return status
+
+
+def ready(status: dict[str, Any]) -> tuple[str, str]:
+    (found,) = (c for c in status["conditions"] if c["type"] == "Ready")
+    return found["status"], found["reason"]
+
+
+async def test_a_new_project_gets_a_job_that_is_its_own(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Projects(api, client, background)
+    await rig.start()
+
+    status = await rig.look()
+
+    assert ready(status) == ("Unknown", "Probing")
+    job = api.get(JOBS, JOB, NAMESPACE)
+    (owner,) = job["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("Project", "default")
+    assert job["metadata"]["labels"][labels.JOB] == "probe"
+
+
+async def test_a_taken_name_is_no_loop_and_the_next_job_has_another(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Projects(api, client, background)
+    api.put(JOBS, JOB, NAMESPACE, metadata={"labels": {}})
+    await rig.start()
+
+    status = await rig.look()
+
+    assert ready(status) == ("Unknown", "PodRejected")
+    assert status["probe"]["number"] == 0
+    assert "until" in status["probe"]
+
+
+async def test_events_of_its_job_and_its_pod_wake_the_project_and_those_of_others_do_not(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Projects(api, client, background)
+    watches = [w for w in rig.controller.watches() if w.informer.resource == PODS]
+    (pods,) = watches
+
+    def pod(job: str) -> dict[str, Any]:
+        said = {labels.JOB: job, labels.PROJECT: "default"}
+        return {"metadata": {"name": "p", "namespace": NAMESPACE, "labels": said}}
+
+    assert list(pods.keys(pod("probe"))) == [PROJECT]
+    assert list(pods.keys(pod("begin"))) == []

@@ -1,0 +1,254 @@
+"""The probe of a Project, step by step: when a Job is made, what its end means, when the next."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from bernstein.api.pod import ProbeResult
+from bernstein.api.project import Probe, Project
+from bernstein.core import labels
+from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe
+from bernstein.core.jobs import JobView, refusal
+from bernstein.core.projects.probing import ProbeSnapshot, decide
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, ended, failed, over, pod, running, waiting
+
+GOOD = ended("probe", said=ProbeResult())
+WORK = ended("probe-work", said=ProbeResult())
+DELIVER = ended("probe-deliver", said=ProbeResult())
+MISSING = waiting("probe-work", "CreateContainerConfigError", 'secret "git-work" not found')
+
+
+def project(probe: Probe | None = None, **more: Any) -> Project:
+    found = objects.project(**more)
+    status = found.status.model_copy(update={"probe": probe})
+    return found.model_copy(update={"status": status})
+
+
+def job(number: int = 0, pod: Any = None, *, of: int = 1, **more: Any) -> JobView:
+    said = {labels.JOB: "probe", labels.ASKED: str(of)}
+    name = f"default--probe-{number}"
+    return JobView(name, f"uid-{number}", at(-5), pod=pod, labels=said, **more)
+
+
+def step(
+    probe: Probe | None, *jobs: JobView, now: datetime = NOW, **more: Any
+) -> tuple[Probe, ProbeDecision]:
+    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs})
+    decision = decide(snapshot, now)
+    assert decision.status is not None
+    return decision.status, decision
+
+
+AT_WORK = Probe(generation=1, number=0, at_work=True)
+
+
+def after(*containers: Any, before: Probe = AT_WORK, **more: Any) -> Probe:
+    """What is known once its pod has ended so."""
+    found, _ = step(before, job(before.number, over(*containers, **more)))
+    return found
+
+
+def test_a_new_project_is_tried_at_once() -> None:
+    probe, decision = step(None)
+
+    assert decision.actions == (RunProbe("default--probe-0", "1"),)
+    assert (probe.at_work, probe.settled) == (True, False)
+
+
+def test_a_project_that_is_sound_is_not_tried_again_and_keeps_no_job() -> None:
+    probe = after(GOOD, WORK, DELIVER)
+    assert (probe.at_work, probe.settled, probe.findings, probe.until) == (False, True, (), None)
+
+    _, cleared = step(probe, job(0, over(GOOD, WORK, DELIVER)))
+    assert [j.name for a in cleared.actions if isinstance(a, DeleteJobs) for j in a.jobs] == [
+        "default--probe-0"
+    ]
+
+    same, rest = step(probe, now=at(1e6))
+    assert (same, rest.actions, rest.requeue_after) == (probe, (), None)
+
+
+def test_a_project_that_was_changed_is_tried_again() -> None:
+    probe, decision = step(after(GOOD, WORK, DELIVER), generation=2)
+
+    assert decision.actions == (RunProbe("default--probe-1", "2"),)
+    assert (probe.generation, probe.settled) == (2, False)
+
+
+def test_a_project_that_is_changed_while_it_is_tried_ends_that_job_first() -> None:
+    old = job(0, pod(running("probe")))
+
+    waits, ending = step(AT_WORK, old, generation=2)
+    assert ending.actions == (DeleteJobs((old,)),)
+    assert waits == AT_WORK
+
+    gone = job(0, pod(running("probe"), phase="Failed"), deleting=True)
+    _, begun = step(waits, gone, generation=2)
+    assert begun.actions == (RunProbe("default--probe-1", "2"),)
+
+
+def test_a_job_that_a_crash_left_of_an_older_generation_is_not_believed() -> None:
+    stale = job(0, over(GOOD, WORK, DELIVER), of=1)
+
+    probe, decision = step(None, stale, generation=2)
+
+    assert decision.actions == (RunProbe("default--probe-1", "2"),)
+    assert (probe.number, probe.settled) == (1, False)
+
+
+def test_a_job_that_a_crash_left_of_the_same_generation_is_taken() -> None:
+    probe, decision = step(None, job(0, pod(running("probe"))))
+
+    assert decision.actions == ()
+    assert (probe.number, probe.at_work) == (0, True)
+
+
+def test_a_missing_secret_shows_while_the_pod_waits_for_it_and_is_gone_with_it() -> None:
+    waits = job(0, pod(GOOD, MISSING, DELIVER))
+    probe, decision = step(AT_WORK, waits)
+    assert [(f.subject, f.reason) for f in probe.findings] == [("work", "SecretNotFound")]
+    assert 'secret "git-work" not found' in probe.findings[0].message
+    assert (probe.at_work, decision.actions) == (True, ())
+
+    again, _ = step(probe, waits, now=at(200))
+    assert again == probe, "nothing is written while it waits"
+
+    mended = after(GOOD, WORK, DELIVER, before=probe)
+    assert (mended.findings, mended.until, mended.failures) == ((), None, 0)
+
+
+def test_who_waits_for_a_secret_to_the_end_is_followed_by_the_next_soon() -> None:
+    probe, _ = step(AT_WORK, job(0, pod(GOOD, MISSING, DELIVER)))
+
+    ended_ = after(GOOD, MISSING, DELIVER, before=probe, reason="DeadlineExceeded")
+
+    assert [f.reason for f in ended_.findings] == ["SecretNotFound"]
+    assert (ended_.silent, ended_.until) == (None, at(8))
+    _, waits = step(ended_)
+    assert (waits.actions, waits.requeue_after) == ((), 8)
+    _, next_ = step(ended_, now=at(8))
+    assert next_.actions == (RunProbe("default--probe-1", "1"),)
+
+
+@pytest.mark.parametrize(
+    ("reason", "seconds"),
+    [
+        ("RepositoryUnreachable", 300),
+        ("RepositoryAuthFailed", 300),
+        ("CredentialRefused", 300),
+        ("RefNotFound", 300),
+        ("ConfigMapNotFound", 8),
+    ],
+)
+def test_what_is_wrong_is_tried_again_after_a_while(reason: str, seconds: int) -> None:
+    probe = after(GOOD, failed("probe-work", reason, "no"), DELIVER)
+
+    assert [(f.subject, f.reason, f.message) for f in probe.findings] == [("work", reason, "no")]
+    assert (probe.until, probe.failures, probe.settled) == (at(seconds), 1, True)
+
+
+def test_each_credential_is_told_of_by_itself_in_the_order_of_the_project() -> None:
+    probe = after(
+        failed("probe", "RepositoryAuthFailed"), failed("probe-work", "CredentialRefused"), DELIVER
+    )
+    assert [f.subject for f in probe.findings] == ["read", "work"]
+
+    again = probe.model_copy(update={"at_work": True})
+    half = after(GOOD, failed("probe-work", "CredentialRefused"), DELIVER, before=again)
+    assert [f.subject for f in half.findings] == ["work"]
+    assert half.failures == 2
+
+
+def test_a_model_key_is_there_or_its_secret_is_named() -> None:
+    agent = {"name": "a", "adapter": "codex", "image": "a:1", "apiKey": {"name": "llm", "key": "k"}}
+    lacks = waiting("key-0", "CreateContainerConfigError", "couldn't find key k in Secret team/llm")
+
+    probe, _ = step(AT_WORK, job(0, pod(GOOD, WORK, DELIVER, lacks)), agents=[agent])
+    assert [(f.subject, f.reason) for f in probe.findings] == [
+        ("model key 'k' of 'llm'", "SecretNotFound")
+    ]
+
+    found, _ = step(probe, job(0, over(GOOD, WORK, DELIVER, ended("key-0"))), agents=[agent])
+    assert (found.findings, found.settled) == ((), True)
+
+
+def test_a_work_account_that_is_too_strong_is_looked_at_every_hour() -> None:
+    strong = ended("probe-work", said=ProbeResult(too_strong=True))
+
+    probe = after(GOOD, strong, DELIVER)
+    assert (probe.too_strong, probe.findings, probe.until) == (True, (), at(3600))
+
+    weaker = after(GOOD, WORK, DELIVER, before=probe.model_copy(update={"at_work": True}))
+    assert (weaker.too_strong, weaker.until) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (over(disrupted=True), "Disrupted"),
+        (over(ended("probe", 1, said="Traceback"), WORK, DELIVER), "InfrastructureError"),
+        (over(ended("probe", said="no JSON"), WORK, DELIVER), "InfrastructureError"),
+    ],
+)
+def test_a_probe_that_did_not_get_on_says_nothing_of_the_project(end: Any, reason: str) -> None:
+    probe, _ = step(AT_WORK, job(0, end))
+
+    assert probe.silent is not None
+    assert (probe.silent.reason, probe.findings, probe.settled) == (reason, (), False)
+    assert probe.until == at(30)
+
+
+def test_what_was_found_stays_while_the_next_one_does_not_get_on() -> None:
+    wrong = after(GOOD, failed("probe-work", "CredentialRefused"), DELIVER)
+
+    probe = after(before=wrong.model_copy(update={"at_work": True}), disrupted=True)
+
+    assert [f.reason for f in probe.findings] == ["CredentialRefused"]
+
+
+def test_a_job_that_the_api_server_refuses_is_tried_again_later_and_later() -> None:
+    probe, waits = None, []
+    for number in range(5):
+        probe = (probe or AT_WORK).model_copy(update={"at_work": True, "number": number})
+        probe, decision = step(probe, refusal(f"default--probe-{number}", "exceeded quota", NOW))
+        assert probe.silent is not None
+        assert probe.silent.reason == "PodRejected"
+        waits.append(decision.requeue_after)
+
+    assert waits == [30, 60, 120, 240, 300]
+
+
+def test_a_pod_that_gets_nowhere_is_given_up_and_judged_once_it_has_ended() -> None:
+    stuck = job(0, pod(waiting("probe", "ImagePullBackOff", "not found")))
+    probe, decision = step(AT_WORK, stuck)
+    assert decision.actions == (DeleteJobs((stuck,)),)
+    assert probe.abandoned is not None
+    assert probe.at_work
+
+    gone, _ = step(probe)
+    assert gone.silent is not None
+    assert (gone.silent.reason, gone.at_work) == ("ImagePullFailed", False)
+
+
+def test_a_job_that_somebody_deleted_is_made_again() -> None:
+    _, decision = step(AT_WORK)
+
+    assert decision.actions == (RunProbe("default--probe-0", "1"),)
+
+
+def test_a_time_that_is_too_far_away_was_set_before_the_clock_went_back() -> None:
+    wrong = after(GOOD, failed("probe-work", "CredentialRefused"), DELIVER)
+
+    _, decision = step(wrong, now=at(-1e5))
+
+    assert decision.actions == (RunProbe("default--probe-1", "1"),)
+
+
+def test_no_words_of_a_pod_are_too_long_for_the_status() -> None:
+    probe = after(failed("probe", "RepositoryUnreachable", "x" * 5000), WORK, DELIVER)
+
+    assert len(probe.findings[0].message) <= 300
