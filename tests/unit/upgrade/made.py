@@ -26,6 +26,7 @@ from tests.unit.upgrade.then import (
     checkout_then,
     policies_then,
     session_then,
+    spelled_out,
     without_plan,
 )
 
@@ -57,8 +58,8 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
             ]
         if word.startswith("run "):
             then = asked_then(asked)
-            job = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
-            return [stamped(JOBS, checkout_then(job))]
+            made = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
+            return [stamped(JOBS, checkout_then(spelled_out(made)))]
     return []
 
 
@@ -80,7 +81,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     spec, name = session.spec, session.metadata.name
     text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     commit = commit_message(snapshot, name, spec.attempt)
-    job = agent_job(session, project, agent, commit, SETTINGS)
+    job = spelled_out(agent_job(session, project, agent, commit, SETTINGS))
     return [
         *(
             stamped(NETWORK_POLICIES, each)
