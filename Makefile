@@ -10,8 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 .PHONY: demo test lint test-unit test-programs test-perf test-control-plane test-crash \
-  test-cluster test-e2e test-model test-model-sample down clean-cache setup packages binaries \
-  components images venv lock generate help
+  test-cluster test-e2e test-model test-model-sample perf bench-overhead down clean-cache setup \
+  packages binaries components images venv lock generate help
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -95,6 +95,15 @@ test-e2e: setup ## a real node, real pods
 
 test-perf: venv ## counts and ratios, kept in docs/reference/performance.md
 	$(PYTEST) tests/perf -s
+
+# What Tasks cost beside bare Jobs: KWOK is built by the first one. The sizes of the reference;
+# `python -m tests.perf.bench --help` has others.
+perf: venv components ## Tasks beside bare Jobs on a played node, half an hour
+	$(PY) -m tests.perf.bench all
+
+bench-overhead: setup ## an agent's end to Closed on the real node, by phase, some 15 minutes
+	$(PY) -m tests.stack up >/dev/null && $(PY) -m tests.perf.bench overhead --tasks 20; found=$$?; \
+	  $(PY) -m tests.stack down; exit $$found
 
 generate: venv ## write what is generated: the CRDs, also in the chart
 	$(PY) -m bernstein.crds

@@ -10,13 +10,14 @@ import sys
 
 from tests.cluster import kind
 from tests.cluster.binaries.build import ensure_binaries, tools_folder
+from tests.cluster.binaries.kwok import ensure_kwok
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster, Status
 from tests.cluster.machine import mounts, paths
 from tests.cluster.machine.packages import CONTROL_PLANE, ensure_packages
 from tests.cluster.processes.record import known_clusters
 from tests.cluster.progress import say
-from tests.cluster.provider import PROVIDERS, select
+from tests.cluster.provider import PROVIDERS, WITHOUT_CONTAINERS, select
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,8 +96,10 @@ def _build(options: argparse.Namespace) -> None:
     if provider == "kind" or (provider == "auto" and kind.usable()):
         print(tools_folder())
         return
-    ensure_packages(CONTROL_PLANE if provider == "control-plane" else None)
+    ensure_packages(CONTROL_PLANE if provider in WITHOUT_CONTAINERS else None)
     print(ensure_binaries().folder)
+    if provider == "kwok":
+        print(ensure_kwok())
 
 
 def _tools(_: argparse.Namespace) -> None:
@@ -125,7 +128,7 @@ def _cluster(options: argparse.Namespace) -> Cluster:
     if provider == "auto" and options.command != "up":
         there = known_clusters(paths.clusters_root())
         named = [entry for entry in there if name in (None, entry[1])]
-        nodes = [entry for entry in named if entry[0] != "control-plane"]
+        nodes = [entry for entry in named if entry[0] not in WITHOUT_CONTAINERS]
         if found := nodes or named:
             return select(*found[0])
         return select("local", name)

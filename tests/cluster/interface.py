@@ -44,7 +44,7 @@ class Cluster(Protocol):
 
     @property
     def provider(self) -> str:
-        """kind, local or control-plane."""
+        """kind, local, control-plane or kwok."""
 
     @property
     def kubeconfig(self) -> Path:

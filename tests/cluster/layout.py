@@ -31,6 +31,7 @@ NODE_PORTS = (
     "kube-proxy-metrics",
     "coredns-ready",
 )
+KWOK_PORTS = ("kube-scheduler", "kwok")
 
 
 def checked_name(name: str) -> str:

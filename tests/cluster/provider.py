@@ -9,9 +9,11 @@ from tests.cluster import kind
 from tests.cluster.control_plane.cluster import ControlPlane
 from tests.cluster.errors import ClusterError
 from tests.cluster.interface import Cluster
+from tests.cluster.kwok.cluster import KwokCluster
 from tests.cluster.local.cluster import LocalCluster
 
-PROVIDERS = ("auto", "kind", "local", "control-plane")
+PROVIDERS = ("auto", "kind", "local", "control-plane", "kwok")
+WITHOUT_CONTAINERS = ("control-plane", "kwok")
 
 
 def select(provider: str = "auto", name: str | None = None) -> Cluster:
@@ -27,6 +29,8 @@ def select(provider: str = "auto", name: str | None = None) -> Cluster:
         return LocalCluster(name or "local")
     if provider == "control-plane":
         return ControlPlane(name or "control-plane")
+    if provider == "kwok":
+        return KwokCluster(name or "kwok")
     raise ClusterError(
         "UnknownProvider", f"there is no provider {provider}", f"use one of {', '.join(PROVIDERS)}"
     )

@@ -89,6 +89,11 @@ def chart(tools: Tools) -> None:
 
     Its pods find no node; what they would do is done by tests with the accounts' tokens.
     """
+    install_chart(tools)
+
+
+def install_chart(tools: Tools) -> None:
+    """Install it, and wait until all that it brings has its effect."""
     tools.helm(
         *("upgrade", "--install", "bernstein", str(CHART)),
         *("--namespace", RELEASE_NAMESPACE, "--create-namespace"),
@@ -209,6 +214,11 @@ Account = Callable[[str, str], ConnectionInfo]
 
 @pytest.fixture(scope="session")
 def account(cluster: Cluster, tools: Tools) -> Account:
+    """(namespace, service account) -> connection with a fresh token of that account."""
+    return account_of(cluster, tools)
+
+
+def account_of(cluster: Cluster, tools: Tools) -> Account:
     """(namespace, service account) -> connection with a fresh token of that account."""
     administrator = ConnectionInfo.from_kubeconfig(str(cluster.kubeconfig))
 

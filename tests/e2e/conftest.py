@@ -53,6 +53,13 @@ def stack() -> Iterator[Stack]:
 @pytest.fixture(scope="session")
 def git(stack: Stack) -> Iterator[GitServer]:
     """One git server for all worlds; each has a repository of its own on it."""
+    with git_server(stack) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def git_server(stack: Stack) -> Iterator[GitServer]:
+    """A git server with its repositories, gone at the end."""
     namespace = f"git-{uuid.uuid4().hex[:6]}"
     server = GitServer.new(namespace)
     seeds = {f"r{number}": SEED for number in range(REPOSITORIES)}
@@ -217,7 +224,7 @@ _taken = iter(range(REPOSITORIES))
 @pytest.fixture
 def world(stack: Stack, git: GitServer, request: pytest.FixtureRequest) -> Iterator[MakeWorld]:
     """Call it with the demo agent's tasks (see images/agent-demo) and changes to the Project."""
-    yield from _worlds(stack, git, request.node.name)
+    yield from worlds(stack, git, request.node.name)
 
 
 @pytest.fixture(scope="module")
@@ -225,10 +232,11 @@ def shared_world(
     stack: Stack, git: GitServer, request: pytest.FixtureRequest
 ) -> Iterator[MakeWorld]:
     """Like `world`, for tests whose Tasks run side by side in one namespace."""
-    yield from _worlds(stack, git, Path(request.node.name).stem)
+    yield from worlds(stack, git, Path(request.node.name).stem)
 
 
-def _worlds(stack: Stack, git: GitServer, name: str) -> Iterator[MakeWorld]:
+def worlds(stack: Stack, git: GitServer, name: str) -> Iterator[MakeWorld]:
+    """What makes worlds of this name, which are gone at the end."""
     made: list[World] = []
 
     def make(

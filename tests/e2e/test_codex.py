@@ -99,7 +99,8 @@ def codex(shared_world: MakeWorld, endpoint: str) -> Codex:
     for story in STORIES:
         retries = {"maxRetries": 0} if story == "killed" else {}
         signal = {"type": "path_exists", "path": "liar.py" if story == "liar" else "new.py"}
-        here.task(story, cli=story, completionSignals=[signal], **retries)
+        reads = {"contextFiles": ["README.md", "absent.md"]} if story == "liar" else {}
+        here.task(story, cli=story, completionSignals=[signal], **retries, **reads)
     return Codex(here, endpoint)
 
 
@@ -150,6 +151,14 @@ def test_a_liar_is_told_the_verdict_in_its_next_prompt(codex: Codex) -> None:
     assert "no file changed" in second
     assert "path_exists: liar.py" in third
     assert "liar.py does not exist" in third
+    assert "begin: file README.md -----\n# app\n" in third
+    assert "- absent.md: there is no such file" in third
+    assert "rejected change" not in second
+    assert "+++ b/old.py\n@@ -0,0 +1 @@\n+X = 1\n" in third
+    session = codex.here.get("agentsession", "liar-s3")["status"]
+    told = session["prompt"]
+    assert (told["base"], told.get("cut", [])) == (session["work"]["base"], [])
+    assert told["bytes"] >= len(third.encode())
     assert codex.here.on_server("ls-tree", "--name-only", "main", "old.py") == ""
 
 

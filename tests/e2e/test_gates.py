@@ -23,7 +23,7 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
     task = here.closed("gated", 180)
     ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
     assert ends == [("GateFailed", True), ("Succeeded", True)]
-    prompt = here.get("configmap", "gated-s2")["data"]["prompt.md"]
+    prompt = here.get("configmap", "gated-s2-prompt")["data"]["findings.md"]
     for told in ("'tests' Failed", "assert 41 == 42", "'no_foo' Failed", "1:foo = 1"):
         assert told in prompt
     verdicts = {c["name"]: c["verdict"] for c in task["status"]["verification"]["checks"]}

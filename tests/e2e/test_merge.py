@@ -184,7 +184,8 @@ def test_work_that_conflicts_is_done_once_more_on_what_landed_and_told_of_both_s
     assert "lines.txt" in second["status"]["attempts"][0]["message"]
     again = story.here.get("agentsession", second["status"]["session"])
     assert again["status"]["work"]["base"] == first["status"]["delivery"]["sha"]
-    prompt = story.here.get("configmap", second["status"]["session"])["data"]["prompt.md"]
+    told = story.here.get("configmap", f"{second['status']['session']}-prompt")
+    prompt = told["data"]["findings.md"]
     assert "> lines.txt:\n> <<<<<<< " in prompt
     assert {"> ONE", "> =======", "> EINS"} <= set(prompt.splitlines())
     assert story.here.on_server("show", "main:lines.txt").startswith("ONE, EINS\n")

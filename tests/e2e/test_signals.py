@@ -11,9 +11,9 @@ def test_a_liar_is_rejected_and_told_why(world: MakeWorld) -> None:
     task = here.closed("liar", 180)
     ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
     assert ends == [("EmptyDiff", True), ("SignalFailed", True), ("Succeeded", True)]
-    prompt = here.get("configmap", "liar-s3")["data"]["prompt.md"]
-    assert "Attempt: 3" in prompt
-    assert "path_exists: new.py" in prompt
+    prompt = here.get("configmap", "liar-s3-prompt")["data"]
+    assert "Attempt: 3" in prompt["head.md"]
+    assert "path_exists: new.py" in prompt["findings.md"]
     assert here.files() == [".gitignore", "README.md", "app.py", "new.py", "test_app.py"]
 
 

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "cluster": ROOT / "tests" / "cluster",
     "docs": ROOT / "docs",
     "images": ROOT / "tests" / "images",
+    "perf": ROOT / "tests" / "perf",
     "stub_llm": ROOT / "tests" / "stub_llm",
     "upgrade": PACKAGE / "core",
 }

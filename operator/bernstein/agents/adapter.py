@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
+from bernstein.agents.low_confidence import CHARACTERS
 from bernstein.api.pod import FinalRecord, Usage
 
-TEXT_LIMIT = 1500
+TEXT_LIMIT = CHARACTERS
 MESSAGE_LIMIT = 500
 PROGRESS_LIMIT = 200
 """Characters of a FinalRecord's `text` and `message`, and of a parser's `progress`."""
+PROMPT_BYTES = 120_000
+"""That a prompt may have. A CLI that takes no prompt on standard input can be given it as one
+argument, which Linux lets have 131,071."""
 RETRY_LIMIT = 24 * 3600
 """The most seconds that a FinalRecord's `retry_after` may be."""
 

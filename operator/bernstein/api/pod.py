@@ -48,8 +48,6 @@ TERMINATION_LIMIT = 4000
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
-PROBE_SHARE = 640
-"""The same in the pod of a probe, which may have 19 containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,28 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptConfig:
+    """Put the files of the folder `parts` together with the repository's into the file `to`."""
+
+    parts: str
+    to: str
+    git_dir: str
+    """Where rejected work is fetched to."""
+    rejected_ref: str | None = None
+    rejected_sha: str | None = None
+    """The commit whose change is shown, if the ref is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """The prompt as the agent gets it: its SHA-256, bytes, and what was cut."""
+
+    digest: str
+    size: int
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CheckoutConfig:
     """Fetch `ref`; write its tree to `worktree`, its objects to the bare repository `git_dir`."""
 
@@ -125,6 +145,7 @@ class CheckoutConfig:
     tip's are written."""
     launcher_from: str | None = None
     launcher_to: str | None = None
+    prompt: PromptConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +154,7 @@ class CheckoutResult:
 
     sha: str
     tree: str
+    prompt: PromptResult | None = None
 
 
 # --- recorder and pusher ------------------------------------------------------------------------
@@ -213,11 +235,13 @@ class FinalRecord:
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
-    """Tail of the agent's last message, at most 1,500 characters here."""
+    """Tail of the agent's last message, at most 2,000 characters here."""
     no_change: bool = False
     """The agent says that nothing had to be changed."""
     retry_after: int | None = None
     """Seconds after which the provider takes requests again."""
+    low_confidence: str = ""
+    """In our words, how it says that it is not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,29 +446,3 @@ class LandResult:
     """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
     others moved the branch."""
     tip: str
-
-
-# --- probe --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeConfig:
-    """Try one account of the repository: read, work or deliver. Nothing is left behind there."""
-
-    remote: Remote
-    account: str
-    branch: str
-    secret: str
-    config_map: str
-    """Names of the account's Secret and of the CA's ConfigMap, for messages."""
-    git_dir: str
-    ref: str | None = None
-    """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """The account does what it is for, as far as the server tells."""
-
-    too_strong: bool = False
-    """The work account may push to the branch: the server only said that it is there already."""

@@ -22,6 +22,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.project import Price
 from bernstein.api.states import SESSION_INITIAL, SESSION_MOVES, SessionState, cel_rules
+from bernstein.api.verification import RejectedWork
 from bernstein.api.vocabulary import Effort
 from bernstein.api.waiting import Abandoned
 
@@ -85,6 +86,10 @@ class AgentSessionSpec(Model):
     resume_ref: CopiedLine | None = Field(
         default=None, description="Checkpoint of the session before, whose files it starts with."
     )
+    rejected: RejectedWork | None = Field(
+        default=None,
+        description="What the attempt before left; its prompt shows what that changes.",
+    )
     timeout_seconds: int = Field(ge=1)
     """How long it may take, in seconds."""
     stop: Stop | None = None
@@ -111,6 +116,8 @@ class Report(Model):
     """What the agent's last record came to; it counts where the pod's own message is lost."""
     no_change: bool | None = None
     """Whether the agent said that nothing was needed."""
+    low_confidence: Annotated[str, Field(max_length=64)] | None = None
+    """How the agent said that it is not sure of its work."""
     finished: bool | None = None
     """Whether the agent's program has ended."""
 
@@ -140,6 +147,10 @@ class Outcome(Model):
     retry_after_seconds: int | None = None
     """When the provider said to come back, in seconds."""
     no_change: bool = Field(default=False, description="The agent said that nothing was needed.")
+    low_confidence: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
+        description="In our words, how the end of its last message said that it is not sure.",
+    )
     text: Annotated[str, Field(max_length=2048)] = Field(
         default="", description="Tail of the agent's last message; not believed."
     )
@@ -168,6 +179,19 @@ class Work(Model):
     """Whether lists of dependencies are among the changed files."""
 
 
+class Prompt(Model):
+    """The prompt that the agent got, as its pod says that put it together."""
+
+    digest: Annotated[str, Field(max_length=64)]
+    """SHA-256 of it."""
+    bytes: int
+    """How long it is."""
+    base: Sha
+    """Commit whose files it holds."""
+    cut: Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=20)] = ()
+    """What was left out of it for want of room."""
+
+
 class AgentSessionStatus(Model):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -179,6 +203,7 @@ class AgentSessionStatus(Model):
     """Job of the agent."""
     pod: PodRef | None = None
     """Pod of the agent."""
+    prompt: Prompt | None = None
     abandoned: Abandoned | None = Field(
         default=None, description="Why its pod is being ended, where nobody asked for that."
     )

@@ -28,7 +28,7 @@ from bernstein.api.plan import MAX_STAGES
 from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
-from bernstein.api.verification import Verification
+from bernstein.api.verification import RejectedWork, Verification
 from bernstein.api.waiting import Cancel
 
 MOST_ATTEMPTS = 30
@@ -173,6 +173,11 @@ class TaskStatus(WithWaiting):
     queue: QueueReason | None = Field(default=None, description=OLDER)
     feedback: Annotated[str, Field(max_length=LONGEST_FEEDBACK)] | None = Field(
         default=None, description="Why the last attempt was rejected; told to the next one."
+    )
+    rejected: RejectedWork | None = Field(
+        default=None,
+        description="What the last attempt that counts left, where it was rejected; the next one "
+        "is shown what it changes.",
     )
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
         default=None,

@@ -94,6 +94,15 @@ class Origin(Model):
     """Commit that it left there."""
 
 
+class RejectedWork(Model):
+    """What an attempt left that was rejected."""
+
+    ref: Annotated[str, Field(max_length=300)]
+    """Ref that its session pushed to."""
+    sha: Sha
+    """Commit that it left there."""
+
+
 class Verification(Model):
     """What is judged, and how it was judged."""
 

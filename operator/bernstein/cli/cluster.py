@@ -27,7 +27,7 @@ from bernstein.core.sanitise import line
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
-from bernstein.kube.resource import Object, Resource
+from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 
 FIELD_MANAGER = "bernstein-cli"
@@ -89,6 +89,9 @@ class Cluster:
     async def find_session(self, name: str) -> AgentSession | None:
         obj = await self._object(SESSIONS, name)
         return sessions.parse(obj) if obj else None
+
+    async def config_map(self, name: str) -> Object | None:
+        return await self._object(CONFIG_MAPS, name)
 
     async def not_found(self, name: str, *resources: Resource) -> CliError:
         """The error to raise where no such object has that name; it suggests similar names."""

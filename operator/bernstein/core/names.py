@@ -95,6 +95,12 @@ def network_policy(project: str, pods: str) -> str:
     return bounded(f"bernstein-{project}-{pods}")
 
 
+def prompt(session: str) -> str:
+    """Name of the ConfigMap with the parts of a session's prompt. An older release called it like
+    the session, and it said something else."""
+    return f"{session}-prompt"
+
+
 def check_log(job: str) -> str:
     """Name of the ConfigMap that keeps what the check of this Job printed."""
     return f"{job}-report"

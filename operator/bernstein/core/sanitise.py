@@ -69,6 +69,21 @@ def line(value: str, limit: int) -> str:
     return _cut(" ".join(text(value, limit * 4).split()), limit)
 
 
+def visible(value: str) -> str:
+    """`value` without what nobody sees, and with nothing else changed but its line ends.
+
+    For a text that is read as it is, such as a file's: `text` would change words in it. Idempotent.
+    """
+    plain = value.replace("\r\n", "\n").replace("\r", "\n")
+    return "\n".join(_visible_row(row) for row in plain.split("\n"))
+
+
+def _visible_row(row: str) -> str:
+    if row.isascii() and row.isprintable():
+        return row
+    return "".join(c if c == "\t" else _visible(c) for c in row)
+
+
 def within(value: str, size: int) -> str:
     """`value`, cut with an ellipsis where it has more than `size` bytes in UTF-8."""
     data = value.encode()

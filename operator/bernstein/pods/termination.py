@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api import encoding, pod
+from bernstein.api.probe import PROBE_SHARE
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"
@@ -18,7 +19,7 @@ JSON one character may take 12 bytes."""
 def limit(program: str) -> int:
     """Bytes that the program's result may take."""
     if program == pod.PROBE:
-        return pod.PROBE_SHARE
+        return PROBE_SHARE
     beside_an_agent = program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER)
     return pod.TERMINATION_SHARE if beside_an_agent else pod.TERMINATION_LIMIT
 

@@ -54,6 +54,7 @@ class FinalBody(Body):
 
     outcome: Annotated[str, Field(max_length=64)]
     no_change: bool = False
+    low_confidence: str = ""
 
 
 class ResultBody(Body):
@@ -118,10 +119,15 @@ def after_result(old: Report | None, result: ResultBody, now: datetime) -> tuple
             "checkpoint": result.sha if result.sha != result.base else before.checkpoint,
             "outcome": line(result.final.outcome, 64) if result.final else None,
             "no_change": result.final.no_change if result.final else None,
+            "low_confidence": _unsure(result),
             "finished": True,
         }
     )
     return "written", new
+
+
+def _unsure(result: ResultBody) -> str | None:
+    return line(result.final.low_confidence, 64) or None if result.final else None
 
 
 def _at_least(old: UsageCounts | None, new: UsageBody) -> UsageCounts:

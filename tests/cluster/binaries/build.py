@@ -152,8 +152,8 @@ def _build(folder: Path) -> None:
     with step(f"building Kubernetes {KUBERNETES_VERSION}, etcd, CoreDNS and helm (log: {log})"):
         log.unlink(missing_ok=True)
         build = ["build", "-v", *build_flags(), "-o", f"{partial}/"]
-        _run_build([*go({}), *build, *COMMANDS], log)
-        _run_build([*go({"CGO_ENABLED": "0"}), *build, *STATIC_COMMANDS], log)
+        run_build([*go({}), *build, *COMMANDS], log, GO_MODULE)
+        run_build([*go({"CGO_ENABLED": "0"}), *build, *STATIC_COMMANDS], log, GO_MODULE)
     for name in KUBE_NAMES:
         (partial / name).symlink_to("kube")
     (partial / "tools").mkdir()
@@ -174,8 +174,11 @@ def _remove_old_builds() -> None:
             shutil.rmtree(build)
 
 
-def _run_build(command: list[str], log: Path) -> None:
-    """Run one build; count its output lines into a line of progress every ten seconds."""
+def run_build(command: list[str], log: Path, module: Path) -> None:
+    """Run one build in a module; count its output lines into a line of progress every ten seconds.
+
+    ClusterError BuildFailed.
+    """
     # A build takes minutes: it must not make the rest of the machine slow.
     if nice := shutil.which("nice"):
         command = [nice, "-n", "5", *command]
@@ -185,7 +188,7 @@ def _run_build(command: list[str], log: Path) -> None:
         log.open("a") as file,
         subprocess.Popen(
             command,
-            cwd=GO_MODULE,
+            cwd=module,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

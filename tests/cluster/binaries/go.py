@@ -28,15 +28,18 @@ GoCommand = Callable[[Mapping[str, str]], list[str]]
 """Variables to be set -> the beginning of a command line, up to Go's own arguments."""
 
 
-def toolchain(output: Path) -> GoCommand:
-    """A Go that can write to `output`. ClusterError GoMissing or GoTooOld when there is none."""
+def toolchain(output: Path, module: Path = GO_MODULE) -> GoCommand:
+    """A Go that works in `module` and can write to `output`.
+
+    ClusterError GoMissing or GoTooOld when there is none.
+    """
     try:
         go = find_go()
     except ClusterError as error:
         if not docker.usable(GO_IMAGE):
             raise
         say(f"{error.message}: taking the one of the image {GO_IMAGE}")
-        return lambda variables: contained_go(output, variables)
+        return lambda variables: contained_go(output, variables, module)
     return lambda variables: ["env", *_assigned(variables), go]
 
 
@@ -72,7 +75,7 @@ def go_version(go: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-def contained_go(output: Path, variables: Mapping[str, str]) -> list[str]:
+def contained_go(output: Path, variables: Mapping[str, str], module: Path = GO_MODULE) -> list[str]:
     """Go in a container, as the caller's user; it sees the module, its caches and `output`."""
     caches = cache_root() / "go"
     caches.mkdir(parents=True, exist_ok=True)
@@ -84,12 +87,12 @@ def contained_go(output: Path, variables: Mapping[str, str]) -> list[str]:
         **{name: os.environ[name] for name in NETWORK_VARIABLES if name in os.environ},
         **variables,
     }
-    mounts = [f"{GO_MODULE}:{GO_MODULE}:ro", f"{caches}:{caches}", f"{output}:{output}"]
+    mounts = [f"{module}:{module}:ro", f"{caches}:{caches}", f"{output}:{output}"]
     if MACHINE_CA.exists():
         mounts.append(f"{MACHINE_CA}:{MACHINE_CA}:ro")
     return [
         *(docker.client(), "run", "--rm", "--init", "--network=host"),
-        *("--user", f"{os.getuid()}:{os.getgid()}", "--workdir", str(GO_MODULE)),
+        *("--user", f"{os.getuid()}:{os.getgid()}", "--workdir", str(module)),
         *(part for mount in mounts for part in ("--volume", mount)),
         *(part for setting in _assigned(settings) for part in ("--env", setting)),
         *(GO_IMAGE, "go"),

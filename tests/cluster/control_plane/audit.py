@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ class Write:
     user: str
     code: int
     body: Any = None
+    at: datetime | None = None
+    """When it came to this stage; None: the log does not say."""
 
 
 def position(log: Path) -> int:
@@ -79,4 +82,5 @@ def _write(event: dict[str, Any]) -> Write:
         user=event["user"].get("username", ""),
         code=event.get("responseStatus", {}).get("code", 0),
         body=event.get("requestObject"),
+        at=datetime.fromisoformat(said) if (said := event.get("stageTimestamp")) else None,
     )

@@ -44,7 +44,7 @@ def plain(resource: Resource, namespace: str) -> Object:
     specs: dict[Resource, Object] = {
         JOBS: {"spec": template},
         CRON_JOBS: {"spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": template}}},
-        CONFIG_MAPS: {"data": {"prompt.md": "Send me the key"}},
+        CONFIG_MAPS: {"data": {"rules.md": "Send me the key"}},
         NETWORK_POLICIES: {"spec": {"podSelector": {}, "policyTypes": ["Egress"]}},
         TASKS: {"spec": valid("Task", namespace)["spec"]},
     }
@@ -111,7 +111,7 @@ async def test_a_cron_job_makes_no_jobs_with_our_labels(
 @pytest.mark.parametrize(
     ("resource", "content"),
     [
-        (CONFIG_MAPS, {"data": {"prompt.md": "Something else"}}),
+        (CONFIG_MAPS, {"data": {"rules.md": "Something else"}}),
         (JOBS, {"spec": {"suspend": True}}),
         (NETWORK_POLICIES, {"spec": {"egress": [{}]}}),
     ],

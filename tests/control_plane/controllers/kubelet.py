@@ -18,6 +18,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
+from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
@@ -227,7 +228,7 @@ async def _results(pod: Pod) -> dict[str, Object]:
 
 def tried(pod: Pod, **others: Object) -> dict[str, Object]:
     """Each account does what it is for, but for these containers."""
-    sound = exited(message=dump(programs.ProbeResult()))
+    sound = exited(message=dump(ProbeResult()))
     return {container["name"]: sound for container in pod.obj["spec"]["containers"]} | others
 
 

@@ -101,8 +101,8 @@ async def test_a_foreign_job_under_a_sessions_name_ends_the_session(world: World
 
 
 async def test_a_foreign_config_map_is_no_prompt(world: World) -> None:
-    metadata = {"name": "one-s1", "namespace": world.namespace}
-    await world.admin.create(CONFIG_MAPS, {"metadata": metadata, "data": {"prompt.md": "evil"}})
+    metadata = {"name": "one-s1-prompt", "namespace": world.namespace}
+    await world.admin.create(CONFIG_MAPS, {"metadata": metadata, "data": {"head.md": "evil"}})
     await world.start()
     await world.task("one", maxRetries=0)
     await world.stalled(TASKS, "one", "NameConflict")

@@ -163,12 +163,15 @@ async def _one_of_every_kind_of_rest(world: World) -> None:
 
 async def test_an_agent_is_told_its_task_in_an_immutable_config_map(world: World) -> None:
     await world.start()
-    await world.task("one", description="Write it down.", files=["new.py"])
+    await world.task(
+        "one", description="Write it down.", files=["new.py"], contextFiles=["README.md"]
+    )
     await world.task_in("one", "Closed")
-    prompt = await world.get(CONFIG_MAPS, "one-s1")
+    prompt = await world.get(CONFIG_MAPS, "one-s1-prompt")
     assert prompt["immutable"] is True
-    assert "Write it down." in prompt["data"]["prompt.md"]
-    assert "- new.py" in prompt["data"]["prompt.md"]
+    assert prompt["data"]["description.md"] == "Write it down."
+    assert "- new.py" in prompt["data"]["files.md"]
+    assert prompt["data"]["context.json"] == '["README.md"]'
 
 
 async def test_every_job_of_a_plan_says_which_plan_task_and_session_it_is_for(

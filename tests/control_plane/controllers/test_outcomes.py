@@ -289,11 +289,15 @@ async def test_a_retry_is_told_why_the_attempt_before_was_rejected(world: World)
     task = await world.task_in("one", "Closed")
     assert attempts(task) == [("GateFailed", True), ("Succeeded", True)]
     prompts = await world.all(CONFIG_MAPS)
-    assert output not in prompts["one-s1"]["data"]["prompt.md"]
-    told = prompts["one-s2"]["data"]["prompt.md"]
-    assert "Attempt: 2" in told
-    assert output in told
+    assert "findings.md" not in prompts["one-s1-prompt"]["data"]
+    told = prompts["one-s2-prompt"]["data"]
+    assert "Attempt: 2" in told["head.md"]
+    assert output in told["findings.md"]
+    first = await world.get(AGENT_SESSIONS, "one-s1")
     second = await world.get(AGENT_SESSIONS, "one-s2")
+    left = first["status"]["work"]
+    assert second["spec"]["rejected"] == {"ref": left["ref"], "sha": left["sha"]}
+    assert "rejected" not in first["spec"]
     assert second["spec"]["workRef"].endswith("/one/s2")
     assert len(world.kubelet.remote.landed) == 1
 

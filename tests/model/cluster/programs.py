@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT, CHECK, INSPECT, LAND, PROBE
+from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
@@ -253,7 +254,7 @@ class Programs:
         if fate == "silent":
             return End((objects.ended(PROBE, 137),), "Failed")
         names = [container["name"] for container in run.pod["spec"]["containers"]]
-        good = protocol.ProbeResult(too_strong=fate == "strong")
+        good = ProbeResult(too_strong=fate == "strong")
         ends = [objects.ended(name, said=good) for name in names]
         if fate == "bad":
             ends[1] = objects.failed(names[1], "CredentialRefused", "403")

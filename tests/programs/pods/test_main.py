@@ -18,8 +18,8 @@ from tests.programs.pods.git_server import USERS
 
 HEAVY = {"aiohttp", "asyncio", "detect_secrets", "fastapi", "httpx", "kopf", "kubernetes"}
 HEAVY |= {"pydantic", "requests", "structlog", "wcmatch", "yaml", "ssl"}
-CONNECTED = {"recorder"}
-"""Talk to the server over TLS themselves."""
+CONNECTED = {"recorder", "probe"}
+"""Talk to a server over TLS themselves."""
 
 
 def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:

@@ -16,6 +16,7 @@ from bernstein.checks.signal import SignalKind
 from bernstein.checks.spec import Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.core.plans.validation import validate_file, validate_plan
+from bernstein.core.prompts.parts import SIGNALS
 from bernstein.core.scheduling import chain
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.verification.required import executing, reading, required_checks
@@ -89,7 +90,7 @@ def test_a_plan_in_the_cluster_may_use_it() -> None:
 def test_the_agent_is_told_and_starts() -> None:
     task = objects.task(completionSignals=[DECLARED.dump()])
 
-    assert "Done means:\n- nothing stands at old.py\n" in prompt(task, 1)
+    assert prompt(task, 1)[SIGNALS] == "Done means:\n- nothing stands at old.py"
     assert chain.first(chain.LAUNCH, objects.snapshot(task), NOW) is None
 
 

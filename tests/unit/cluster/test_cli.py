@@ -45,6 +45,7 @@ def test_down_of_nothing_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ({"a": "control-plane"}, "a (control-plane)"),
         ({"a": "control-plane", "b": "local"}, "b (local)"),
+        ({"a": "kwok", "b": "local"}, "b (local)"),
         ({}, "local (local)"),
     ],
 )

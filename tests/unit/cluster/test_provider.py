@@ -14,7 +14,7 @@ from tests.cluster.layout import SOCKET_PATH_LIMIT
 from tests.cluster.provider import select
 
 
-@pytest.mark.parametrize("provider", ["kind", "local", "control-plane"])
+@pytest.mark.parametrize("provider", ["kind", "local", "control-plane", "kwok"])
 def test_provider_is_chosen_by_name_and_lends_its_name(provider: str) -> None:
     cluster = select(provider)
     assert (cluster.provider, cluster.name) == (provider, provider)

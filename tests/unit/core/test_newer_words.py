@@ -13,6 +13,7 @@ from bernstein.checks import signals
 from bernstein.checks.spec import Subject
 from bernstein.core import conditions
 from bernstein.core.plans.validation import validate_plan
+from bernstein.core.prompts.parts import SIGNALS
 from bernstein.core.sessions.decide import is_launchable
 from bernstein.core.sessions.prompt import prompt
 from bernstein.core.verification.required import executing, reading, required_checks
@@ -114,7 +115,8 @@ def test_a_session_of_before_is_not_launched(
 
 
 def test_a_session_of_before_still_gets_a_prompt() -> None:
-    assert "- the completion signal api_answers holds\n" in prompt(objects.task(**NEWER_TASK), 1)
+    told = prompt(objects.task(**NEWER_TASK), 1)[SIGNALS]
+    assert "- the completion signal api_answers holds" in told.splitlines()
 
 
 def test_a_plan_is_told_what_it_may_use() -> None:

@@ -226,6 +226,17 @@ def test_a_result_says_how_the_agent_ended_where_the_recorder_tells() -> None:
 
     assert (silent.outcome, silent.no_change) == (None, None)
     assert (told.outcome, told.no_change) == ("Succeeded", True)
+    assert (silent.low_confidence, told.low_confidence) == (None, None)
+
+
+def test_a_result_says_that_the_agent_was_not_confident_harmless_and_bounded() -> None:
+    said = "not sure\x1b[2J" + "x" * 1000
+    _, told = ended(None, final={"outcome": "Succeeded", "low_confidence": said})
+
+    assert told.low_confidence is not None
+    assert told.low_confidence.startswith("not sure")
+    assert len(told.low_confidence) <= 64
+    assert "\x1b" not in told.low_confidence
 
 
 @pytest.mark.parametrize("tokens", [-1, 10**12 + 1, 10**40])

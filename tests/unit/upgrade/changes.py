@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.upgrade.change import EVERYTHING, Change
-from tests.unit.upgrade.changes_of_rounds import ROUNDS, STANDSTILL
+from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL
 from tests.unit.upgrade.changes_of_scheduling import (
     LEDGER,
     PLURALS,
@@ -221,6 +221,7 @@ def _says_what_was_not_taken(pair: Pair) -> bool:
 
 CHANGES = (
     *PINS,
+    *REJECTED,
     Change(
         "an attempt whose work could not be taken says so, because the next one like it counts",
         "Task",

@@ -323,3 +323,21 @@ STANDSTILL = (
         _counts_one,
     ),
 )
+
+
+def _keeps_what_was_rejected(pair: Pair) -> bool:
+    judged = pair.before.get("verification") or {"ref": "", "sha": ""}
+    left = judged.get("origin") or {key: judged[key] for key in ("ref", "sha")}
+    kept, told = pair.today["rejected"], pair.today.get("feedback") or ""
+    failed = pair.today["state"] in ("Failed", "Orphaned", "Done")
+    return failed and bool(told) and kept["ref"] and (kept == left or not judged["sha"])
+
+
+REJECTED = (
+    Change(
+        "a Task remembers what was rejected, so that the next attempt is shown what it changed",
+        "Task",
+        ("rejected",),
+        _keeps_what_was_rejected,
+    ),
+)

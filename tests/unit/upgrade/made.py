@@ -25,6 +25,7 @@ from tests.unit.upgrade.then import (
     asked_then,
     checkout_then,
     policies_then,
+    prompt_then,
     session_then,
     spelled_out,
     without_plan,
@@ -79,7 +80,8 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     agent = project.spec.agent(session.spec.agent)
     assert agent is not None
     spec, name = session.spec, session.metadata.name
-    text = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
+    texts = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
+    context = snapshot.task.spec.context_files
     commit = commit_message(snapshot, name, spec.attempt)
     job = spelled_out(agent_job(session, project, agent, commit, SETTINGS))
     return [
@@ -87,7 +89,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
             stamped(NETWORK_POLICIES, each)
             for each in policies_then(network_policies.build(project, SETTINGS))
         ),
-        stamped(CONFIG_MAPS, prompt_config_map(session, text, SETTINGS)),
+        stamped(CONFIG_MAPS, prompt_then(prompt_config_map(session, texts, context, SETTINGS))),
         stamped(JOBS, checkout_then(without_plan(agent_job_then(job)))),
     ]
 

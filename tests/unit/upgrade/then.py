@@ -14,6 +14,7 @@ from bernstein.controllers.jobs import agent
 from bernstein.controllers.jobs.pod import mount, scratch
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
+from bernstein.core.prompts import parts
 from tests.configuration import told
 
 _REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
@@ -44,8 +45,9 @@ def asked_then(asked: Any) -> Any:
 
 
 def session_then(obj: dict[str, Any]) -> dict[str, Any]:
-    """A session as the older code made it: it had no price."""
-    spec = {key: value for key, value in obj["spec"].items() if key != "price"}
+    """A session as the older code made it: it had no price, and was shown no rejected work."""
+    new = ("price", "rejected")
+    spec = {key: value for key, value in obj["spec"].items() if key not in new}
     uid = spec["taskRef"]["uid"]
     ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
     return obj | {"spec": spec | {"workRef": ref}}
@@ -88,23 +90,63 @@ def _told_then(container: dict[str, Any]) -> dict[str, Any]:
 
 
 def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
-    """An agent's Job as the older code wrote it: the kubelet expanded its commands, and nobody saw
-    what the agent printed."""
+    """An agent's Job as the older code wrote it: the kubelet expanded its commands, nobody saw
+    what the agent printed, and the ConfigMap's prompt was the agent's."""
     template = job["spec"]["template"]
     pod = template["spec"]
     containers = [
-        container | {"command": _command_then(container)} for container in pod["containers"]
+        container | {"command": _command_then(container), "volumeMounts": _mounts_then(container)}
+        for container in pod["containers"]
     ]
     init = [
-        container | {"env": [*map(_config_then, container["env"])]}
+        container
+        | {"env": [*map(_config_then, container["env"])], "volumeMounts": _mounts_then(container)}
         for container in pod["initContainers"]
     ]
-    volumes = [
-        scratch("control", "1Mi") if volume["name"] == "control" else volume
-        for volume in pod["volumes"]
-    ]
+    volumes = [_volume_then(each) for each in pod["volumes"] if each["name"] != "prompt"]
     pod = pod | {"containers": containers, "initContainers": init, "volumes": volumes}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def prompt_then(config_map: dict[str, Any]) -> dict[str, Any]:
+    """A prompt as the older code wrote it: as a whole, under the name of its session."""
+    told = config_map["data"]
+    texts = parts.texts_of(told)
+    context = "".join(f"\n- {path}" for path in parts.context_of(told))
+    found = texts.get(parts.FINDINGS)
+    whole = (
+        *(texts.get(part) for part in (parts.HEAD, parts.DESCRIPTION, parts.FILES)),
+        f"Read these files first:{context}" if context else "",
+        *(texts.get(part) for part in (parts.CONSTRAINTS, parts.SIGNALS, parts.NOTES)),
+        f"The attempt before this one was rejected. What was found:\n\n{found}" if found else "",
+        texts[parts.RULES],
+    )
+    rest = {key: value for key, value in told.items() if key.endswith(".crt")}
+    name = config_map["metadata"]["name"].removesuffix("-prompt")
+    return config_map | {
+        "metadata": config_map["metadata"] | {"name": name},
+        "data": {"prompt.md": "\n\n".join(filter(None, whole)) + "\n", **rest},
+    }
+
+
+def _volume_then(volume: dict[str, Any]) -> dict[str, Any]:
+    if volume["name"] == "session":
+        source = volume["configMap"]
+        name = source["name"].removesuffix("-prompt")
+        return volume | {"configMap": source | {"name": name}}
+    return scratch("control", "1Mi") if volume["name"] == "control" else volume
+
+
+def _mounts_then(container: dict[str, Any]) -> list[dict[str, Any]]:
+    """The agent's prompt came out of the ConfigMap, which `checkout` had no need of."""
+    mounts = container["volumeMounts"]
+    if container["name"] == CHECKOUT:
+        return [mount for mount in mounts if mount["name"] not in ("session", "prompt")]
+    prompt = {"name": "session", "mountPath": "/session/prompt.md", "readOnly": True}
+    return [
+        {**prompt, "subPath": "prompt.md"} if mount["name"] == "prompt" else mount
+        for mount in mounts
+    ]
 
 
 def without_plan(job: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +174,9 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
     kept = {
         name: value
         for name, value in config.items()
-        if not name.startswith("output") and (value is not None or name not in _NEW_OF_CHECKOUT)
+        if not name.startswith("output")
+        and name != "prompt"
+        and (value is not None or name not in _NEW_OF_CHECKOUT)
     }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}
 
@@ -141,6 +185,7 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
 
 _REPOSITORIES = {CHECKOUT: "base", INSPECT: "base", RECORDER: "recorder", PUSHER: "pusher"}
 """Volume of each program's repository; of those not named here it is `git`."""
+_PLACES = {agent.LAUNCHER: "/launcher/launcher", agent.PROMPT: "/session/prompt.md"}
 _TMP_FOR = [CHECKOUT, RECORDER, PUSHER]
 
 
@@ -171,8 +216,8 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     }
     then = container | {"securityContext": everywhere | container["securityContext"]}
     if not _is_ours(container):
-        words = [word.replace(agent.LAUNCHER, "/launcher/launcher") for word in then["command"]]
-        return then | {"command": words, "volumeMounts": _launcher_then(then["volumeMounts"])}
+        words = [_PLACES.get(word, word) for word in then["command"]]
+        return then | {"command": words, "volumeMounts": _agents_mounts_then(then["volumeMounts"])}
     name = container["name"]
     volume = _REPOSITORIES.get(name, "git")
     config = told(container) | {"git_dir": f"/{volume}/repo.git"}
@@ -181,11 +226,13 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(config, separators=(",", ":"), sort_keys=True)
     return then | {
         "env": [{"name": CONFIG_VARIABLE, "value": text}, {"name": "HOME", "value": "/tmp"}],
-        "volumeMounts": _mounts_then(name, volume, container["volumeMounts"]),
+        "volumeMounts": _programs_mounts_then(name, volume, container["volumeMounts"]),
     }
 
 
-def _mounts_then(name: str, volume: str, mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _programs_mounts_then(
+    name: str, volume: str, mounts: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     *others, _tmp = mounts
     if name == CHECKOUT:
         others = [mount("launcher", "/launcher") if m["name"] == "control" else m for m in others]
@@ -195,9 +242,12 @@ def _mounts_then(name: str, volume: str, mounts: list[dict[str, Any]]) -> list[d
     return [*others[:place], own, *others[place:], mount(f"tmp-{name}", "/tmp")]
 
 
-def _launcher_then(mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    launcher = mount("launcher", "/launcher", read_only=True)
-    return [then for m in mounts for then in ((m, launcher) if m["name"] == "control" else (m,))]
+def _agents_mounts_then(mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Also those of a check, which has neither a launcher nor a prompt."""
+    after = {"control": mount("launcher", "/launcher", read_only=True)}
+    if any(each["name"] == "control" for each in mounts):
+        after["tmp"] = mount("prompt", "/session", read_only=True)
+    return [m for each in mounts for m in (each, after.get(each["name"])) if m is not None]
 
 
 def _volumes_then(volumes: list[dict[str, Any]], programs: list[str]) -> list[dict[str, Any]]:

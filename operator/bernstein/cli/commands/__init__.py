@@ -49,6 +49,7 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
     ),
+    Subcommand("prompt", "Shows what an agent was told, as far as it is known outside of its pod."),
     Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
     Subcommand("resume", "Lets a suspended Plan go on."),
     Subcommand(

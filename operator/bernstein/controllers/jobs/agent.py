@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from bernstein import agents
 from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
@@ -12,6 +14,7 @@ from bernstein.api.pod import (
     Callback,
     CheckoutConfig,
     CommitText,
+    PromptConfig,
     PusherConfig,
     RecorderConfig,
 )
@@ -21,35 +24,43 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
+from bernstein.core.prompts import parts
+from bernstein.core.prompts.parts import Part
 from bernstein.resources import SESSIONS
 
 INSTALLED_LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
-PROMPT = "/session/prompt.md"
+SESSION = "/session"
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
-LAUNCHER = "/control/launcher"
+LAUNCHER, PROMPT = "/control/launcher", "/control/prompt.md"
+"""What `checkout` leaves for the agent, who may read there only."""
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
 OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
-"""The launcher, and files by which it and the recorder work together."""
+"""Files by which launcher and recorder work together."""
 AUTHOR = "Bernstein"
 EMAIL = "bernstein@bernstein.dev"
 
 
-def prompt_config_map(session: AgentSession, prompt: str, settings: OperatorSettings) -> Object:
-    """The prompt, and what the recorder needs to trust the server.
+def prompt_config_map(
+    session: AgentSession,
+    texts: Mapping[Part, str],
+    context: Iterable[str],
+    settings: OperatorSettings,
+) -> Object:
+    """The prompt's parts, and what the recorder needs to trust the server.
 
     Raises OSError when the file of the server's CA cannot be read.
     """
     meta = session.metadata
-    data = {"prompt.md": prompt}
+    data = parts.data(texts, context)
     if settings.callback_ca is not None:
         data["callback-ca.crt"] = settings.callback_ca.read_text(encoding="utf-8")
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {
-            "name": meta.name,
+            "name": names.prompt(meta.name),
             "namespace": meta.namespace,
             "labels": {labels.MANAGED_BY: labels.MANAGER, labels.SESSION: meta.name},
             "ownerReferences": [owners.owner_reference(SESSIONS.kind, meta.name, meta.uid)],
@@ -112,7 +123,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
-        pod.config_map("session", session.metadata.name),
+        pod.config_map("session", names.prompt(session.metadata.name)),
         {
             "name": "token",
             "projected": {
@@ -149,12 +160,28 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
         resume=session.spec.resume_ref,
         launcher_from=INSTALLED_LAUNCHER,
         launcher_to=LAUNCHER,
+        prompt=_prompt(session),
     )
     return pod.checkout(
         config,
         repository,
         settings,
-        mounts=[mount("workspace", pod.WORKSPACE), mount("control", "/control")],
+        mounts=[
+            mount("workspace", pod.WORKSPACE),
+            mount("control", "/control"),
+            mount("session", SESSION, read_only=True),
+        ],
+    )
+
+
+def _prompt(session: AgentSession) -> PromptConfig:
+    rejected = session.spec.rejected
+    return PromptConfig(
+        parts=SESSION,
+        to=PROMPT,
+        git_dir=f"{pod.TMP}/rejected.git",
+        rejected_ref=rejected.ref if rejected is not None else None,
+        rejected_sha=rejected.sha if rejected is not None else None,
     )
 
 
@@ -167,7 +194,7 @@ def _recorder(
         callback = Callback(
             url=settings.callback_url,
             token_file=f"{TOKEN_FOLDER}/token",
-            ca_file="/session/callback-ca.crt" if settings.callback_ca is not None else None,
+            ca_file=f"{SESSION}/callback-ca.crt" if settings.callback_ca is not None else None,
             heartbeat_seconds=settings.heartbeat_seconds,
         )
     config = RecorderConfig(
@@ -202,7 +229,7 @@ def _recorder(
             mount("stream", "/stream", read_only=True),
             mount("control", "/control"),
             mount("packs", "/packs"),
-            mount("session", "/session", read_only=True),
+            mount("session", SESSION, read_only=True),
             mount("token", TOKEN_FOLDER, read_only=True),
         ],
     )
@@ -289,7 +316,6 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("control", "/control", read_only=True),
         mount("home", "/home/agent"),
         mount("tmp", pod.TMP),
-        {**mount("session", PROMPT, read_only=True), "subPath": "prompt.md"},
     ]
     if agent.config_map is not None:
         mounts.append(mount("agent-config", "/etc/agent", read_only=True))

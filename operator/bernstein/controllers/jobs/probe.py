@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import PROBE, ProbeConfig
+from bernstein.api.pod import PROBE
+from bernstein.api.probe import ProbeConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object

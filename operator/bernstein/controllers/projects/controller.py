@@ -78,9 +78,11 @@ class ProjectController(KindController):
         owner = owner_reference(PROJECTS.kind, meta.name, meta.uid)
         try:
             await job_actions.execute(action, key, snapshot.project, owner, self._context)
-        except NameConflict as conflict:
+        except (NameConflict, SpecMutated, WriteRefused) as error:
             if not isinstance(action, RunProbe):
-                raise
+                return  # a Job that may not be deleted goes when its time is over
             # The next one has another name.
-            why = execution.describe(conflict)
-            raise job_actions.Refused(JOBS, action.job, why) from conflict
+            why = str(error)
+            if isinstance(error, NameConflict):
+                why = execution.describe(error)
+            raise job_actions.Refused(JOBS, action.job, why) from error

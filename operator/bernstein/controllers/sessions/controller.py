@@ -172,9 +172,10 @@ class SessionController(KindController):
         agent = snapshot.project.spec.agent(session.spec.agent)
         assert agent is not None
         goes_on = session.spec.resume_ref is not None
-        text = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
+        texts = prompt(snapshot.task, session.spec.attempt, goes_on=goes_on)
         commit = delivery.commit_message(snapshot, key.name, session.spec.attempt)
-        config_map = prompt_config_map(session, text, self._context.settings)
+        context = snapshot.task.spec.context_files
+        config_map = prompt_config_map(session, texts, context, self._context.settings)
         job = agent_job(session, snapshot.project, agent, commit, self._context.settings)
         with job_actions.refusable(JOBS, key.name, key, self._context):
             await self._writer.create(key, CONFIG_MAPS, config_map)

@@ -6,6 +6,8 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import TaskStatus
+from bernstein.api.verification import RejectedWork
+from bernstein.core.verification.candidate import origin_of
 
 
 def fetch(project: Project | None, ref: str) -> str:
@@ -24,12 +26,30 @@ def of_task(
 
 def _ref(status: TaskStatus, session: AgentSession | None) -> str | None:
     if status.verification is not None:
-        judged = status.verification
-        return judged.origin.ref if judged.origin is not None else judged.ref
+        return origin_of(status.verification).ref
     work = session.status.work if session is not None else None
     if work is not None and work.sha != work.base:
         return work.ref
     return status.checkpoint
+
+
+def rejected_of_session(session: AgentSession | None) -> RejectedWork | None:
+    """The commit of a session whose attempt failed; None: it changed nothing, or pushed nothing."""
+    work = session.status.work if session is not None else None
+    if work is None or work.sha == work.base:
+        return None
+    return RejectedWork(ref=work.ref, sha=work.sha)
+
+
+def rejected_of_task(status: TaskStatus) -> RejectedWork | None:
+    """The commit of the session whose work was judged, or does not merge; None: it is the base."""
+    judged = status.verification
+    if judged is None:
+        return None
+    origin = origin_of(judged)
+    if origin.sha == judged.base:
+        return None
+    return RejectedWork(ref=origin.ref, sha=origin.sha)
 
 
 def of_plan(status: PlanStatus, project: Project | None) -> str | None:

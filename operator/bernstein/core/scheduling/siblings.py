@@ -5,6 +5,9 @@ still writing. So a Task whose tree a command has rejected begins its next attem
 that were at work by then have landed or ended theirs. Those that began later are not waited for,
 and none that waits itself: two never wait for each other.
 
+So does one whose work did not merge: it has one attempt for that, which must not be spent on a tip
+that the next one moves.
+
 The same holds of work that is judged by a command which fails on the commit before it, too: that
 commit may lack what they have yet to land. There is nothing to be tried then but the same work on a
 newer tip, so the Task stays Done meanwhile.
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult
@@ -48,8 +52,13 @@ def waits_for_them(status: TaskStatus) -> bool:
 
 
 def was_rejected(status: TaskStatus) -> bool:
-    """Whether its last attempt left work that was judged, and did not pass."""
-    return status.verification is not None and status.verification.passed is False
+    """Whether its last attempt left work that did not pass, or did not merge."""
+    judged = status.verification
+    return (judged is not None and judged.passed is False) or _did_not_merge(status)
+
+
+def _did_not_merge(status: TaskStatus) -> bool:
+    return bool(status.attempts) and status.attempts[-1].reason == Reason.MERGE_CONFLICT
 
 
 def awaited(snapshot: TaskSnapshot) -> str | None:
@@ -59,6 +68,8 @@ def awaited(snapshot: TaskSnapshot) -> str | None:
     rejected = _last(snapshot.status, TaskState.FAILED)
     if rejected is None:
         return None
+    if _did_not_merge(snapshot.status):
+        return _names(snapshot.at_work, rejected)
     return _awaited(snapshot, snapshot.status, snapshot.at_work, rejected, summary.rejected)
 
 
@@ -82,14 +93,19 @@ def _awaited(
 ) -> str | None:
     """The names of those that were at work when it was judged, if a command kept it back."""
     judged = status.verification
-    names = [each.name for each in beside if each.since < judged_at]
-    if not names or judged is None:
+    names = _names(beside, judged_at)
+    if names is None or judged is None:
         return None
     by = {result.name for result in kept_back(judged.checks)}
     specs = specs_of(snapshot, judged)
     if not any(s.command is not None and not s.by_file and s.name in by for s in specs):
         return None
-    return some(names, len(names))
+    return names
+
+
+def _names(beside: Iterable[AtWork], before: datetime) -> str | None:
+    names = [each.name for each in beside if each.since < before]
+    return some(names, len(names)) if names else None
 
 
 def _last(status: TaskStatus, state: TaskState) -> datetime | None:

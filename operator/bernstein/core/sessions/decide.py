@@ -26,6 +26,7 @@ from bernstein.core.reasons import PROBE_SECONDS, with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import outcome, reading
+from bernstein.core.sessions.given import with_prompt
 from bernstein.core.sessions.outcome import Ending
 
 STALE_SECONDS = 120
@@ -140,7 +141,7 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
-            return _end(status, outcome.classify(session, job), now)
+            return _end(with_prompt(status, job), outcome.classify(session, job), now)
         case State.WANTED | State.GONE:
             return _end(status, outcome.without_pod(session), now)
         case State.LOST:
@@ -282,7 +283,8 @@ def _alive(
     """One look at a session whose pod has not ended for certain."""
     status = _with_pod(status, job)
     if job.pod is not None and pods.has_started(job.pod, AGENT):
-        status = _working(status, now)
+        # Told with the move: it is worth no write of its own.
+        status = _working(with_prompt(status, job), now)
     status = _unscheduled(status, job, now)
     status = _staleness(_abandoned(status, job, now), now)
     if status.abandoned is not None or _is_deleted(session):

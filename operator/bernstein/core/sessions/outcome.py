@@ -28,6 +28,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.money.plausible import MOST_TOKENS
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
+from bernstein.core.sanitise import line
 from bernstein.core.sanitise import text as sanitise
 
 T = TypeVar("T")
@@ -136,7 +137,11 @@ def _reported_end(session: AgentSession, pod: Object) -> RecorderResult | None:
         tree=pushed.tree,
         changed=Changed(files=int(pushed.sha != pushed.base), python=True, tests=True, deps=True),
         usage=Usage(usage.input, usage.output, usage.cache_read, usage.cache_write),
-        final=FinalRecord(report.outcome, no_change=bool(report.no_change)),
+        final=FinalRecord(
+            report.outcome,
+            no_change=bool(report.no_change),
+            low_confidence=report.low_confidence or "",
+        ),
     )
 
 
@@ -258,7 +263,12 @@ def _after_run(
         text = "the agent ran, but its work could not be taken"
         return failed(Reason.INFRASTRUCTURE_ERROR, text, started=True, exit_code=code)
     final = recorded.final
-    facts = {"exit_code": code, "text": sanitise(final.text, 2000), "no_change": final.no_change}
+    facts = {
+        "exit_code": code,
+        "text": sanitise(final.text, 2000),
+        "no_change": final.no_change,
+        "low_confidence": line(final.low_confidence, 64) or None,
+    }
     if recorded.stopped == Reason.STALLED:
         text = "no sign of activity; it was stopped"
         return failed(Reason.STALLED, text, started=True).model_copy(update=facts)

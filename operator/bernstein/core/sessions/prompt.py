@@ -1,10 +1,16 @@
-"""The prompt: what an agent is told."""
+"""What an agent is told: the parts of its prompt that follow from its Task.
+
+Where the prompt is put together, see `core/prompts`.
+"""
 
 from __future__ import annotations
 
 from bernstein.api.pod import NO_CHANGE
+from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.checks import signals
+from bernstein.core.prompts import parts
+from bernstein.core.prompts.parts import Part
 
 _RULES = f"""\
 Work in the current folder; it is a checkout of the repository.
@@ -12,29 +18,43 @@ Leave your result in the files: they are committed for you, whatever you do with
 Your word is not taken for it. The result is checked as listed above, on the files you leave.
 If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}."""
 
-
+_NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\
 The session before this one was cut off. What it had written so far is in the files already:
 look at it (`git status`, `git diff`) and go on from there."""
+_CONFLICT = """\
+Other work has landed since the attempt before this one began, and that one did not merge with it.
+You start from what has landed: do the task on it, and keep what the others did."""
 
 
-def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> str:
-    """The prompt of one attempt, as Markdown. `goes_on`: from the files of a checkpoint."""
+def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str]:
+    """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint."""
     spec = task.spec
-    parts = [
-        f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
+    feedback = None if goes_on else task.status.feedback
+    return {
+        parts.HEAD: f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
         + _stage(spec.stage, spec.stage_description),
-        spec.description or "",
-        _listed("Files that are yours to change", spec.files),
-        _listed("Read these files first", spec.context_files),
-        _listed("Constraints", spec.constraints),
-        _listed("Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]),
-        "Nothing is expected to change: report what you found." if spec.changes == "none" else "",
-        _GOES_ON if goes_on else _previous(task.status.feedback),
-        _RULES,
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        parts.DESCRIPTION: spec.description or "",
+        parts.FILES: _listed("Files that are yours to change", spec.files),
+        parts.CONSTRAINTS: _listed("Constraints", spec.constraints),
+        parts.SIGNALS: _listed(
+            "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
+        ),
+        parts.NOTES: "\n\n".join(_notes(task, feedback, goes_on=goes_on)),
+        parts.FINDINGS: feedback or "",
+        parts.RULES: _RULES,
+    }
+
+
+def _notes(task: Task, feedback: str | None, *, goes_on: bool) -> list[str]:
+    conflict = feedback is not None and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ")
+    notes = {
+        _NOTHING_CHANGES: task.spec.changes == "none",
+        _GOES_ON: goes_on,
+        _CONFLICT: conflict,
+    }
+    return [note for note, holds in notes.items() if holds]
 
 
 def _stage(name: str | None, description: str | None) -> str:
@@ -47,9 +67,3 @@ def _listed(heading: str, items: list[str] | tuple[str, ...]) -> str:
     if not items:
         return ""
     return f"{heading}:\n" + "\n".join(f"- {item}" for item in items)
-
-
-def _previous(feedback: str | None) -> str:
-    if not feedback:
-        return ""
-    return f"The attempt before this one was rejected. What was found:\n\n{feedback}"

@@ -101,7 +101,10 @@ def count_failure(
 ) -> TaskStatus:
     """A failure that costs an attempt; the next attempt is told why."""
     status = status.model_copy(
-        update={"feedback": sanitise(f"{reason}: {message}", LONGEST_FEEDBACK)}
+        update={
+            "feedback": sanitise(f"{reason}: {message}", LONGEST_FEEDBACK),
+            "rejected": kept.rejected_of_session(snapshot.session),
+        }
     )
     if reason == Reason.HEARTBEAT_LOST and status.state is TaskState.IN_PROGRESS:
         return move(status, TaskState.ORPHANED, reason, now)

@@ -9,7 +9,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
-from bernstein.core.delivery import conflict, landing, tip
+from bernstein.core.delivery import conflict, kept, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
 from bernstein.core.scheduling import chain, siblings
@@ -56,7 +56,9 @@ def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDe
     assert status.verification is not None
     match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
         case Passed(status, actions):
-            delivered = _deliver(snapshot, status.model_copy(update={"feedback": None}), now)
+            delivered = _deliver(
+                snapshot, status.model_copy(update={"feedback": None, "rejected": None}), now
+            )
             return replace(delivered, actions=(*actions, *delivered.actions))
         case Rejected() as outcome:
             rejected = _rejected(outcome)
@@ -96,11 +98,12 @@ def _on_failing_base(snapshot: TaskSnapshot, decision: TaskDecision, now: dateti
 
 
 def _rejected(outcome: Rejected[TaskStatus]) -> TaskStatus:
-    """The status with the verdict as feedback and as the reason of the last attempt.
+    """The status with the verdict as feedback and as the reason of the last attempt, and its work.
 
     That attempt had reported success.
     """
     status, text = outcome.status, summary.feedback(outcome.results)
     last = {"reason": outcome.reason, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
-    return status.model_copy(update={"feedback": text, "attempts": attempts})
+    left = kept.rejected_of_task(status)
+    return status.model_copy(update={"feedback": text, "rejected": left, "attempts": attempts})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bernstein.api.pod import Changed
@@ -11,6 +13,9 @@ from bernstein.pods.git.client import Git
 
 _FILE_MODES = {b"100644", b"100755"}
 _SYMLINK_MODE = b"120000"
+LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
+"""For commands that take paths: one that begins with a colon means a file of that name, and `*` an
+asterisk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,16 @@ class TreeEntry:
 
 def entries(repository: Git, commit: str) -> dict[bytes, TreeEntry]:
     """Every path of the commit's tree, folders too, without a leading or trailing slash."""
-    listing = repository.run("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit)
+    return _entries(repository.run("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit))
+
+
+def entry(repository: Git, commit: str, path: str) -> TreeEntry | None:
+    """What the commit's tree has at exactly this path, which no symlink leads to."""
+    flags = ("ls-tree", "-l", "-z", "--full-tree", commit, "--", path)
+    return _entries(repository.run(*flags, env=LITERAL)).get(os.fsencode(path))
+
+
+def _entries(listing: bytes) -> dict[bytes, TreeEntry]:
     by_path = {}
     for line in filter(None, listing.split(b"\0")):
         head, path = line.split(b"\t", 1)
@@ -76,6 +90,40 @@ def changed(repository: Git, base: str, head: str) -> Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class PathChange:
+    """A path that differs. `before` and `after` are ids of blobs, and empty where there is none."""
+
+    path: bytes
+    before: str
+    after: str
+    is_submodule: bool
+    """Before or after."""
+
+
+def changed_paths(repository: Git, base: str, head: str) -> list[PathChange]:
+    """Every path that `head` changes against `base`, deletions and submodules too."""
+    found = []
+    for modes, ids, path in _raw_changes(repository, base, head):
+        before, after = (
+            object_id if mode in {*_FILE_MODES, _SYMLINK_MODE} else ""
+            for mode, object_id in zip(modes, ids, strict=True)
+        )
+        found.append(PathChange(path, before, after, b"160000" in modes))
+    return found
+
+
+def _raw_changes(
+    repository: Git, base: str, head: str
+) -> Iterator[tuple[tuple[bytes, bytes], tuple[str, str], bytes]]:
+    """Both modes and both ids of each path that differs."""
+    listing = repository.run("diff-tree", "-r", "-z", "--no-renames", "--raw", base, head, "--")
+    fields = listing.split(b"\0")[:-1]
+    for modes_and_ids, path in zip(fields[::2], fields[1::2], strict=True):
+        old_mode, new_mode, old, new, _status = modes_and_ids.lstrip(b":").split()
+        yield (old_mode, new_mode), (old.decode("ascii"), new.decode("ascii")), path
+
+
+@dataclass(frozen=True, slots=True)
 class ContentChange:
     """A file or symlink with new content. `before` and `after` are object ids; `before` is empty
     for a new path."""
@@ -90,15 +138,11 @@ def changed_contents(repository: Git, base: str, head: str) -> list[ContentChang
 
     Deletions, changes of a mode and submodules are left out: they hold no new content.
     """
-    listing = repository.run("diff-tree", "-r", "-z", "--no-renames", "--raw", base, head, "--")
-    fields = listing.split(b"\0")[:-1]
+    readable = {*_FILE_MODES, _SYMLINK_MODE}
     changes = []
-    for modes_and_ids, path in zip(fields[::2], fields[1::2], strict=True):
-        old_mode, new_mode, old, new, _status = modes_and_ids.lstrip(b":").split()
-        readable = {*_FILE_MODES, _SYMLINK_MODE}
+    for (old_mode, new_mode), (old, new), path in _raw_changes(repository, base, head):
         if new_mode in readable and old != new:
-            before = old.decode("ascii") if old_mode in readable else ""
-            changes.append(ContentChange(path, before, new.decode("ascii")))
+            changes.append(ContentChange(path, old if old_mode in readable else "", new))
     return changes
 
 

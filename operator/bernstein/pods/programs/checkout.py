@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from bernstein.api.pod import CheckoutConfig, CheckoutResult
+from bernstein.api.pod import CheckoutConfig, CheckoutResult, PromptResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
@@ -48,7 +48,16 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
-    return CheckoutResult(sha, tree)
+    return CheckoutResult(sha, tree, _prompt(repository, config, sha))
+
+
+def _prompt(repository: Git, config: CheckoutConfig, sha: str) -> PromptResult | None:
+    """Puts the agent's prompt together; its own module is loaded only where there is an agent."""
+    if config.prompt is None:
+        return None
+    from bernstein.pods.session.prompt import put_together
+
+    return put_together(config.prompt, config.remote, repository, sha)
 
 
 # --- objects ------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from bernstein.api.pod import ProbeConfig, ProbeResult, Remote
+from bernstein.api.pod import Remote
+from bernstein.api.probe import ProbeConfig, ProbeResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError

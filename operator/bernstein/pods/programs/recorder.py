@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from bernstein import agents
-from bernstein.agents import StreamParser, records
+from bernstein.agents import StreamParser, low_confidence, records
 from bernstein.agents.adapter import MESSAGE_LIMIT, PROGRESS_LIMIT, TEXT_LIMIT
 from bernstein.api import encoding, pod
 from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResult
@@ -349,7 +349,9 @@ def _make(path: str) -> None:
 
 def _sanitised(final: FinalRecord) -> FinalRecord:
     message = harmless_line(final.message, MESSAGE_LIMIT)
-    return dataclasses.replace(final, message=message, text=harmless(final.text, TEXT_LIMIT))
+    unsure = low_confidence.found(sanitise.visible(final.text))
+    text = harmless(final.text, TEXT_LIMIT)
+    return dataclasses.replace(final, message=message, text=text, low_confidence=unsure)
 
 
 def fit(result: RecorderResult) -> RecorderResult:

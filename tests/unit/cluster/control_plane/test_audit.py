@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.cluster.control_plane.audit import Write, position, under_way, writes
@@ -11,6 +12,7 @@ def event(verb: str, name: str, stage: str = "ResponseComplete") -> str:
         {
             "auditID": f"{verb}-{name}",
             "stage": stage,
+            "stageTimestamp": "2025-01-01T00:00:01.250000Z",
             "verb": verb,
             "user": {"username": "operator"},
             "objectRef": {
@@ -63,6 +65,7 @@ def test_every_fact_of_a_write_is_kept(tmp_path: Path) -> None:
             user="operator",
             code=200,
             body={"status": {}},
+            at=datetime(2025, 1, 1, 0, 0, 1, 250_000, tzinfo=UTC),
         )
     ]
 

@@ -14,10 +14,10 @@ from bernstein.api.pod import (
     InspectConfig,
     LandConfig,
     PrepareConfig,
-    ProbeConfig,
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.probe import ProbeConfig
 from bernstein.api.project import Project
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions

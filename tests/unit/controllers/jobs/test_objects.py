@@ -20,6 +20,7 @@ from bernstein.api.pod import (
     InspectConfig,
 )
 from bernstein.controllers.jobs import agent
+from bernstein.core.prompts import parts
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import (
     JOBS,
@@ -70,7 +71,8 @@ def test_a_session_trusts_the_ca_of_its_own_time(tmp_path: Path) -> None:
 
 def _prompt(ca: Path) -> Object:
     settings = replace(built.FULL_SETTINGS, callback_ca=ca)
-    return agent.prompt_config_map(objects.session(), "Do work.\n", settings)
+    texts = {parts.HEAD: "Do work.", parts.RULES: "Well.", parts.FINDINGS: ""}
+    return agent.prompt_config_map(objects.session(), texts, ["README.md"], settings)
 
 
 # --- what holds for every pod -------------------------------------------------------------------
@@ -315,10 +317,11 @@ def test_pusher_and_recorder_stand_beside_the_agent_and_end_after_it(name: str) 
 
 @AGENTS
 def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
-    (mount,) = [m for c, m, v in mounts(name) if c["name"] == "agent" and v["name"] == "session"]
+    seen = {m["name"]: m for c, m, _ in mounts(name) if c["name"] == "agent"}
 
-    assert (mount["mountPath"], mount["subPath"]) == ("/session/prompt.md", "prompt.md")
-    assert mount["readOnly"] is True
+    assert "session" not in seen
+    assert (seen["control"]["mountPath"], seen["control"]["readOnly"]) == ("/control", True)
+    assert config(name, "checkout").prompt.to == "/control/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
@@ -334,7 +337,7 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
 
     assert before[0] == "/control/launcher"
     options = dict(zip(before[1::2], before[2::2], strict=True))
-    assert options["--stdin"] == "/session/prompt.md"
+    assert options["--stdin"] == "/control/prompt.md"
     seconds = int(options["--int-seconds"]) + int(options["--term-seconds"])
     assert seconds < pod(name)["terminationGracePeriodSeconds"] / 2
 

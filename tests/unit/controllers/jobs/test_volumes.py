@@ -8,6 +8,7 @@ from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import JOBS, mounts
 
 EVERY = pytest.mark.parametrize("name", JOBS)
+AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
 
 BETWEEN = {
     "agent": {
@@ -57,6 +58,13 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
     plain = name.removesuffix("-full")
     kind = {"base": "check", "check-own-image": "check"}.get(plain, plain)
     assert may == BETWEEN[kind.removesuffix("-merge").removesuffix("-plan")]
+
+
+@AGENTS
+def test_the_parts_of_a_prompt_and_the_servers_ca_are_read_by_programs_of_ours(name: str) -> None:
+    readers = {c["name"]: m.get("readOnly") for c, m, _ in mounts(name) if m["name"] == "session"}
+
+    assert readers == {"checkout": True, "recorder": True}
 
 
 @EVERY

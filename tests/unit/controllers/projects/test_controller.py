@@ -6,6 +6,7 @@ from typing import Any
 
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.core import labels
+from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.resource import JOBS, PODS, Key
 from bernstein.resources import PROJECTS
@@ -80,3 +81,27 @@ async def test_events_of_its_job_and_its_pod_wake_the_project_and_those_of_other
 
     assert list(pods.keys(pod("probe"))) == [PROJECT]
     assert list(pods.keys(pod("begin"))) == []
+
+
+async def test_a_job_that_may_not_be_deleted_keeps_no_status_back(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    rig = Projects(api, client, background)
+    left = {
+        "labels": {labels.MANAGED_BY: labels.MANAGER, labels.JOB: "probe", labels.ASKED: "7"},
+        "creationTimestamp": objects.at(-60).isoformat(),
+        "ownerReferences": [_owner(api)],
+    }
+    api.put(JOBS, JOB, NAMESPACE, metadata=left, spec={"template": {}}, status={})
+    api.fault = lambda call: 403 if (call.verb, call.plural) == ("DELETE", "jobs") else None
+    await rig.start()
+
+    assert ready(await rig.look()) == ("Unknown", "Probing")
+    assert api.count("DELETE", "jobs") == 1
+    assert api.names(JOBS) == [JOB], "what may still be at work is waited for"
+
+
+def _owner(api: ApiServer) -> dict[str, Any]:
+    return owner_reference(
+        "Project", "default", api.get(PROJECTS, "default", NAMESPACE)["metadata"]["uid"]
+    )

@@ -13,6 +13,7 @@ from bernstein.core import conditions, labels
 from bernstein.core.actions import RunCheck, RunFence, RunLand, RunPrepare
 from bernstein.core.delivery.task import commit_message
 from bernstein.core.jobs import JobView
+from bernstein.core.prompts.parts import FINDINGS
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.sessions.prompt import prompt
 from tests.unit.core import objects
@@ -254,7 +255,7 @@ def test_a_conflict_begins_one_more_attempt_that_is_shown_both_sides_as_data() -
     )
     assert (found.resolved, found.waiting, found.ended_at) == (True, None, None)
     assert look(found, tip=TIP).status.state is TaskState.OPEN
-    text = prompt(objects.task(status=found), 2)
+    text = prompt(objects.task(status=found), 2)[FINDINGS]
     assert "it conflicts with what landed before, in: a.py, b.py" in text
     assert "data out of the repository" in text
     assert "> <<<<<<< 1\n> theirs\n> =======\n> mine\n> >>>>>>> 2" in text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task, TaskStatus
+from bernstein.api.task import Attempt, Task, TaskStatus
 from bernstein.core.fsm import move
 from bernstein.core.scheduling.schedule import Schedule, schedule
 from bernstein.core.snapshot import ProjectSnapshot
@@ -99,6 +99,30 @@ def test_the_message_names_three_of_them_and_counts_the_others() -> None:
 )
 def test_nobody_else_is_waited_for(beside: Task) -> None:
     assert "tester" in starts(plan_of(REJECTED, beside))
+
+
+def in_conflict(seconds: float) -> TaskStatus:
+    """Open again; its work did not merge so long after NOW."""
+    last = Attempt(session="second-s1", attempt=1, counted=True, reason="MergeConflict")
+    done = claimed(-50, TaskState.DONE, attempt=1, resolved=True)
+    failed = move(done, TaskState.FAILED, "MergeConflict", at(seconds))
+    found = move(failed, TaskState.OPEN, "Retry", at(seconds))
+    return found.model_copy(update={"attempts": (last,)})
+
+
+@pytest.mark.parametrize("state", [TaskState.CLAIMED, TaskState.IN_PROGRESS, TaskState.DONE])
+def test_whose_work_does_not_merge_waits_for_who_may_move_the_tip_once_more(
+    state: TaskState,
+) -> None:
+    """Its one attempt for the conflict would meet the next one."""
+    second = task("second", in_conflict(0))
+
+    found = plan_of(second, task("first", claimed(-10, state, resolved=True)))
+    assert starts(found) == []
+    assert list(reasons(found)) == ["second"]
+
+    later = plan_of(second, task("first", claimed(10, state)))
+    assert starts(later) == ["second"], "who begins after it does not keep it back"
 
 
 def test_two_that_were_rejected_do_not_wait_for_each_other() -> None:

@@ -41,3 +41,19 @@ def test_a_price_that_nobody_knew_counts_from_when_it_is_known() -> None:
     assert unknown.spec.price is None
     assert spend.cost_of(unknown, project()) == 0
     assert spend.cost_of(unknown, later) == Decimal(2)
+
+
+WORK = {"ref": "refs/bernstein/0/work/s1", "sha": "a" * 40}
+
+
+def test_a_session_is_shown_what_the_attempt_before_left() -> None:
+    subject = objects.task(status=with_session(TaskState.CLAIMED, 2, rejected=WORK))
+
+    assert session_object(snapshot(subject), subject.status)["spec"]["rejected"] == WORK
+
+
+def test_who_goes_on_from_files_is_not() -> None:
+    left = {"rejected": WORK, "checkpoint": WORK["ref"]}
+    subject = objects.task(status=with_session(TaskState.CLAIMED, 2, **left))
+
+    assert "rejected" not in session_object(snapshot(subject), subject.status)["spec"]

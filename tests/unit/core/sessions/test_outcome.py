@@ -260,6 +260,15 @@ def test_when_the_provider_takes_requests_again_is_kept() -> None:
     assert outcome.classify(session(), job("work-s1", pod)).outcome.retry_after_seconds == 7200
 
 
+@pytest.mark.parametrize(("said", "kept"), [("not sure", "not sure"), ("", None)])
+def test_that_an_agent_was_not_confident_is_kept(said: str, kept: str | None) -> None:
+    unsure = agent_pod(recorder=final("Succeeded", low_confidence=said))
+    told = heard(low_confidence=said)
+
+    assert outcome.classify(session(), job("work-s1", unsure)).outcome.low_confidence == kept
+    assert outcome.classify(told, job("work-s1", CUT)).outcome.low_confidence == kept
+
+
 def test_a_session_whose_pod_is_gone_keeps_the_tokens_that_were_reported() -> None:
     report = Report(usage=UsageCounts(input=7)).model_dump()
     pod = PodRef(name="p", uid="u").model_dump()

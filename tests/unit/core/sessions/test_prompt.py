@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bernstein.api.pod import NO_CHANGE
+from bernstein.api.task import Task
+from bernstein.core.prompts import parts
 from bernstein.core.sessions.prompt import prompt
 from tests.unit.core import objects
 from tests.unit.core.objects import status
@@ -27,56 +29,69 @@ FULL = objects.task(
 )
 
 
+def said(task: Task, attempt: int, *, goes_on: bool = False) -> str:
+    """All that the operator says, in one text."""
+    return "\n\n".join(filter(None, prompt(task, attempt, goes_on=goes_on).values()))
+
+
 def test_the_prompt_says_everything_that_the_task_says() -> None:
-    assert (
-        prompt(FULL, 2)
-        == f"""\
+    assert prompt(FULL, 2) == {
+        parts.HEAD: """\
 Task: Add a limiter
 Attempt: 2
 Role: backend
 Goal: Better web
-Stage: build: All that guards the API
-
-Use Redis.
-
-Files that are yours to change:
-- src/a.py
-
-Read these files first:
-- README.md
-
-Constraints:
-- No new dependency.
-
+Stage: build: All that guards the API""",
+        parts.DESCRIPTION: "Use Redis.",
+        parts.FILES: "Files that are yours to change:\n- src/a.py",
+        parts.CONSTRAINTS: "Constraints:\n- No new dependency.",
+        parts.SIGNALS: """\
 Done means:
 - the path src/a.py exists
 - a file matches tests/*.py
 - src/a.py contains 'class A'
 - src/a.py matches the regular expression 'A+'
-- the command `pytest -q` succeeds
-
-The attempt before this one was rejected. What was found:
-
-Quality gate 'lint' Failed:
-F401
-
+- the command `pytest -q` succeeds""",
+        parts.NOTES: "",
+        parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",
+        parts.RULES: f"""\
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.
 Your word is not taken for it. The result is checked as listed above, on the files you leave.
-If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.
-"""
-    )
+If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.""",
+    }
+
+
+def test_every_part_that_the_operator_writes_is_written() -> None:
+    assert {*prompt(FULL, 1)} == {*parts.WRITTEN}
+
+
+def test_parts_are_read_back_as_they_were_written() -> None:
+    paths = ("README.md", "a\nb", "café", '"')
+    data = parts.data(prompt(FULL, 2), paths)
+
+    assert data.keys() <= {*(part.key for part in parts.WRITTEN), parts.CONTEXT}
+    assert parts.texts_of(data) == {part: t for part, t in prompt(FULL, 2).items() if t}
+    assert parts.context_of(data) == paths
+    assert parts.context_of({}) == ()
 
 
 def test_who_goes_on_from_a_checkpoint_is_told_so_and_not_why_the_other_ended() -> None:
-    text = prompt(FULL, 2, goes_on=True)
+    text = said(FULL, 2, goes_on=True)
 
     assert "was cut off. What it had written so far is in the files already" in text
-    assert "rejected" not in text
+    assert "F401" not in text
 
 
-def test_what_is_not_said_leaves_no_heading() -> None:
-    text = prompt(objects.task(title="Look", changes="none"), 1)
+def test_who_met_a_conflict_is_told_what_to_do_outside_of_the_data() -> None:
+    found = objects.task(status=status(feedback="MergeConflict: it conflicts in: a.py\n> ONE"))
+
+    assert "do the task on it, and keep what the others did" in prompt(found, 2)[parts.NOTES]
+    assert "do the task" not in prompt(found, 2)[parts.FINDINGS]
+
+
+def test_what_is_not_said_leaves_no_part() -> None:
+    text = said(objects.task(title="Look", changes="none"), 1)
 
     assert "Files" not in text
     assert "rejected" not in text

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from bernstein.api.states import TaskState
+from bernstein.api.verification import RejectedWork
 from bernstein.core.actions import RunCheck
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from tests.unit.core import objects
-from tests.unit.core.objects import done, snapshot, stalled_for, told, verification
+from tests.unit.core.objects import done, sha, snapshot, stalled_for, told, verification
 from tests.unit.core.tasks.decisions import ATTEMPTS, decide
 from tests.unit.core.verification.comparisons import compared
 
@@ -41,6 +42,17 @@ def test_a_rejected_tree_fails_the_attempt_with_the_verdict_as_feedback() -> Non
     assert "F401" in (found.feedback or "")
     assert found.attempts[-1].reason == "GateFailed"
     assert told(found.conditions)["Verified"] == ("False", "GateFailed")
+    judged = verification()
+    assert found.rejected == RejectedWork(ref=judged.ref, sha=judged.sha)
+
+
+def test_of_a_candidate_that_is_rejected_the_sessions_own_work_is_kept() -> None:
+    origin = {"ref": "refs/bernstein/1/work/s1", "sha": sha(7)}
+    judged = verification(candidate=True, origin=origin)
+
+    found = decide(snapshot(objects.task(status=done(verification=judged)), jobs=lint(1))).status
+
+    assert found.rejected == RejectedWork(**origin)
 
 
 def test_the_last_attempt_that_is_rejected_needs_a_person() -> None:

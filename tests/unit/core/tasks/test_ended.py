@@ -10,6 +10,7 @@ import pytest
 from bernstein.api.meta import UsageCounts
 from bernstein.api.session import Report
 from bernstein.api.states import TaskState
+from bernstein.api.verification import RejectedWork
 from bernstein.core import conditions
 from bernstein.core.reasons import (
     MAX_INFRASTRUCTURE_FAILURES,
@@ -112,6 +113,12 @@ def test_a_step_that_is_to_change_nothing_must_not() -> None:
     found = after(dead(work=work()), changes="none")
 
     assert (found.state, found.attempts[-1].reason) == (TaskState.FAILED, "UnexpectedChanges")
+    assert found.rejected == RejectedWork(ref=work().ref, sha=work().sha)
+
+
+def test_an_attempt_that_changed_nothing_leaves_nothing_to_show() -> None:
+    assert after(dead(work=work(sha=BASE))).rejected is None
+    assert after(dead("AgentFailed")).rejected is None
 
 
 # --- failures -----------------------------------------------------------------------------------

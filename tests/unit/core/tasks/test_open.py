@@ -5,8 +5,11 @@ from __future__ import annotations
 from bernstein.api.delivery import Delivery
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
+from bernstein.api.verification import RejectedWork
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, at, project, snapshot, status, verification
+
+REJECTED = RejectedWork(ref="refs/bernstein/1/work/s1", sha="a" * 40)
 
 
 def test_a_new_task_is_opened_and_says_which_project_it_belongs_to() -> None:
@@ -28,11 +31,12 @@ def test_a_ready_task_is_claimed_for_its_next_session_before_the_session_is_made
 def test_a_claim_forgets_the_verdicts_of_the_attempt_before_but_not_what_it_is_told() -> None:
     before = status(
         verification=verification(passed=False), delivery=Delivery(state="Pending"), feedback="no"
-    )
+    ).model_copy(update={"rejected": REJECTED})
 
     found = scheduled.decide(snapshot(objects.task(status=before)), NOW).status
 
     assert (found.verification, found.delivery, found.feedback) == (None, None, "no")
+    assert found.rejected == REJECTED
 
 
 def test_a_change_of_the_project_ends_a_hold() -> None:

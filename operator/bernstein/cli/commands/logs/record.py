@@ -66,5 +66,6 @@ def _outcome(session: AgentSession) -> Document | None:
         "message": text(outcome.message, 2048),
         "remedy": text(outcome.remedy, 1024),
         "exit_code": outcome.exit_code,
+        "low_confidence": line(outcome.low_confidence, 64) if outcome.low_confidence else None,
         "text": text(outcome.text, 2048),
     }

@@ -127,7 +127,11 @@ def _how(session: AgentSession) -> str:
     assert outcome is not None
     if outcome.reason != "Succeeded":
         return outcome.reason
-    return f"it reports success, {judged}" if judged is not None else "it reports success"
+    unsure = (
+        f", not confident ({line(outcome.low_confidence, 64)})" if outcome.low_confidence else ""
+    )
+    reported = f"it reports success{unsure}"
+    return f"{reported}, {judged}" if judged is not None else reported
 
 
 def _title(session: AgentSession) -> str:

@@ -233,6 +233,21 @@ def test_the_agents_words_are_harmless(run: Run) -> None:
     assert not {"\x1b", "\u202e", "@"} & set(result.final.text)
 
 
+def test_an_agent_that_says_at_its_end_that_it_is_not_sure_is_noticed(run: Run) -> None:
+    run.start()
+    run.say(line(type="result", text=f"I'm not\u200b sure. {'x' * 1900}"))
+    result = run.end()
+    assert result.final.low_confidence == "not sure"
+    assert len(encoding.dump(result)) <= pod.TERMINATION_SHARE
+
+
+def test_what_it_said_long_before_its_end_is_not_looked_at(run: Run) -> None:
+    run.start()
+    run.say(line(type="message", text="I'm not sure yet."))
+    run.say(line(type="result", text=f"I'm not sure. {'x' * 2000}"))
+    assert run.end().final.low_confidence == ""
+
+
 def test_a_parser_that_raises_costs_no_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: object, line: bytes) -> None:
         raise RuntimeError

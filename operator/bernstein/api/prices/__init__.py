@@ -12,5 +12,5 @@ from bernstein.api.project import Price
 @cache
 def built_in() -> tuple[Price, ...]:
     """Prices in US dollars per million tokens, from the package's data file."""
-    text = resources.files("bernstein.api").joinpath("prices.json").read_text(encoding="utf-8")
+    text = resources.files(__name__).joinpath("prices.json").read_text(encoding="utf-8")
     return tuple(Price.model_validate(row) for row in json.loads(text)["prices"])

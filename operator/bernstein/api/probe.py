@@ -1,0 +1,33 @@
+"""What the operator and the program `probe` say to each other; see `bernstein.api.pod`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.pod import Remote
+
+PROBE_SHARE = 640
+"""Bytes that each container of a probe's pod may leave; it may have 19."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeConfig:
+    """Try one account of the repository: read, work or deliver. Nothing is left behind there."""
+
+    remote: Remote
+    account: str
+    branch: str
+    secret: str
+    config_map: str
+    """Names of the account's Secret and of the CA's ConfigMap, for messages."""
+    git_dir: str
+    ref: str | None = None
+    """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """The account does what it is for, as far as the server tells."""
+
+    too_strong: bool = False
+    """The work account may push to the branch: the server only said that it is there already."""

@@ -1,0 +1,76 @@
+"""The parts of a prompt that the operator writes: their names, and how much of each always stays.
+
+The operator leaves each in the ConfigMap of a session; the pod adds what it reads from git.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+SUFFIX = ".md"
+CONTEXT = "context.json"
+"""Key of the paths whose contents the prompt is to hold: a list, for a path may have line ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One text of a prompt."""
+
+    name: str
+    share: int
+    """Percent of the budget that cutting leaves to it."""
+
+    @property
+    def key(self) -> str:
+        """Of the ConfigMap, and the file's name in the pod."""
+        return f"{self.name}{SUFFIX}"
+
+
+HEAD = Part("head", 20)
+"""Task, attempt, role, goal and stage."""
+DESCRIPTION = Part("description", 15)
+FILES = Part("files", 8)
+CONSTRAINTS = Part("constraints", 8)
+SIGNALS = Part("signals", 8)
+NOTES = Part("notes", 3)
+"""What else holds of this attempt, in our words."""
+FINDINGS = Part("findings", 0)
+"""Why the attempt before was rejected."""
+RULES = Part("rules", 5)
+"""How to report, in our words."""
+UNREAD = Part("unread files", 8)
+"""Context files without contents, each with a sentence on why. Only the pod knows these."""
+CHANGE = Part("rejected change", 0)
+"""What the attempt before changed. Only the pod knows it."""
+
+TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
+"""What the agent is asked to do, in the words of who asks."""
+WRITTEN = (*TASK, NOTES, FINDINGS, RULES)
+"""What the operator writes."""
+CUT_ORDER = (
+    *(CHANGE, FINDINGS, UNREAD, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES, RULES),
+)
+"""What loses its end where the prompt is too long, the first one first. Before all of these,
+contents of context files are left out, the largest first."""
+
+
+def data(texts: Mapping[Part, str], context: Iterable[str]) -> dict[str, str]:
+    """The ConfigMap's content; what is empty has no key."""
+    written = {part.key: texts[part] for part in WRITTEN if texts.get(part)}
+    paths = [*context]
+    return written | ({CONTEXT: json.dumps(paths, ensure_ascii=False)} if paths else {})
+
+
+def texts_of(content: Mapping[str, str]) -> dict[Part, str]:
+    """The parts of a ConfigMap's content; other keys are nothing of a prompt."""
+    return {part: content[part.key] for part in WRITTEN if content.get(part.key)}
+
+
+def context_of(content: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of a ConfigMap's content. Raises ValueError for what `data` did not write."""
+    paths = json.loads(content.get(CONTEXT, "[]"))
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise ValueError(f"{CONTEXT} is no list of paths")
+    return tuple(paths)

@@ -1,0 +1,36 @@
+"""The prompt that a session's agent was given, as the container tells that put it together."""
+
+from __future__ import annotations
+
+from bernstein.api.encoding import load
+from bernstein.api.pod import CHECKOUT, CheckoutResult
+from bernstein.api.session import AgentSessionStatus, Prompt
+from bernstein.core import pods
+from bernstein.core.jobs import JobView
+from bernstein.core.sanitise import line
+
+_CUTS, _CUT = 20, 300
+
+
+def with_prompt(status: AgentSessionStatus, job: JobView) -> AgentSessionStatus:
+    """The status with it, once it is known; a pod that an older release made never tells."""
+    if status.prompt is not None or job.pod is None:
+        return status
+    ended = pods.terminated(job.pod, CHECKOUT) or {}
+    try:
+        checkout = load(CheckoutResult, ended.get("message") or "")
+        return status.model_copy(update={"prompt": _prompt(checkout)})
+    except ValueError:
+        return status
+
+
+def _prompt(checkout: CheckoutResult) -> Prompt | None:
+    given = checkout.prompt
+    if given is None:
+        return None
+    return Prompt(
+        digest=given.digest,
+        bytes=given.size,
+        base=checkout.sha,
+        cut=tuple(line(each, _CUT) for each in given.cut[:_CUTS]),
+    )

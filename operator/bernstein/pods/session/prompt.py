@@ -1,0 +1,95 @@
+"""Puts the prompt together: the operator's parts, and what only the repository has.
+
+It runs in `checkout`, before any code of an agent does, with the account that only reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from bernstein.agents.adapter import PROMPT_BYTES
+from bernstein.api.pod import PromptConfig, PromptResult, Remote
+from bernstein.core import sanitise
+from bernstein.core.prompts import parts
+from bernstein.core.prompts.assembly import assemble
+from bernstein.pods import log
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import context, patch
+from bernstein.pods.git.client import Git
+
+_MARK_BYTES = 12
+_MOST_CUTS = 20
+_LONGEST_CUT = 100
+_CUT_BYTES = 1500
+"""Of JSON for what was cut: it has to fit a termination message with the rest."""
+
+
+def put_together(
+    config: PromptConfig, remote: Remote, repository: Git, commit: str
+) -> PromptResult:
+    """Writes the prompt of an agent that begins with `commit`; returns what it came to.
+
+    What is not there or cannot be shown is said in it. Raises PodError(InvalidConfig) only where
+    the operator's parts cannot be read.
+    """
+    content = _content(Path(config.parts))
+    texts = parts.texts_of(content)
+    if config.rejected_ref is not None and config.rejected_sha is not None:
+        rejected = patch.Rejected(config.rejected_ref, config.rejected_sha)
+        texts[parts.CHANGE] = _change(config, rejected, remote, repository, commit)
+    files = context.context_files(repository, commit, _context(content))
+    made = assemble(texts, files, lambda: secrets.token_hex(_MARK_BYTES), PROMPT_BYTES)
+    data = made.text.encode()
+    target = Path(config.to)
+    target.write_bytes(data)
+    target.chmod(0o444)
+    # Not what it says: a log is read by more people than the repository.
+    log.event("prompt", bytes=len(data), files=len(files), cut=len(made.cut))
+    return PromptResult(hashlib.sha256(data).hexdigest(), len(data), _few(made.cut))
+
+
+def _change(
+    config: PromptConfig, rejected: patch.Rejected, remote: Remote, repository: Git, commit: str
+) -> str:
+    git_dir = Path(config.git_dir)
+    try:
+        return patch.patch(remote, rejected, repository, commit, git_dir)
+    finally:
+        shutil.rmtree(git_dir, ignore_errors=True)
+
+
+def _content(folder: Path) -> Mapping[str, str]:
+    """The files of the mounted ConfigMap that are parts of a prompt."""
+    names = (*(part.key for part in parts.WRITTEN), parts.CONTEXT)
+    try:
+        return {
+            name: (folder / name).read_text(encoding="utf-8")
+            for name in names
+            if (folder / name).exists()
+        }
+    except (OSError, ValueError) as error:
+        raise PodError("InvalidConfig", f"the prompt's parts cannot be read: {error}") from error
+
+
+def _context(content: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return parts.context_of(content)
+    except ValueError as error:
+        raise PodError("InvalidConfig", f"the prompt's parts cannot be read: {error}") from error
+
+
+def _few(cut: tuple[str, ...]) -> tuple[str, ...]:
+    """As many as fit, and how many more there are."""
+    lines = [sanitise.line(each, _LONGEST_CUT) for each in cut]
+    told: list[str] = []
+    room = _CUT_BYTES
+    for number, line in enumerate(lines):
+        room -= len(ascii(line)) * 2
+        if room < 0 or len(told) == _MOST_CUTS - 1:
+            return (*told, f"and {len(lines) - number} more")
+        told.append(line)
+    return tuple(told)

@@ -1,0 +1,1 @@
+"""What the operator costs, on a real control plane whose node KWOK plays, beside bare Jobs."""

@@ -1,0 +1,130 @@
+"""Command line: progress on standard error, the tables on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from bernstein.kube.errors import KubeError
+from tests.cluster.errors import ClusterError
+from tests.cluster.progress import step
+from tests.perf.bench import closed, overhead, throughput, waiting
+from tests.perf.bench.load import WentWrongError
+from tests.perf.bench.overhead import NoTrailError
+from tests.perf.bench.profile import profile
+from tests.perf.bench.surroundings import Surroundings, machine, surroundings
+from tests.perf.bench.table import Table, as_data, as_text
+
+Piece = Callable[[Surroundings], Awaitable[list[Table]]]
+_GOES_WRONG = (
+    ClusterError,
+    KubeError,
+    NoTrailError,
+    OSError,
+    RuntimeError,
+    TimeoutError,
+    WentWrongError,
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the pieces that are asked for; 1 where one goes wrong, after what was found by then."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    before = machine()
+    tables: list[Table] = []
+    try:
+        if options.piece == "overhead":
+            tables += overhead.overhead(
+                overhead.Size(options.tasks, options.runs), os.environ.get("BERNSTEIN_E2E_CLUSTER")
+            )
+        else:
+            asyncio.run(_run(options, tables, before))
+        code = 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    except _GOES_WRONG as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 1
+    if tables:
+        print(as_text(tables, before), end="")
+    if options.json is not None:
+        options.json.write_text(json.dumps(as_data(tables, before), indent=1) + "\n")
+    return code
+
+
+def _interrupt(*_: object) -> None:
+    """As on ctrl-c: the operator is stopped, and the cluster taken down."""
+    raise KeyboardInterrupt
+
+
+async def _run(options: argparse.Namespace, tables: list[Table], facts: dict[str, object]) -> None:
+    async with surroundings() as here:
+        for name, piece in pieces(options).items():
+            with step(f"measuring: {name}"):
+                tables += await piece(here)
+            here.operator.stop()
+            facts["Leases lost"] = here.operator.lost
+
+
+def pieces(options: argparse.Namespace) -> dict[str, Piece]:
+    """What is measured, in this order; memory beside much else would be another figure, so that
+    what leaves most behind comes last."""
+    work = throughput.Size(options.tasks, options.projects, options.runs, options.seconds)
+    beside = waiting.Size(options.waiting, options.passing, options.runs, options.seconds)
+    ended = closed.Size(
+        options.closed,
+        options.projects,
+        options.runs,
+        options.rest,
+        options.resync,
+        options.seconds,
+    )
+    known: dict[str, Piece] = {
+        "closed": lambda here: closed.closed(here, ended),
+        "throughput": lambda here: throughput.throughput(here, work),
+        "waiting": lambda here: waiting.waiting(here, beside),
+        "profile": lambda here: profile(here, work, options.profile_file),
+    }
+    wanted = ("closed", "throughput", "waiting") if options.piece == "all" else (options.piece,)
+    return {name: known[name] for name in wanted}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.perf.bench",
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("piece", choices=("all", "throughput", "waiting", "closed", "profile", "overhead"))
+    add("--runs", type=int, default=2, help="of every figure")
+    add("--seconds", type=float, default=900, help="that one run of one kind may take")
+    add("--tasks", type=int, default=100, help="throughput, profile, overhead: Tasks of a run")
+    add("--projects", type=int, default=25, help="that Tasks are spread over, but for `waiting`")
+    add("--waiting", type=_numbers, default=(100, 2000), help="waiting: Tasks, such as 100,2000")
+    add("--passing", type=int, default=10, help="waiting: Tasks of a run that are new and pass")
+    add("--closed", type=int, default=10_000, help="closed: Tasks")
+    add("--rest", type=float, default=30, help="closed: seconds without a change")
+    add("--resync", type=float, default=60, help="closed: seconds between looks at everything")
+    add("--profile-file", type=Path, default=Path("operator.profile"), help="profile: for pstats")
+    add("--json", type=Path, help="file for the tables, with every run")
+    return parser
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(part) for part in text.split(","))
+    if list(numbers) != sorted(set(numbers)):
+        raise argparse.ArgumentTypeError("the numbers must grow")
+    return numbers
+
+
+if __name__ == "__main__":
+    sys.exit(main())

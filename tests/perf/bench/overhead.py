@@ -1,0 +1,188 @@
+"""From an agent's end to a Closed Task on a real node, phase by phase, one Task after another.
+
+The kubelet tells when the agent's container ended, in whole seconds; when statuses and Jobs were
+written stands in the API server's audit log. So the first phase is up to a second too long, and so
+is the whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bernstein.api.pod import AGENT
+from bernstein.core import labels
+from tests import stack as stacks
+from tests.cluster.control_plane import audit
+from tests.cluster.control_plane.audit import Write
+from tests.e2e.conftest import EXISTS, World, does, git_server, worlds, writing
+from tests.perf.bench.table import Table
+
+NODE = "system:node:"
+PATIENCE = 170
+"""Seconds for one Task."""
+OURS = ("until it is Done", "until its checks have Jobs", "until its landing has a Job")
+OUR_LAST = "until it is Closed"
+PHASES = (
+    "until the kubelet tells of the pod's end",
+    OURS[0],
+    OURS[1],
+    "until the checks' pods have ended",
+    OURS[2],
+    "until the landing's pod has ended",
+    OUR_LAST,
+)
+"""Of one Task, each from the end of the one before; the first from the agent's end."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many Tasks in each run."""
+
+    tasks: int = 20
+    runs: int = 2
+
+
+class NoTrailError(Exception):
+    """The audit log lacks a step of a Task."""
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The writes of one namespace, in the order in which they finished."""
+
+    writes: Sequence[Write]
+
+    def status(self, resource: str, name: str, state: str) -> datetime:
+        """When an object of ours was moved into this state."""
+        found = (
+            w
+            for w in self._done(resource, "status")
+            if w.name == name and (w.body or {}).get("status", {}).get("state") == state
+        )
+        return _first(found, f"{resource} {name} in {state}")
+
+    def jobs(self, pattern: str) -> dict[str, datetime]:
+        """When Jobs were made whose whole names match."""
+        return {
+            w.name: w.at
+            for w in self._done("jobs", "")
+            if w.verb == "create" and w.at is not None and re.fullmatch(pattern, w.name)
+        }
+
+    def end_of_pod(self, job: str, before: datetime) -> datetime:
+        """When the kubelet wrote last of the Job's pod, before what followed from it."""
+        found = [
+            w.at
+            for w in self._done("pods", "status")
+            if w.user.startswith(NODE) and re.fullmatch(rf"{job}-\w{{5}}", w.name)
+            if w.at is not None and w.at <= before
+        ]
+        if not found:
+            raise NoTrailError(f"no kubelet has written of the pod of {job}")
+        return max(found)
+
+    def _done(self, resource: str, subresource: str) -> Iterable[Write]:
+        return (
+            w
+            for w in self.writes
+            if (w.resource, w.subresource) == (resource, subresource) and 200 <= w.code < 300
+        )
+
+
+def _first(found: Iterable[Write], what: str) -> datetime:
+    times = [w.at for w in found if w.at is not None]
+    if not times:
+        raise NoTrailError(f"nobody has written {what}")
+    return min(times)
+
+
+def phases(trail: Trail, task: str, session: str, agent_end: datetime) -> dict[str, float]:
+    """Seconds of each phase of a Task that landed at once."""
+    done, closed = trail.status("tasks", task, "Done"), trail.status("tasks", task, "Closed")
+    landing = trail.jobs(rf"{session}-land-\d+")
+    checks = trail.jobs(rf"{session}-(?!land-).+")
+    if not landing or not checks:
+        raise NoTrailError(f"{task} has no Job of its checks, or none of its landing")
+    lands, job = min((at, name) for name, at in landing.items())
+    ends = [
+        trail.end_of_pod(session, done),
+        done,
+        min(checks.values()),
+        max(trail.end_of_pod(check, lands) for check in checks),
+        lands,
+        trail.end_of_pod(job, closed),
+        closed,
+    ]
+    begins = [agent_end, *ends[:-1]]
+    return {
+        phase: (end - begin).total_seconds()
+        for phase, begin, end in zip(PHASES, begins, ends, strict=True)
+    }
+
+
+def table(size: Size, runs: Sequence[Sequence[Mapping[str, float]]]) -> Table:
+    """Of each run the median and the longest of each phase, of ours, and of all."""
+    title = f"From the agent's end to Closed, {size.tasks} Tasks one after another"
+    made = Table(title, ["p50", "most"])
+    sums = {
+        **{phase: (phase,) for phase in PHASES},
+        "all of the operator's": (*OURS, OUR_LAST),
+        "all": PHASES,
+    }
+    for what, parts in sums.items():
+        seconds = [[sum(found[part] for part in parts) for found in run] for run in runs]
+        cells = {
+            "p50": tuple(statistics.median(each) for each in seconds),
+            "most": tuple(max(each) for each in seconds),
+        }
+        made.add(what, "s", cells)
+    return made
+
+
+# --- the node
+
+
+def overhead(size: Size, cluster: str | None) -> list[Table]:
+    """The product must be there: `python -m tests.stack up`."""
+    stack = stacks.running(cluster)
+    runs = []
+    with git_server(stack) as git:
+        for _ in range(size.runs):
+            names = [f"work-{number}" for number in range(size.tasks)]
+            scenes = [does(name, writing(f"{name}.py", "X = 1\n")) for name in names]
+            with contextmanager(worlds)(stack, git, "overhead") as make:
+                runs.append(_run(make(scenes), names))
+    return [table(size, runs)]
+
+
+def _run(here: World, names: Iterable[str]) -> list[dict[str, float]]:
+    sessions = {}
+    for name in names:
+        here.task(name, completionSignals=[{**EXISTS, "path": f"{name}.py"}])
+        closed = ("wait", f"task/{name}", "--for=jsonpath={.status.state}=Closed")
+        here.kubectl(*closed, f"--timeout={PATIENCE}s")
+        sessions[name] = str(here.get("task", name)["status"]["session"])
+    ends = {
+        pod["metadata"]["labels"][labels.SESSION]: _end(pod)
+        for pod in here.all("pods")
+        if pod["metadata"]["labels"].get(labels.JOB) == AGENT
+    }
+    log = Path(here.stack.cluster.status().audit_log)
+    found = [w for w in audit.writes(log, here.started) if w.namespace == here.namespace]
+    trail = Trail(found)
+    return [phases(trail, name, session, ends[session]) for name, session in sessions.items()]
+
+
+def _end(pod: dict[str, Any]) -> datetime:
+    for container in pod["status"]["containerStatuses"]:
+        if container["name"] == AGENT:
+            return datetime.fromisoformat(container["state"]["terminated"]["finishedAt"])
+    raise NoTrailError(f"{json.dumps(pod['metadata']['name'])} has no agent")

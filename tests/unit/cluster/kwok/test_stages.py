@@ -1,0 +1,86 @@
+"""What played pods say is what our programs would say."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from bernstein.api import pod
+from bernstein.api.encoding import load
+from bernstein.core import labels
+from tests.cluster.kwok import stages
+from tests.cluster.kwok.stages import LAST_WORDS, all_stages, as_yaml
+
+FACTS: dict[str, object] = {
+    "$base": "a" * 40,
+    "$sha": "b" * 40,
+    "$tree": "c" * 40,
+    "$files": 1,
+    "$verdicts": [{"name": "lint", "verdict": "Passed"}],
+    "$config.sha": "b" * 40,
+    "true": True,
+}
+
+
+def said(words: str) -> Any:
+    """What an expression of nested `dict` calls makes of the facts, as sprig does."""
+    tokens = iter(re.findall(r'\(|\)|"[^"]*"|[^\s()]+', words))
+
+    def value(token: str) -> object:
+        if token == "(":
+            assert next(tokens) == "dict"
+            return entries()
+        return json.loads(token) if token[0] in '"0123456789' else FACTS[token]
+
+    def entries() -> dict[str, object]:
+        found = {}
+        for token in tokens:
+            if token == ")":
+                break
+            found[json.loads(token)] = value(next(tokens))
+        return found
+
+    assert next(tokens) == "dict"
+    return entries()
+
+
+@pytest.mark.parametrize(
+    ("container", "kind"),
+    [
+        (pod.RECORDER, pod.RecorderResult),
+        (pod.PUSHER, pod.PusherResult),
+        (pod.INSPECT, pod.InspectResult),
+        (pod.LAND, pod.LandResult),
+    ],
+)
+def test_last_words_can_be_read_as_the_programs_result(container: str, kind: type) -> None:
+    assert load(kind, json.dumps(said(LAST_WORDS[container]))) is not None
+
+
+def test_every_container_with_last_words_is_one_of_ours() -> None:
+    assert set(LAST_WORDS) <= set(pod.PROGRAMS)
+
+
+def test_pods_are_known_by_our_labels() -> None:
+    assert stages.ROLE_LABELS[0] == labels.JOB
+    assert stages.TASK_LABELS[0] == labels.TASK
+    text = as_yaml(all_stages())
+    for label in (*stages.ROLE_LABELS, *stages.TASK_LABELS):
+        assert json.dumps(label)[1:-1] in text
+    assert pod.CONFIG_VARIABLE in text
+    assert f'hasPrefix \\"{stages.UNCHANGED}\\"' in text
+
+
+def test_the_file_holds_one_stage_after_the_other() -> None:
+    read = list(yaml.safe_load_all(as_yaml(all_stages())))
+
+    assert read == all_stages()
+    assert len({stage["metadata"]["name"] for stage in read}) == len(read)
+
+
+def test_finalizers_are_nobodys_but_theirs_who_put_them_there() -> None:
+    assert "finalizers" not in as_yaml(all_stages())

@@ -1,0 +1,86 @@
+"""What a session's status tells of the prompt that its agent was given."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CheckoutResult, PromptResult
+from bernstein.api.session import Prompt
+from bernstein.api.states import SessionState
+from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot, decide
+from tests.unit.core.objects import (
+    BASE,
+    TREE,
+    Object,
+    agent_pod,
+    at,
+    ended,
+    job,
+    over,
+    pod,
+    running,
+    session,
+    waiting,
+)
+
+GIVEN = PromptResult("f" * 64, 1234, ("file a.py: 99,999 bytes", "\x1b[2Jred"))
+TOLD = Prompt(digest="f" * 64, bytes=1234, base=BASE, cut=("file a.py: 99,999 bytes", "red"))
+SAID = dump(CheckoutResult(BASE, TREE, GIVEN))
+
+
+def look(found: Object, *, state: SessionState = SessionState.STARTING) -> SessionDecision:
+    subject = session(state=state, job="work-s1", started_at=at(-30))
+    return decide(SessionSnapshot(subject, job("work-s1", found), launchable=True), at(0))
+
+
+def at_work(said: str = SAID) -> Object:
+    return pod(ended("checkout", said=said), running("recorder"), running("agent"))
+
+
+def test_it_is_told_with_the_move_to_working() -> None:
+    found = look(at_work()).status
+
+    assert (found.state, found.prompt) == (SessionState.WORKING, TOLD)
+
+
+def test_a_checkout_that_has_ended_before_the_agent_began_is_worth_no_write() -> None:
+    beginning = look(pod(ended("checkout", said=SAID), waiting("agent")))
+
+    assert beginning.status.prompt is None
+
+
+def test_an_end_without_a_look_before_it_tells_too() -> None:
+    others = agent_pod()["status"]["initContainerStatuses"][1:]
+    main = agent_pod()["status"]["containerStatuses"]
+
+    found = look(over(ended("checkout", said=SAID), *others, *main)).status
+
+    assert (found.state, found.prompt) == (SessionState.DEAD, TOLD)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "{",
+        dump(CheckoutResult(BASE, TREE)),
+        dump(CheckoutResult("no commit", TREE, GIVEN)),
+        dump(CheckoutResult(BASE, TREE, PromptResult("f" * 65, 1))),
+    ],
+)
+def test_a_pod_that_does_not_tell_goes_on_without(said: str) -> None:
+    found = look(at_work(said)).status
+
+    assert (found.state, found.prompt) == (SessionState.WORKING, None)
+
+
+def test_what_was_cut_stays_bounded() -> None:
+    cut = tuple(f"file {n} {'x' * 1000}" for n in range(1000))
+    said = dump(CheckoutResult(BASE, TREE, PromptResult("f" * 64, 1, cut)))
+
+    prompt = look(at_work(said)).status.prompt
+
+    assert prompt is not None
+    assert len(prompt.cut) == 20
+    assert all(len(each) <= 300 for each in prompt.cut)

@@ -1,0 +1,33 @@
+"""What a Task costs beside others that wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.perf.bench.moments import Span
+from tests.perf.bench.waiting import Costs, Size, table
+
+
+def span(operator: float, reconciles: float) -> Span:
+    return Span(1.0, {"operator": operator}, 0.0, Counter(), Counter(), reconciles, 0)
+
+
+def test_costs_are_those_of_one_task_and_what_they_grow_by_is_told() -> None:
+    size = Size(waiting=(100, 2000), tasks=10)
+    found = {
+        100: Costs(made=[span(0.1, 30)], passed=[span(1, 300)]),
+        2000: Costs(made=[span(0.4, 30)], passed=[span(3, 600)]),
+    }
+
+    rows = {row.what: row.cells for row in table(size, found).rows}
+
+    assert rows["operator's CPU for a new Task"] == {
+        "100 wait": (10,),
+        "2,000 wait": (40,),
+        "most": (4,),
+    }
+    assert rows["reconciles for one that passes"] == {
+        "100 wait": (30,),
+        "2,000 wait": (60,),
+        "most": (2,),
+    }
