@@ -185,7 +185,6 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
 
 _REPOSITORIES = {CHECKOUT: "base", INSPECT: "base", RECORDER: "recorder", PUSHER: "pusher"}
 """Volume of each program's repository; of those not named here it is `git`."""
-_PLACES = {agent.LAUNCHER: "/launcher/launcher", agent.PROMPT: "/session/prompt.md"}
 _TMP_FOR = [CHECKOUT, RECORDER, PUSHER]
 
 
@@ -216,8 +215,8 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     }
     then = container | {"securityContext": everywhere | container["securityContext"]}
     if not _is_ours(container):
-        words = [_PLACES.get(word, word) for word in then["command"]]
-        return then | {"command": words, "volumeMounts": _agents_mounts_then(then["volumeMounts"])}
+        words = [word.replace(agent.LAUNCHER, "/launcher/launcher") for word in then["command"]]
+        return then | {"command": words, "volumeMounts": _launcher_then(then["volumeMounts"])}
     name = container["name"]
     volume = _REPOSITORIES.get(name, "git")
     config = told(container) | {"git_dir": f"/{volume}/repo.git"}
@@ -242,12 +241,9 @@ def _programs_mounts_then(
     return [*others[:place], own, *others[place:], mount(f"tmp-{name}", "/tmp")]
 
 
-def _agents_mounts_then(mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Also those of a check, which has neither a launcher nor a prompt."""
-    after = {"control": mount("launcher", "/launcher", read_only=True)}
-    if any(each["name"] == "control" for each in mounts):
-        after["tmp"] = mount("prompt", "/session", read_only=True)
-    return [m for each in mounts for m in (each, after.get(each["name"])) if m is not None]
+def _launcher_then(mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    launcher = mount("launcher", "/launcher", read_only=True)
+    return [then for m in mounts for then in ((m, launcher) if m["name"] == "control" else (m,))]
 
 
 def _volumes_then(volumes: list[dict[str, Any]], programs: list[str]) -> list[dict[str, Any]]:

@@ -31,10 +31,13 @@ from bernstein.resources import SESSIONS
 INSTALLED_LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
 SESSION = "/session"
+PROMPT_FOLDER, PROMPT_NAME = "/prompt", "prompt.md"
+PROMPT = f"{SESSION}/{PROMPT_NAME}"
+"""Where the agent finds its prompt, which `checkout` has left in a volume."""
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
-LAUNCHER, PROMPT = "/control/launcher", "/control/prompt.md"
-"""What `checkout` leaves for the agent, who may read there only."""
+LAUNCHER = "/control/launcher"
+"""`checkout` leaves it there, where the agent may only read."""
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
 OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
 """Files by which launcher and recorder work together."""
@@ -123,6 +126,7 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
+        scratch("prompt", "1Mi"),
         pod.config_map("session", names.prompt(session.metadata.name)),
         {
             "name": "token",
@@ -170,6 +174,7 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
             mount("workspace", pod.WORKSPACE),
             mount("control", "/control"),
             mount("session", SESSION, read_only=True),
+            mount("prompt", PROMPT_FOLDER),
         ],
     )
 
@@ -178,7 +183,7 @@ def _prompt(session: AgentSession) -> PromptConfig:
     rejected = session.spec.rejected
     return PromptConfig(
         parts=SESSION,
-        to=PROMPT,
+        to=f"{PROMPT_FOLDER}/{PROMPT_NAME}",
         git_dir=f"{pod.TMP}/rejected.git",
         rejected_ref=rejected.ref if rejected is not None else None,
         rejected_sha=rejected.sha if rejected is not None else None,
@@ -316,6 +321,7 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("control", "/control", read_only=True),
         mount("home", "/home/agent"),
         mount("tmp", pod.TMP),
+        mount("prompt", SESSION, read_only=True),
     ]
     if agent.config_map is not None:
         mounts.append(mount("agent-config", "/etc/agent", read_only=True))

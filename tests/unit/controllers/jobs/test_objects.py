@@ -320,8 +320,8 @@ def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) ->
     seen = {m["name"]: m for c, m, _ in mounts(name) if c["name"] == "agent"}
 
     assert "session" not in seen
-    assert (seen["control"]["mountPath"], seen["control"]["readOnly"]) == ("/control", True)
-    assert config(name, "checkout").prompt.to == "/control/prompt.md"
+    assert (seen["prompt"]["mountPath"], seen["prompt"]["readOnly"]) == ("/session", True)
+    assert config(name, "checkout").prompt.to == "/prompt/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
@@ -337,7 +337,7 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
 
     assert before[0] == "/control/launcher"
     options = dict(zip(before[1::2], before[2::2], strict=True))
-    assert options["--stdin"] == "/control/prompt.md"
+    assert options["--stdin"] == "/session/prompt.md"
     seconds = int(options["--int-seconds"]) + int(options["--term-seconds"])
     assert seconds < pod(name)["terminationGracePeriodSeconds"] / 2
 

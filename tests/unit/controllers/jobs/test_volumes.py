@@ -15,6 +15,7 @@ BETWEEN = {
         "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
         "stream": {"recorder": "ro", "agent": "rw"},
         "control": {"checkout": "rw", "recorder": "rw", "agent": "ro"},
+        "prompt": {"checkout": "rw", "agent": "ro"},
         "packs": {"pusher": "ro", "recorder": "rw"},
         "base": {"checkout": "rw", "pusher": "ro", "recorder": "ro"},
         "recorder": {"recorder": "rw"},
