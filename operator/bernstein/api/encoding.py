@@ -23,8 +23,30 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
+def dump_brief(value: Any) -> str:
+    """The same without fields that have their default, for readers of the same release only: `load`
+    puts in the defaults that it knows."""
+    return json.dumps(_brief(value), separators=(",", ":"), sort_keys=True)
+
+
+def _brief(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = ((field, getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {field.name: _brief(v) for field, v in fields if not _is_default(field, v)}
+    if isinstance(value, tuple):
+        return [_brief(item) for item in value]
+    return value
+
+
+def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    made = field.default_factory
+    default = field.default if made is dataclasses.MISSING else made()
+    # True equals 1, and JSON tells them apart.
+    return type(default) is type(value) and bool(default == value)
+
+
 def load(kind: type[T], text: str | bytes) -> T:
-    """The dataclass of this kind that `dump` wrote; unknown keys are ignored.
+    """The dataclass of this kind that `dump` or `dump_brief` wrote; unknown keys are ignored.
 
     Raises ValueError for anything else; it names the field that is wrong.
     """

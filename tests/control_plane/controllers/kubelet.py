@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fnmatch
-import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
-from bernstein.api.pod import CONFIG_VARIABLE, Changed, FinalRecord, Usage
+from bernstein.api.pod import Changed, FinalRecord, Usage
 from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
@@ -26,6 +25,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import NotFound
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import PODS, Object, Resource, key_of, uid_of
+from tests.configuration import told
 from tests.control_plane.controllers.remote import Remote, tree_of
 
 BINDINGS = Resource("", "v1", "bindings", "Binding")
@@ -106,12 +106,11 @@ class Pod:
         return self.labels[labels.JOB]
 
     def config(self, container: str | None = None) -> Any:
-        """What a program of ours is told: the JSON in its environment."""
+        """What a program of ours is told, with every field."""
         spec = self.obj["spec"]
         for found in (*spec.get("initContainers", ()), *spec["containers"]):
             if found["name"] == (container or self.role):
-                text = next(e["value"] for e in found["env"] if e["name"] == CONFIG_VARIABLE)
-                return json.loads(text)
+                return told(found)
         raise AssertionError(f"{self.job} has no container {container or self.role}")
 
     async def bind(self) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
-from bernstein.api.pod import AGENT, CHECK, CONFIG_VARIABLE, INSPECT, LAND, PROBE
+from bernstein.api.pod import AGENT, CHECK, INSPECT, LAND, PROBE
 from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import SESSIONS, TASKS
+from tests.configuration import told
 from tests.model.cluster.store import Store
 from tests.model.dice import Dice
 from tests.unit.core import objects
@@ -67,8 +67,7 @@ class Run:
         spec = self.pod["spec"]
         for found in (*spec.get("initContainers", ()), *spec["containers"]):
             if found["name"] == container:
-                text = next(e["value"] for e in found["env"] if e["name"] == CONFIG_VARIABLE)
-                return json.loads(text.replace("$$", "$"))
+                return told(found)
         raise AssertionError(f"{self.job} has no container {container}")
 
 

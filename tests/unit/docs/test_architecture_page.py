@@ -172,7 +172,7 @@ def held() -> dict[str, set[str]]:
     for job in built.jobs().values():
         spec = job["spec"]["template"]["spec"]
         for container in (*spec.get("initContainers", ()), *spec["containers"]):
-            volumes = {mount["name"] for mount in container["volumeMounts"]}
+            volumes = {mount["name"] for mount in container.get("volumeMounts", ())}
             mine = {CREDENTIALS[name] for name in volumes & CREDENTIALS.keys()}
             if built.idles(container):
                 mine.add("model key")

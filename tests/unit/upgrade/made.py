@@ -27,6 +27,7 @@ from tests.unit.upgrade.then import (
     policies_then,
     prompt_then,
     session_then,
+    spelled_out,
     without_plan,
 )
 
@@ -58,8 +59,8 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
             ]
         if word.startswith("run "):
             then = asked_then(asked)
-            job = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
-            return [stamped(JOBS, checkout_then(job))]
+            made = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
+            return [stamped(JOBS, checkout_then(spelled_out(made)))]
     return []
 
 
@@ -82,7 +83,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     texts = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     context = snapshot.task.spec.context_files
     commit = commit_message(snapshot, name, spec.attempt)
-    job = agent_job(session, project, agent, commit, SETTINGS)
+    job = spelled_out(agent_job(session, project, agent, commit, SETTINGS))
     return [
         *(
             stamped(NETWORK_POLICIES, each)

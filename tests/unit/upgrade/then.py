@@ -7,13 +7,15 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, PROBE
+from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, INSPECT, PROBE, PUSHER, RECORDER
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
-from bernstein.controllers.jobs.pod import scratch
+from bernstein.controllers.jobs import agent
+from bernstein.controllers.jobs.pod import mount, scratch
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
 from bernstein.core.prompts import parts
+from tests.configuration import told
 
 _REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
 
@@ -178,3 +180,88 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
         and (value is not None or name not in _NEW_OF_CHECKOUT)
     }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}
+
+
+# --- Jobs that said everything ------------------------------------------------------------------
+
+_REPOSITORIES = {CHECKOUT: "base", INSPECT: "base", RECORDER: "recorder", PUSHER: "pusher"}
+"""Volume of each program's repository; of those not named here it is `git`."""
+_TMP_FOR = [CHECKOUT, RECORDER, PUSHER]
+
+
+def spelled_out(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job as the older code wrote it: each container said again what its pod says, defaults were
+    named, and a program's /tmp and its repository were on two volumes."""
+    template = job["spec"]["template"]
+    pod = template["spec"]
+    kinds = ("initContainers", "containers")
+    found = {kind: [_container_then(each) for each in pod[kind]] for kind in kinds if kind in pod}
+    programs = [each["name"] for kind in found for each in pod[kind] if _is_ours(each)]
+    pod = pod | found | {"volumes": _volumes_then(pod["volumes"], programs)}
+    pod["securityContext"] = pod["securityContext"] | {"fsGroupChangePolicy": "OnRootMismatch"}
+    spec = job["spec"] | {"completions": 1, "parallelism": 1}
+    return job | {"spec": spec | {"template": template | {"spec": pod}}}
+
+
+def _is_ours(container: dict[str, Any]) -> bool:
+    return "bernstein.pods" in container["command"]
+
+
+def _container_then(container: dict[str, Any]) -> dict[str, Any]:
+    everywhere = {
+        "runAsNonRoot": True,
+        "runAsUser": 1000,
+        "runAsGroup": 1000,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    then = container | {"securityContext": everywhere | container["securityContext"]}
+    if not _is_ours(container):
+        words = [word.replace(agent.LAUNCHER, "/launcher/launcher") for word in then["command"]]
+        return then | {"command": words, "volumeMounts": _launcher_then(then["volumeMounts"])}
+    name = container["name"]
+    volume = _REPOSITORIES.get(name, "git")
+    config = told(container) | {"git_dir": f"/{volume}/repo.git"}
+    if config.get("launcher_to"):
+        config["launcher_to"] = "/launcher/launcher"
+    text = json.dumps(config, separators=(",", ":"), sort_keys=True)
+    return then | {
+        "env": [{"name": CONFIG_VARIABLE, "value": text}, {"name": "HOME", "value": "/tmp"}],
+        "volumeMounts": _programs_mounts_then(name, volume, container["volumeMounts"]),
+    }
+
+
+def _programs_mounts_then(
+    name: str, volume: str, mounts: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    *others, _tmp = mounts
+    if name == CHECKOUT:
+        others = [mount("launcher", "/launcher") if m["name"] == "control" else m for m in others]
+    names = [each["name"] for each in others]
+    place = names.index("packs") + 1 if "packs" in names else 0
+    own = mount(volume, f"/{volume}")
+    return [*others[:place], own, *others[place:], mount(f"tmp-{name}", "/tmp")]
+
+
+def _launcher_then(mounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    launcher = mount("launcher", "/launcher", read_only=True)
+    return [then for m in mounts for then in ((m, launcher) if m["name"] == "control" else (m,))]
+
+
+def _volumes_then(volumes: list[dict[str, Any]], programs: list[str]) -> list[dict[str, Any]]:
+    known = [*_TMP_FOR, *programs]
+    tmps = [
+        scratch(f"tmp-{name}", "256Mi" if name == INSPECT else "64Mi")
+        for name in sorted(programs, key=known.index)
+    ]
+    names = [each["name"] for each in volumes]
+    last = next(name for name in ("tmp", "git", "base") if name in names)
+    then = []
+    for volume in volumes:
+        if "configMap" in volume:
+            volume = volume | {"configMap": {"defaultMode": 0o444} | volume["configMap"]}
+        then.append(volume)
+        if volume["name"] == "packs":
+            then.append(scratch("launcher", "16Mi"))
+        if volume["name"] == last:
+            then += tmps
+    return then

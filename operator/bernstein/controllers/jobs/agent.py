@@ -9,7 +9,6 @@ from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
     AGENT,
     AUDIENCE,
-    CHECKOUT,
     PUSHER,
     RECORDER,
     Callback,
@@ -29,7 +28,7 @@ from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.resources import SESSIONS
 
-LAUNCHER = "/usr/local/lib/bernstein/launcher"
+INSTALLED_LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
 SESSION = "/session"
 PROMPT_FOLDER, PROMPT_NAME = "/prompt", "prompt.md"
@@ -37,6 +36,8 @@ PROMPT = f"{SESSION}/{PROMPT_NAME}"
 """Where the agent finds its prompt, which `checkout` has left in a volume."""
 STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
 EXIT_RECORD = "/stream/exit.json"
+LAUNCHER = "/control/launcher"
+"""`checkout` leaves it there, where the agent may only read."""
 START_FILE, STOP_FILE = "/control/start", "/control/stop"
 OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
 """Files by which launcher and recorder work together."""
@@ -119,14 +120,12 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("workspace", limit),
         scratch("base"),
         scratch("stream", "256Mi"),
-        scratch("control", "8Mi"),
+        scratch("control", "24Mi"),
         scratch("packs"),
-        scratch("launcher", "16Mi"),
         scratch("recorder"),
         scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
-        *(scratch(f"tmp-{program}", "64Mi") for program in (CHECKOUT, RECORDER, PUSHER)),
         scratch("prompt", "1Mi"),
         pod.config_map("session", names.prompt(session.metadata.name)),
         {
@@ -159,12 +158,12 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
         ref=session.spec.base_ref,
-        git_dir=pod.BASE_GIT,
+        git_dir=pod.OWN_GIT,
         worktree=pod.WORKSPACE,
         worktree_git=True,
         resume=session.spec.resume_ref,
-        launcher_from=LAUNCHER,
-        launcher_to="/launcher/launcher",
+        launcher_from=INSTALLED_LAUNCHER,
+        launcher_to=LAUNCHER,
         prompt=_prompt(session),
     )
     return pod.checkout(
@@ -172,9 +171,8 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
         repository,
         settings,
         mounts=[
-            mount("base", pod.BASE),
             mount("workspace", pod.WORKSPACE),
-            mount("launcher", "/launcher"),
+            mount("control", "/control"),
             mount("session", SESSION, read_only=True),
             mount("prompt", PROMPT_FOLDER),
         ],
@@ -186,7 +184,7 @@ def _prompt(session: AgentSession) -> PromptConfig:
     return PromptConfig(
         parts=SESSION,
         to=f"{PROMPT_FOLDER}/{PROMPT_NAME}",
-        git_dir=f"{pod.BASE}/rejected.git",
+        git_dir=f"{pod.TMP}/rejected.git",
         rejected_ref=rejected.ref if rejected is not None else None,
         rejected_sha=rejected.sha if rejected is not None else None,
     )
@@ -210,7 +208,7 @@ def _recorder(
         adapter=session.spec.adapter,
         worktree=pod.WORKSPACE,
         base_git_dir=pod.BASE_GIT,
-        git_dir="/recorder/repo.git",
+        git_dir=pod.OWN_GIT,
         stdout=STDOUT,
         stderr=STDERR,
         exit_record=EXIT_RECORD,
@@ -228,6 +226,7 @@ def _recorder(
         RECORDER,
         config,
         settings,
+        tmp="recorder",
         memory="512Mi",
         mounts=[
             mount("workspace", pod.WORKSPACE, read_only=True),
@@ -235,7 +234,6 @@ def _recorder(
             mount("stream", "/stream", read_only=True),
             mount("control", "/control"),
             mount("packs", "/packs"),
-            mount("recorder", "/recorder"),
             mount("session", SESSION, read_only=True),
             mount("token", TOKEN_FOLDER, read_only=True),
         ],
@@ -248,19 +246,19 @@ def _pusher(session: AgentSession, project: Project, settings: OperatorSettings)
         remote=pod.remote(repository, "work"),
         ref=session.spec.work_ref,
         base_git_dir=pod.BASE_GIT,
-        git_dir="/pusher/repo.git",
+        git_dir=pod.OWN_GIT,
         packs="/packs",
     )
     return pod.ours(
         PUSHER,
         config,
         settings,
+        tmp="pusher",
         memory="512Mi",
         uid=pod.PUSHER_UID,
         mounts=[
             mount("base", pod.BASE, read_only=True),
             mount("packs", "/packs", read_only=True),
-            mount("pusher", "/pusher"),
             *pod.repository_mounts(repository, "work"),
         ],
     )
@@ -279,7 +277,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             api_key_file=key,
             command=agent.command,
             workdir=pod.WORKSPACE,
-            tmp="/tmp",  # noqa: S108 - an emptyDir of its own
+            tmp=pod.TMP,
             home="/home/agent",
         )
     )
@@ -293,7 +291,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             **pod.GIT_TRUSTS_WORKSPACE,
             **invocation.env,
             "HOME": "/home/agent",
-            "TMPDIR": "/tmp",  # noqa: S108
+            "TMPDIR": pod.TMP,
         },
         pull=settings.image_pull_policy,
         workdir=pod.WORKSPACE,
@@ -301,7 +299,7 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
 
 
 _LAUNCHER = (
-    "/launcher/launcher",
+    LAUNCHER,
     *("--stdin", PROMPT),
     *("--stdout", STDOUT),
     *("--stderr", STDERR),
@@ -321,9 +319,8 @@ def _agent_mounts(agent: Agent) -> list[Object]:
         mount("workspace", pod.WORKSPACE),
         mount("stream", "/stream"),
         mount("control", "/control", read_only=True),
-        mount("launcher", "/launcher", read_only=True),
         mount("home", "/home/agent"),
-        mount("tmp", "/tmp"),  # noqa: S108
+        mount("tmp", pod.TMP),
         mount("prompt", SESSION, read_only=True),
     ]
     if agent.config_map is not None:

@@ -43,7 +43,7 @@ def check_job(
         config,
         repository,
         settings,
-        mounts=[mount("base", pod.BASE), mount("workspace", pod.WORKSPACE)],
+        mounts=[mount("workspace", pod.WORKSPACE)],
     )
     assert check.command is not None
     limit = project.spec.toolchain.resources.ephemeral_storage
@@ -58,7 +58,6 @@ def check_job(
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
-            scratch("tmp-checkout", "64Mi"),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,
@@ -77,7 +76,7 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
         remote=pod.remote(repository, "read"),
         ref=action.ref,
         sha=action.sha,
-        git_dir=pod.BASE_GIT,
+        git_dir=pod.OWN_GIT,
         pinned_sha=action.pinned_sha if action.check.pinned else None,
         pinned_names=action.check.pinned,
         base=action.base,
@@ -105,7 +104,7 @@ def compare_job(
     spec = pod.pod(
         project,
         init=[
-            pod.checkout(config, repository, settings, mounts=[mount("base", pod.BASE), *trees]),
+            pod.checkout(config, repository, settings, mounts=trees),
             _lister(check, project.spec.toolchain, settings, "before", "before"),
             _lister(check, project.spec.toolchain, settings, "head", "workspace"),
         ],
@@ -114,6 +113,7 @@ def compare_job(
                 COMPARE,
                 compare,
                 settings,
+                tmp=COMPARE,
                 mounts=[
                     *({**each, "readOnly": True} for each in trees),
                     *(mount(name, f"/{name}", read_only=True) for name in _LISTS),
@@ -129,8 +129,7 @@ def compare_job(
             *(scratch(name, "256Mi") for name in _LISTS),
             scratch("home", limit),
             scratch("tmp", limit),
-            scratch("tmp-checkout", "64Mi"),
-            scratch("tmp-compare", "64Mi"),
+            scratch(COMPARE, "64Mi"),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=2 * check.timeout + START_SECONDS,
@@ -173,13 +172,13 @@ def _command(
         mounts=[
             mount(tree, pod.WORKSPACE),
             mount("home", "/home/check"),
-            mount("tmp", "/tmp"),  # noqa: S108 - an emptyDir of its own
+            mount("tmp", pod.TMP),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
             "HOME": "/home/check",
-            "TMPDIR": "/tmp",  # noqa: S108
+            "TMPDIR": pod.TMP,
             "CI": "true",
         },
         pull=settings.image_pull_policy,
@@ -199,12 +198,12 @@ def inspect_job(
         remote=pod.remote(repository, "read"),
         ref=action.ref,
         sha=action.sha,
-        git_dir=pod.BASE_GIT,
+        git_dir=pod.OWN_GIT,
         history=merges,
         also=(action.base, action.onto) if merges else (action.base,),
     )
     config = InspectConfig(
-        git_dir=pod.BASE_GIT,
+        git_dir=pod.OWN_GIT,
         sha=action.sha,
         base=action.base,
         checks=reads,
@@ -213,16 +212,9 @@ def inspect_job(
     )
     spec = pod.pod(
         project,
-        init=[pod.checkout(fetch, repository, settings, mounts=[mount("base", pod.BASE)])],
-        containers=[
-            pod.ours(INSPECT, config, settings, mounts=[mount("base", pod.BASE)], memory="512Mi")
-        ],
-        volumes=[
-            scratch("base"),
-            scratch("tmp-checkout", "64Mi"),
-            scratch("tmp-inspect", "256Mi"),
-            *pod.repository_volumes(repository, "read"),
-        ],
+        init=[pod.checkout(fetch, repository, settings, mounts=[])],
+        containers=[pod.ours(INSPECT, config, settings, tmp="base", mounts=[], memory="512Mi")],
+        volumes=[scratch("base"), *pod.repository_volumes(repository, "read")],
         deadline=project.spec.gates.timeout_seconds + START_SECONDS,
         grace=5,
     )

@@ -14,14 +14,13 @@ from bernstein.api.pod import (
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.agent import AUTHOR, EMAIL
-from bernstein.controllers.jobs.pod import Object, mount, scratch
+from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 
 DEADLINE_SECONDS = 1800
 """Long, because merges need the whole history. A fetch that stands still is ended by git itself."""
-_GIT = "/git/repo.git"
 
 
 def begin_job(
@@ -31,7 +30,7 @@ def begin_job(
         remote=pod.remote(project.spec.repository, "work"),
         target=action.target,
         integration=action.integration,
-        git_dir=_GIT,
+        git_dir=pod.OWN_GIT,
         again=action.again,
     )
     return _job(BEGIN, "work", action.job, config, project, namespace, owner, settings)
@@ -46,7 +45,7 @@ def prepare_job(
         sha=action.sha,
         onto=action.onto,
         candidate=action.candidate,
-        git_dir=_GIT,
+        git_dir=pod.OWN_GIT,
         commit=CommitText(author=AUTHOR, email=EMAIL, message=action.message),
         merge=action.merge,
     )
@@ -65,7 +64,7 @@ def land_job(
         tree=action.tree,
         onto=action.onto,
         expect=action.expect,
-        git_dir=_GIT,
+        git_dir=pod.OWN_GIT,
     )
     return _job(LAND, account, action.job, config, project, namespace, owner, settings)
 
@@ -86,7 +85,8 @@ def _job(
         config,
         settings,
         memory="512Mi",
-        mounts=[mount("git", "/git"), *pod.repository_mounts(repository, account)],
+        tmp="git",
+        mounts=pod.repository_mounts(repository, account),
     )
     spec = pod.pod(
         project,
@@ -94,7 +94,6 @@ def _job(
         containers=[runs],
         volumes=[
             scratch("git"),
-            scratch(f"tmp-{program}", "64Mi"),
             *pod.repository_volumes(repository, account),
         ],
         deadline=DEADLINE_SECONDS,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bernstein.api.encoding import dump
+from bernstein.api.encoding import dump_brief
 from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote
 from bernstein.api.project import Project, Repository, Resources
 from bernstein.controllers.settings import OperatorSettings
@@ -24,8 +24,12 @@ GRACE_SECONDS = 120
 BACKSTOP_SECONDS = 600
 """How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
+TMP = "/tmp"  # noqa: S108 - a scratch volume in every container
+OWN_GIT = f"{TMP}/repo.git"
+"""The repository of a program of ours, in its own scratch volume."""
 BASE = "/base"
-BASE_GIT = "/base/repo.git"
+BASE_GIT = f"{BASE}/repo.git"
+"""Where others than `checkout` find the repository that it made."""
 WORKSPACE = "/workspace"
 SECRETS = "/secrets"
 REPOSITORY_CA = "/repository-ca"
@@ -100,8 +104,6 @@ def job(
         template["metadata"]["finalizers"] = list(finalizers)
     spec = {
         "backoffLimit": 0,
-        "completions": 1,
-        "parallelism": 1,
         "activeDeadlineSeconds": pod["activeDeadlineSeconds"] + BACKSTOP_SECONDS,
         "ttlSecondsAfterFinished": project.spec.retention.pods_seconds,
         "podFailurePolicy": _FAIL_WHEN_DISRUPTED,
@@ -157,7 +159,10 @@ def pod(
 
 
 def restricted() -> Object:
-    """The part of a pod's spec that makes it one under the restricted standard, which runs once."""
+    """The part of a pod's spec that makes it one under the restricted standard, which runs once.
+
+    A container says only what a pod cannot say for it: all of a spec is paid for at every patch.
+    """
     return {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -167,7 +172,6 @@ def restricted() -> Object:
             "runAsUser": UID,
             "runAsGroup": UID,
             "fsGroup": UID,
-            "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         },
     }
@@ -186,8 +190,16 @@ def container(
     read_only: bool = True,
     workdir: str | None = None,
 ) -> Object:
-    """A container with no more rights than it needs. `pull` is the image pull policy, `read_only`
-    is about its root file system. Command and variables reach the container as they are here."""
+    """A container of a `restricted` pod with no more rights than it needs. `pull` is the image pull
+    policy, `read_only` is about its root file system. Command and variables reach the container as
+    they are here."""
+    context: Object = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": read_only,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    if uid != UID:
+        context["runAsUser"] = uid
     spec: Object = {
         "name": name,
         "image": image,
@@ -195,18 +207,11 @@ def container(
         "command": [_verbatim(word) for word in command],
         "env": [{"name": k, "value": _verbatim(v)} for k, v in sorted((env or {}).items())],
         "resources": resources,
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": read_only,
-            "runAsNonRoot": True,
-            "runAsUser": uid,
-            "runAsGroup": UID,
-            "capabilities": {"drop": ["ALL"]},
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": context,
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": list(mounts),
     }
+    spec = {key: value for key, value in spec.items() if value not in ([], {})}
     if workdir is not None:
         spec["workingDir"] = workdir
     return spec
@@ -222,21 +227,23 @@ def ours(
     config: object,
     settings: OperatorSettings,
     *,
+    tmp: str,
     mounts: Iterable[Object],
     memory: str = "256Mi",
     uid: int = UID,
     name: str | None = None,
 ) -> Object:
-    """A container that runs one of our own programs, and is called like it unless it has a name."""
-    called = name or program
-    tmp = f"tmp-{called}"
+    """A container that runs one of our own programs, and is called like it unless it has a name.
+
+    `tmp` is the volume of its /tmp and of its repository: no code of other people may see it.
+    """
     return container(
-        called,
+        name or program,
         settings.image,
         ["python3", "-m", "bernstein.pods", program],
-        mounts=[*mounts, mount(tmp, "/tmp")],  # noqa: S108 - an emptyDir of its own
+        mounts=[*mounts, mount(tmp, TMP)],
         resources=our_resources(memory),
-        env={CONFIG_VARIABLE: dump(config), "HOME": "/tmp"},  # noqa: S108
+        env={CONFIG_VARIABLE: dump_brief(config)},
         pull=settings.image_pull_policy,
         uid=uid,
     )
@@ -299,7 +306,7 @@ def _account(name: str, secret_name: str) -> Object:
 
 
 def config_map(name: str, config_map_name: str) -> Object:
-    return {"name": name, "configMap": {"name": config_map_name, "defaultMode": 0o444}}
+    return {"name": name, "configMap": {"name": config_map_name}}
 
 
 def repository_volumes(repository: Repository, *accounts: str) -> list[Object]:
@@ -338,11 +345,12 @@ def checkout(
     *,
     mounts: Iterable[Object],
 ) -> Object:
-    """The init container that fetches, with the read account's Secret."""
+    """The init container that fetches into the volume `base`, with the read account's Secret."""
     return ours(
         CHECKOUT,
         config,
         settings,
+        tmp="base",
         mounts=[*mounts, *repository_mounts(repository, "read")],
         memory="512Mi",
     )

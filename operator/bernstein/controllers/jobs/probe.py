@@ -28,7 +28,7 @@ def probe_job(
         init=[],
         containers=[*(_tries(account, project, settings) for account in ACCOUNTS), *keys],
         volumes=[
-            *(pod.memory(f"tmp-{name}", "16Mi") for name in ACCOUNTS.values()),
+            *(pod.memory(name, "16Mi") for name in ACCOUNTS.values()),
             *(_optional(v) for v in pod.repository_volumes(project.spec.repository, *ACCOUNTS)),
         ],
         deadline=PROBE_SECONDS,
@@ -56,11 +56,11 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
         branch=names.branch_ref(repository.branch),
         secret=secret,
         config_map=repository.ca.name if repository.ca is not None else "",
-        git_dir="/tmp/repo.git",  # noqa: S108 - a volume of its own
+        git_dir=pod.OWN_GIT,
         ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
     )
     mounts = pod.repository_mounts(repository, account)
-    container = pod.ours(PROBE, config, settings, mounts=mounts, name=name)
+    container = pod.ours(PROBE, config, settings, tmp=name, mounts=mounts, name=name)
     container["env"].append(pod.of_secret(_ACCOUNT_VARIABLE, secret, "username"))
     return container
 
@@ -78,8 +78,7 @@ def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> 
         },
         pull=settings.image_pull_policy,
     )
-    container["env"].append(pod.of_secret(_KEY_VARIABLE, secret, key))
-    return container
+    return container | {"env": [pod.of_secret(_KEY_VARIABLE, secret, key)]}
 
 
 def _optional(volume: Object) -> Object:

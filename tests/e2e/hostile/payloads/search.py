@@ -38,13 +38,12 @@ HOMES_OF_SECRETS = (
     "/secrets",
     "/var/run/secrets",
     "/var/run/bernstein",
-    "/recorder",
-    "/pusher",
     "/packs",
     "/base",
+    "/tmp/repo.git",
     "/tmp",
 )
-WRITABLE = ("/base", "/control", "/etc", "/launcher", "/packs", "/session", "/usr", "/var")
+WRITABLE = ("/base", "/control", "/etc", "/packs", "/session", "/usr", "/var")
 LARGEST = 16 << 20
 
 

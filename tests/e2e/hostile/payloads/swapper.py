@@ -19,7 +19,7 @@ from pathlib import Path
 TREE = Path("/workspace")
 OUTSIDE = Path("/home/agent/outside")
 TREASURE = "treasure\n"
-TARGETS = ("/var/run/bernstein", "/secrets/work", "/recorder", "/session", "/proc/self")
+TARGETS = ("/var/run/bernstein", "/secrets/work", "/tmp/repo.git", "/session", "/proc/self")
 FILES = ("/var/run/bernstein/token", "/secrets/work/password", "/proc/self/environ")
 HELD = ("token", "password", "username", "environ")
 EXCHANGE = 2

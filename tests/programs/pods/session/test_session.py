@@ -41,7 +41,7 @@ class Program:
             env={
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(Path(pod.__file__).parents[2]),
-                "BERNSTEIN_CONFIG": encoding.dump(config),
+                "BERNSTEIN_CONFIG": encoding.dump_brief(config),
                 "BERNSTEIN_TERMINATION_LOG": str(self.log),
             },
             stderr=subprocess.PIPE,

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import Check
+from bernstein.api.pod import (
+    BeginConfig,
+    Check,
+    CheckoutConfig,
+    CompareConfig,
+    InspectConfig,
+    LandConfig,
+    PrepareConfig,
+    PusherConfig,
+    RecorderConfig,
+)
+from bernstein.api.probe import ProbeConfig
 from bernstein.api.project import Project
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions
@@ -64,6 +76,18 @@ FULL = objects.project(
     pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
     limits={"stallSeconds": 60},
 )
+
+CONFIGS: dict[str, type[Any]] = {
+    "checkout": CheckoutConfig,
+    "pusher": PusherConfig,
+    "recorder": RecorderConfig,
+    "inspect": InspectConfig,
+    "begin": BeginConfig,
+    "prepare": PrepareConfig,
+    "land": LandConfig,
+    "compare": CompareConfig,
+    "probe": ProbeConfig,
+}
 
 REF = "refs/bernstein/1111222233334444/work/s1"
 INTEGRATION = "refs/bernstein/1111222233334444/integration"
@@ -144,3 +168,24 @@ def program(container: Object) -> str | None:
     """The program of ours that it runs."""
     *python, called = container["command"]
     return called if python == ["python3", "-m", "bernstein.pods"] else None
+
+
+JOBS = jobs()
+
+
+def pod(name: str) -> Object:
+    found: Object = JOBS[name]["spec"]["template"]["spec"]
+    return found
+
+
+def containers(name: str) -> list[Object]:
+    spec = pod(name)
+    return [*spec.get("initContainers", ()), *spec["containers"]]
+
+
+def mounts(name: str) -> Iterator[tuple[Object, Object, Object]]:
+    """(container, mount, volume) of a pod."""
+    volumes = {v["name"]: v for v in pod(name)["volumes"]}
+    for container in containers(name):
+        for mount in container.get("volumeMounts", ()):
+            yield container, mount, volumes[mount["name"]]

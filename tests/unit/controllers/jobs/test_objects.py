@@ -16,36 +16,24 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import (
-    BeginConfig,
     CheckoutConfig,
-    CompareConfig,
     InspectConfig,
-    LandConfig,
-    PrepareConfig,
-    PusherConfig,
-    RecorderConfig,
 )
-from bernstein.api.probe import ProbeConfig
 from bernstein.controllers.jobs import agent
 from bernstein.core.prompts import parts
 from tests.unit.controllers.jobs import built
-from tests.unit.controllers.jobs.built import Object, environment
+from tests.unit.controllers.jobs.built import (
+    JOBS,
+    Object,
+    containers,
+    environment,
+    mounts,
+    pod,
+)
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, TREE
 
-JOBS = built.jobs()
 EVERY = pytest.mark.parametrize("name", JOBS)
-CONFIGS: dict[str, type[Any]] = {
-    "checkout": CheckoutConfig,
-    "pusher": PusherConfig,
-    "recorder": RecorderConfig,
-    "inspect": InspectConfig,
-    "begin": BeginConfig,
-    "prepare": PrepareConfig,
-    "land": LandConfig,
-    "compare": CompareConfig,
-    "probe": ProbeConfig,
-}
 MAY_HOLD = {
     "git-read": {"checkout", "probe"},
     "git-work": {"pusher", "begin", "prepare", "probe-work"},
@@ -60,24 +48,6 @@ class _Yaml(SingleFileSnapshotExtension):
 
     def serialize(self, data: Any, **_: Any) -> str:
         return yaml.safe_dump(data, sort_keys=False, width=100)
-
-
-def pod(name: str) -> Object:
-    found: Object = JOBS[name]["spec"]["template"]["spec"]
-    return found
-
-
-def containers(name: str) -> list[Object]:
-    spec = pod(name)
-    return [*spec.get("initContainers", ()), *spec["containers"]]
-
-
-def mounts(name: str) -> Iterator[tuple[Object, Object, Object]]:
-    """(container, mount, volume) of a pod."""
-    volumes = {v["name"]: v for v in pod(name)["volumes"]}
-    for container in containers(name):
-        for mount in container["volumeMounts"]:
-            yield container, mount, volumes[mount["name"]]
 
 
 @EVERY
@@ -117,12 +87,15 @@ def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
     for volume in spec["volumes"]:
         assert len(volume.keys() & {"emptyDir", "configMap", "secret", "projected"}) == 1
     for container in containers(name):
-        context = container["securityContext"]
-        assert context["allowPrivilegeEscalation"] is False
-        assert context["capabilities"] == {"drop": ["ALL"]}
-        assert context["runAsNonRoot"] is True
-        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
-        assert not {"privileged", "procMount"} & context.keys()
+        own = container["securityContext"]
+        assert own["allowPrivilegeEscalation"] is False
+        assert own["capabilities"] == {"drop": ["ALL"]}
+        assert own.keys() <= {
+            "allowPrivilegeEscalation",
+            "capabilities",
+            "readOnlyRootFilesystem",
+            "runAsUser",
+        }, "the rest is the pod's word, for every container"
         assert not {"lifecycle", "ports"} & container.keys()
 
 
@@ -137,11 +110,12 @@ def test_a_pod_gets_no_service_account_token_and_no_hints_about_services(name: s
 
 @EVERY
 def test_every_user_is_explicit(name: str) -> None:
+    shared = pod(name)["securityContext"]
     for container in containers(name):
         uid = 1001 if container["name"] == "pusher" else 1000
-        context = container["securityContext"]
+        context = shared | container["securityContext"]
         assert (context["runAsUser"], context["runAsGroup"]) == (uid, 1000)
-    assert pod(name)["securityContext"]["fsGroup"] == 1000
+    assert shared["fsGroup"] == 1000
 
 
 @EVERY
@@ -162,7 +136,8 @@ def test_home_and_tmp_are_scratch_and_nothing_else_is_writable(name: str) -> Non
             writable.setdefault(container["name"], set()).add(mount["mountPath"])
     for container in (c for c in containers(name) if not built.idles(c)):
         assert "/tmp" in writable[container["name"]]
-        assert environment(container)["HOME"] in writable[container["name"]]
+        if built.program(container) is None:
+            assert environment(container)["HOME"] in writable[container["name"]]
 
 
 @EVERY
@@ -170,7 +145,7 @@ def test_every_volume_is_mounted_and_no_path_twice(name: str) -> None:
     used = {mount["name"] for _, mount, _ in mounts(name)}
     assert used == {v["name"] for v in pod(name)["volumes"]}
     for container in containers(name):
-        paths = [m["mountPath"] for m in container["volumeMounts"]]
+        paths = [m["mountPath"] for m in container.get("volumeMounts", ())]
         assert len(paths) == len(set(paths))
 
 
@@ -191,7 +166,7 @@ def test_everything_is_bounded(name: str) -> None:
 def test_a_job_runs_its_pod_once(name: str) -> None:
     spec = JOBS[name]["spec"]
 
-    assert (spec["backoffLimit"], spec["completions"], spec["parallelism"]) == (0, 1, 1)
+    assert spec["backoffLimit"] == 0
     assert pod(name)["restartPolicy"] == "Never"
     (rule,) = spec["podFailurePolicy"]["rules"]
     assert rule["action"] == "FailJob"
@@ -306,7 +281,7 @@ def test_a_program_of_ours_is_configured_with_what_is_mounted(name: str) -> None
         if called is None:
             assert "BERNSTEIN_CONFIG" not in environment(container)
             continue
-        kind = CONFIGS[called]
+        kind = built.CONFIGS[called]
         text = environment(container)["BERNSTEIN_CONFIG"]
         config: Any = load(kind, text)
         here = [m["mountPath"] for m in container["volumeMounts"]]
@@ -341,38 +316,12 @@ def test_pusher_and_recorder_stand_beside_the_agent_and_end_after_it(name: str) 
 
 
 @AGENTS
-def test_who_may_write_what_between_agent_recorder_and_pusher(name: str) -> None:
-    may: dict[str, dict[str, str]] = {}
-    for container, mount, _ in mounts(name):
-        mode = "ro" if mount.get("readOnly") else "rw"
-        may.setdefault(mount["name"], {})[container["name"]] = mode
-
-    assert may["workspace"] == {"checkout": "rw", "recorder": "ro", "agent": "rw"}
-    assert may["stream"] == {"recorder": "ro", "agent": "rw"}
-    assert may["control"] == {"recorder": "rw", "agent": "ro"}
-    assert may["packs"] == {"pusher": "ro", "recorder": "rw"}
-    assert may["base"] == {"checkout": "rw", "pusher": "ro", "recorder": "ro"}
-    assert may["launcher"] == {"checkout": "rw", "agent": "ro"}
-    assert may["recorder"] == {"recorder": "rw"}
-    assert may["pusher"] == {"pusher": "rw"}
-    assert may["prompt"] == {"checkout": "rw", "agent": "ro"}
-    assert may["session"] == {"checkout": "ro", "recorder": "ro"}
-
-
-@AGENTS
 def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
-    (mount,) = [m for c, m, _ in mounts(name) if c["name"] == "agent" and "prompt" in m["name"]]
-    (config,) = [
-        json.loads(each["value"])
-        for container in containers(name)
-        if container["name"] == "checkout"
-        for each in container["env"]
-        if each["name"] == "BERNSTEIN_CONFIG"
-    ]
+    seen = {m["name"]: m for c, m, _ in mounts(name) if c["name"] == "agent"}
 
-    assert (mount["name"], mount["mountPath"]) == ("prompt", "/session")
-    assert mount["readOnly"] is True
-    assert config["prompt"]["to"] == "/prompt/prompt.md"
+    assert "session" not in seen
+    assert (seen["prompt"]["mountPath"], seen["prompt"]["readOnly"]) == ("/session", True)
+    assert config(name, "checkout").prompt.to == "/prompt/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
@@ -386,7 +335,7 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
     command = pod(name)["containers"][0]["command"]
     before = command[: command.index("--")]
 
-    assert before[0] == "/launcher/launcher"
+    assert before[0] == "/control/launcher"
     options = dict(zip(before[1::2], before[2::2], strict=True))
     assert options["--stdin"] == "/session/prompt.md"
     seconds = int(options["--int-seconds"]) + int(options["--term-seconds"])
@@ -398,7 +347,7 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
 
 def config(name: str, container: str) -> Any:
     (found,) = [c for c in containers(name) if c["name"] == container]
-    return load(CONFIGS[container], environment(found)["BERNSTEIN_CONFIG"])
+    return load(built.CONFIGS[container], environment(found)["BERNSTEIN_CONFIG"])
 
 
 def test_a_check_runs_on_exactly_the_judged_commit_with_the_pinned_configuration() -> None:

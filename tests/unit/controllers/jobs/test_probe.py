@@ -21,7 +21,7 @@ def pod(name: str) -> Object:
 def holds(name: str, container: Object) -> set[str]:
     """The Secrets of which it gets anything, as a file or a variable."""
     volumes = {v["name"]: v["secret"]["secretName"] for v in pod(name)["volumes"] if "secret" in v}
-    files = {volumes[m["name"]] for m in container["volumeMounts"] if m["name"] in volumes}
+    files = {volumes[m["name"]] for m in container.get("volumeMounts", ()) if m["name"] in volumes}
     variables = (e["valueFrom"]["secretKeyRef"] for e in container["env"] if "valueFrom" in e)
     return files | {source["name"] for source in variables}
 
@@ -39,7 +39,7 @@ def test_the_containers_of_a_probe_share_no_folder_to_write_to(name: str) -> Non
     writable = [
         mount["name"]
         for container in pod(name)["containers"]
-        for mount in container["volumeMounts"]
+        for mount in container.get("volumeMounts", ())
         if not mount.get("readOnly")
     ]
 

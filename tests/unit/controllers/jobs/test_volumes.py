@@ -1,0 +1,82 @@
+"""Who shares what in the pods that are made: less than would be handy, and each volume once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.controllers.jobs import built
+from tests.unit.controllers.jobs.built import JOBS, mounts
+
+EVERY = pytest.mark.parametrize("name", JOBS)
+AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
+
+BETWEEN = {
+    "agent": {
+        "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
+        "stream": {"recorder": "ro", "agent": "rw"},
+        "control": {"checkout": "rw", "recorder": "rw", "agent": "ro"},
+        "prompt": {"checkout": "rw", "agent": "ro"},
+        "packs": {"pusher": "ro", "recorder": "rw"},
+        "base": {"checkout": "rw", "pusher": "ro", "recorder": "ro"},
+        "recorder": {"recorder": "rw"},
+        "pusher": {"pusher": "rw"},
+        "home": {"agent": "rw"},
+        "tmp": {"agent": "rw"},
+    },
+    "check": {
+        "workspace": {"checkout": "rw", "check": "rw"},
+        "base": {"checkout": "rw"},
+        "home": {"check": "rw"},
+        "tmp": {"check": "rw"},
+    },
+    "compare": {
+        "workspace": {"checkout": "rw", "list-head": "rw", "check": "ro"},
+        "before": {"checkout": "rw", "list-before": "rw", "check": "ro"},
+        "base": {"checkout": "rw"},
+        "list-before": {"list-before": "rw", "check": "ro"},
+        "list-head": {"list-head": "rw", "check": "ro"},
+        "home": {"list-before": "rw", "list-head": "rw"},
+        "tmp": {"list-before": "rw", "list-head": "rw"},
+        "compare": {"check": "rw"},
+    },
+    "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
+    "begin": {"git": {"begin": "rw"}},
+    "prepare": {"git": {"prepare": "rw"}},
+    "land": {"git": {"land": "rw"}},
+    "probe": {name: {name: "rw"} for name in ("probe", "probe-work", "probe-deliver")},
+}
+"""Who sees which scratch volume, and who may write there."""
+
+
+@EVERY
+def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
+    may: dict[str, dict[str, str]] = {}
+    for container, mount, volume in mounts(name):
+        if "emptyDir" in volume:
+            mode = "ro" if mount.get("readOnly") else "rw"
+            may.setdefault(mount["name"], {})[container["name"]] = mode
+
+    plain = name.removesuffix("-full")
+    kind = {"base": "check", "check-own-image": "check"}.get(plain, plain)
+    assert may == BETWEEN[kind.removesuffix("-merge").removesuffix("-plan")]
+
+
+@AGENTS
+def test_the_parts_of_a_prompt_and_the_servers_ca_are_read_by_programs_of_ours(name: str) -> None:
+    readers = {c["name"]: m.get("readOnly") for c, m, _ in mounts(name) if m["name"] == "session"}
+
+    assert readers == {"checkout": True, "recorder": True}
+
+
+@EVERY
+def test_scratch_of_a_program_of_ours_is_never_that_of_other_peoples_code(name: str) -> None:
+    """Of what the two share, all but trees and streams is read-only to the one or the other."""
+    ours, theirs = (
+        {m["name"] for c, m, _ in mounts(name) if m["mountPath"] == "/tmp" and mine(c)}
+        for mine in (built.program, lambda container: built.program(container) is None)
+    )
+
+    assert not ours & theirs
+    for container, mount, _ in mounts(name):
+        if built.program(container) is None:
+            assert mount["name"] not in ours
