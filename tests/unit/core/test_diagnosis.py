@@ -31,7 +31,8 @@ OTHER = {"reason": "Pulled", "message": "image x not found"}
 
 def mounting(*containers: Object, **more: Any) -> Object:
     """A pod that mounts the Secrets `x` and `git-read` and the ConfigMap `y`."""
-    found = pod(*containers, **({"phase": "Pending", "age": 11} | more))
+    young: Object = {"phase": "Pending", "age": 11}
+    found = pod(*containers, **(young | more))
     found["spec"]["volumes"] = [
         {"name": "tmp", "emptyDir": {}},
         {"name": "key", "secret": {"secretName": "x"}},

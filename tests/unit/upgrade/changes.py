@@ -35,9 +35,9 @@ def _has_a_digest(pair: Pair) -> bool:
 
 def _was_cut_off(pair: Pair) -> bool:
     said = pair.recorded.get("waiting", {})
-    told = [said.get("reason"), *said.get("message", "").split(": ")]
+    told = {said.get("reason"), *said.get("message", "").split(": ")}
     counts = 1 in [pair.today[field] for field in COUNTED]
-    return counts and bool({"Disrupted", "PodLost"}.intersection(told)) and _goes_on(pair)
+    return counts and not told.isdisjoint(("Disrupted", "PodLost")) and _goes_on(pair)
 
 
 def _goes_on(pair: Pair) -> bool:
@@ -133,9 +133,8 @@ def _has_no_verdict_yet(pair: Pair) -> bool:
 def _has_a_job_without_a_pod(pair: Pair) -> bool:
     """Whether the older code took a Job for ended that has none in the caches."""
     told = (pair.recorded.get(field, {}) for field in ("delivery", "waiting"))
-    return any(each.get("reason") == "PodLost" for each in told) and "PodLost" not in str(
-        pair.today
-    )
+    was_lost = any(each.get("reason") == "PodLost" for each in told)
+    return was_lost and "PodLost" not in str(pair.today)
 
 
 def _is_fenced(pair: Pair) -> bool:

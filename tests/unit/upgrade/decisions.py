@@ -250,10 +250,12 @@ def _view(obj: Object) -> JobView:
     )
 
 
-def mounted(pod: Object | None, events: Iterable[Object]) -> Object | None:
+def mounted(pod: Mapping[str, Any] | None, events: Iterable[Object]) -> Object | None:
     """The pod with the volume that its Events tell of, which the older code did not look at."""
-    if pod is None or not any(event["reason"] == "FailedMount" for event in events):
-        return pod
+    if pod is None:
+        return None
+    if not any(event["reason"] == "FailedMount" for event in events):
+        return {**pod}
     volume = {"name": "secret-read", "secret": {"secretName": "git-read"}}
     return {**pod, "spec": {**pod.get("spec", {}), "volumes": [volume]}}
 

@@ -12,8 +12,6 @@ from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import FinalRecord, Usage
 from bernstein.api.session import AgentSession, PodRef, Report
 from bernstein.api.states import SessionState
-from bernstein.api.waiting import WaitScope
-from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sessions import outcome
 from tests.unit.core.objects import (
@@ -29,7 +27,6 @@ from tests.unit.core.objects import (
     over,
     pushed,
     recorded,
-    running,
     session,
     waiting,
 )
@@ -421,42 +418,3 @@ def test_what_the_server_heard_is_no_work_that_the_pod_denies(report: Object, po
     found = outcome.classify(heard(**report), job("work-s1", pod))
 
     assert found.outcome.reason == "InfrastructureError"
-
-
-# --- given up before it started ----------------------------------------------------------------
-
-FORGED = {"reason": "SecretNotFound", "message": 'secret "x" not found'}
-
-
-@pytest.mark.parametrize(
-    "pod",
-    [
-        over(ended("checkout"), running("agent"), deleting=True, phase="Failed"),
-        agent_pod(143, deleting=True),
-        agent_pod(2, disrupted=True),
-    ],
-)
-def test_a_session_whose_agent_started_is_no_evidence_of_what_keeps_agents_from_starting(
-    pod: Object,
-) -> None:
-    given_up = session(state=SessionState.WORKING, abandoned=FORGED)
-    silent = Diagnosis("HeartbeatLost", "its node does not answer any more")
-    ends = [
-        outcome.classify(given_up, job("work-s1", pod)),
-        outcome.lost(given_up, job("work-s1", pod), silent),
-        outcome.without_pod(given_up),
-    ]
-
-    for found in (end.outcome for end in ends):
-        assert found.started
-        assert policy(found.reason).capped
-        assert policy(found.reason).holds is WaitScope.TASK
-
-
-def test_a_session_that_was_given_up_and_never_started_says_what_is_missing() -> None:
-    given_up = session(state=SessionState.STARTING, abandoned=FORGED)
-    stuck = over(waiting("checkout"), waiting("agent"), phase="Failed", deleting=True)
-
-    found = outcome.classify(given_up, job("work-s1", stuck)).outcome
-
-    assert (found.reason, found.message, found.started) == (*FORGED.values(), False)
