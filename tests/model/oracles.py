@@ -195,7 +195,8 @@ class Oracles:
             return
         if old is not None:
             self._count(new)
-        self._waits(new)
+        if resource != SESSIONS:
+            self._waits(new)
         self._held_by_optional(new)
         if resource == TASKS:
             self._task(task.parse(old) if old else None, task.parse(new))
@@ -222,9 +223,8 @@ class Oracles:
     def _waits(self, new: Object) -> None:
         """As it is written: what is read, older releases may have said otherwise."""
         status, kind = new.get("status", {}), ConditionType.STALLED
-        stalled = any(
-            (c["type"], c["status"]) == (kind, "True") for c in status.get("conditions", ())
-        )
+        told = [(c["type"], c["status"]) for c in status.get("conditions", ())]
+        stalled = (kind, "True") in told
         asks = bool((status.get("waiting") or {}).get("needsPerson"))
         self.must(stalled == asks, "who stalls waits for a person", new["metadata"]["name"])
         older = {"hold", "queue"} & status.keys()
