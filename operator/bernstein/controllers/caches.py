@@ -123,8 +123,14 @@ class Caches:
     ) -> None:
         ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
         self._client = client
-        every = partial(Informer, client, namespaces=namespaces, observer=observer, clock=clock)
-        informer = partial(every, annotations=is_read)
+        informer = partial(
+            Informer,
+            client,
+            namespaces=namespaces,
+            annotations=is_read,
+            observer=observer,
+            clock=clock,
+        )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
@@ -140,8 +146,12 @@ class Caches:
             indexes=POD_INDEXES | {SESSION: session_of_pod},
         )
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
-        # Theirs are written back together with our own.
-        self.network_policies = every(NETWORK_POLICIES, label_selector=ours, indexes=owned)
+        self.network_policies = informer(
+            NETWORK_POLICIES,
+            label_selector=ours,
+            indexes=owned,
+            annotations=None,  # others' are written back together with our own
+        )
 
     @property
     def informers(self) -> list[Informer]:
