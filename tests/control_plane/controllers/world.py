@@ -166,8 +166,10 @@ class World:
 
     async def delete(self, resource: Resource, name: str, propagation: str = "Background") -> None:
         """As people do; or as the operator, of what it alone may delete."""
-        theirs = resource in (JOBS, CONFIG_MAPS, NETWORK_POLICIES)
-        client = self.as_operator if theirs else self.admin
+        meta = (await self.get(resource, name))["metadata"]
+        guarded = resource in (JOBS, CONFIG_MAPS, NETWORK_POLICIES)
+        ours = labels.MANAGED_BY in meta.get("labels", {})
+        client = self.as_operator if guarded and ours else self.admin
         await client.delete(resource, name, self.namespace, propagation=propagation)
 
     # --- what there is
