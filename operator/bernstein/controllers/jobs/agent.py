@@ -84,6 +84,7 @@ def agent_job(
     meta = session.metadata
     spec = pod.pod(
         project,
+        only_ours=False,
         init=[
             _checkout(session, project, settings),
             {**_pusher(session, project, settings), "restartPolicy": "Always"},

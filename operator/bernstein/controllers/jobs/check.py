@@ -49,6 +49,7 @@ def check_job(
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
+        only_ours=False,
         init=[checkout],
         containers=[
             _command(CHECK, check.command, check, project.spec.toolchain, settings, "workspace")
@@ -103,6 +104,7 @@ def compare_job(
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
+        only_ours=False,
         init=[
             pod.checkout(config, repository, settings, mounts=trees),
             _lister(check, project.spec.toolchain, settings, "before", "before"),

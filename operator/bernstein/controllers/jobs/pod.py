@@ -57,7 +57,8 @@ _FAIL_WHEN_DISRUPTED = {
 
 _AS_THEY_ARE = {"options": [{"name": "ndots", "value": "1"}]}
 """A name with a dot is asked for as it is first. By default names of up to four dots are tried
-inside the cluster before: there a Service `com` of the namespace answers for `github.com`."""
+inside the cluster before: there a Service `com` of the namespace answers for `github.com`. In images
+of others it cannot be said: what is linked with musl would not find `name.namespace` any more."""
 
 
 def owner_label(owner: Object) -> dict[str, str]:
@@ -137,18 +138,23 @@ def pod(
     volumes: Iterable[Object],
     deadline: int,
     grace: int = 30,
+    only_ours: bool = True,
 ) -> Object:
-    """A pod's spec under the restricted Pod Security Standard; times are in seconds."""
+    """A pod's spec under the restricted Pod Security Standard; times are in seconds.
+
+    `only_ours`: no container has the image of somebody else.
+    """
     settings = project.spec.pods
     spec: Object = {
         **restricted(),
-        "dnsConfig": _AS_THEY_ARE,
         "activeDeadlineSeconds": deadline,
         "terminationGracePeriodSeconds": grace,
         "initContainers": list(init),
         "containers": list(containers),
         "volumes": list(volumes),
     }
+    if only_ours:
+        spec["dnsConfig"] = _AS_THEY_ARE
     if not spec["initContainers"]:
         del spec["initContainers"]
     if settings.runtime_class_name is not None:

@@ -386,5 +386,7 @@ def test_a_merge_is_told_what_may_land_and_where_the_tip_must_be() -> None:
 def test_names_are_asked_for_as_they_are_first(name: str) -> None:
     """With the cluster's five dots, a Service `com` of the namespace would be asked before."""
     pod = JOBS[name]["spec"]["template"]["spec"]
+    images = {c["image"] for c in (*pod.get("initContainers", ()), *pod["containers"])}
 
-    assert pod["dnsConfig"]["options"] == [{"name": "ndots", "value": "1"}]
+    first = [{"name": "ndots", "value": "1"}]
+    assert pod.get("dnsConfig", {}).get("options") == (first if len(images) == 1 else None)
