@@ -57,8 +57,8 @@ _FAIL_WHEN_DISRUPTED = {
 
 _AS_THEY_ARE = {"options": [{"name": "ndots", "value": "1"}]}
 """A name with a dot is asked for as it is first. By default names of up to four dots are tried
-inside the cluster before: there a Service `com` of the namespace answers for `github.com`. In images
-of others it cannot be said: what is linked with musl would not find `name.namespace` any more."""
+inside the cluster before: there a Service `com` of the namespace answers for `github.com`. In
+images of others it cannot be said: what is linked with musl would not find `name.namespace`."""
 
 
 def owner_label(owner: Object) -> dict[str, str]:
