@@ -80,3 +80,23 @@ def deaf(lost: set[str]) -> Callable[[ConnectionInfo, Metrics], Client]:
         return made
 
     return client
+
+
+class _Unable(Client):
+    resource: str
+
+    async def _send(self, verb: str, label: str, path: str, **more: Any) -> bytes:
+        if verb not in _READS and f"/{self.resource}/" in path:
+            raise TransportError("it does not get through")
+        return await super()._send(verb, label, path, **more)
+
+
+def unable(resource: str) -> Callable[[ConnectionInfo, Metrics], Client]:
+    """Changes no object of this resource, a plural."""
+
+    def client(connection: ConnectionInfo, metrics: Metrics) -> Client:
+        made = _Unable(connection, observer=metrics)
+        made.resource = resource
+        return made
+
+    return client

@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.kube.resource import JOBS, PODS
 from tests.control_plane.controllers.kubelet import Pod, run
+from tests.control_plane.controllers.mortal import unable
 from tests.control_plane.controllers.world import World, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
 from tests.resources import NAMESPACES
@@ -71,14 +72,13 @@ async def test_a_namespace_really_goes_away(world: World) -> None:
 
 async def test_a_pod_is_let_go_by_the_next_leader(world: World) -> None:
     """The operator died between recording the outcome and taking its finalizer off."""
-    first = await world.start()
+    first = await world.start(client=unable("pods"))
     await world.task("one")
-    await world.task_in("one", "Closed")
+    await world.until(AGENT_SESSIONS, "one-s1", lambda s: state_of(s) == "Dead")
     pod = world.kubelet.pods["one-s1"].name
-    await world.let_go(pod)
-    await first.stop()
-    again = {"metadata": {"finalizers": ["bernstein.dev/result"]}}
-    await world.admin.patch(PODS, pod, world.namespace, again)
+    held = (await world.get(PODS, pod))["metadata"]["finalizers"]
+    assert "bernstein.dev/result" in held
+    await first.kill()
     await world.start()
     await world.let_go(pod)
     assert state_of(await world.get(AGENT_SESSIONS, "one-s1")) == "Dead"
