@@ -65,9 +65,8 @@ def ask(
     refusal = _why_not(snapshot, status, now)
     if refusal is not None:
         return PlanDecision(requests.refused(status, asked, request, *refusal, now))
-    after = status.phase if status.ended_at is not None else None
     begun = {
-        "partial": PartialDelivery(request=request.id, after=after or "Stalled"),
+        "partial": PartialDelivery(request=request.id, after=_left(snapshot, status)),
         "phase": "Delivering",
         "ended_at": None,
         "delivery": None,
@@ -75,6 +74,14 @@ def ask(
         "infrastructure_failures": 0,
     }
     return PlanDecision(goes_on(status).model_copy(update=begun))
+
+
+def _left(snapshot: PlanSnapshot, status: PlanStatus) -> str:
+    """The phase in which it is again if that comes to nothing."""
+    if status.ended_at is None or status.phase is None:
+        return "Stalled"
+    # A cancel of what had failed already had no effect; it must not end what is asked for after it.
+    return status.phase if snapshot.plan.spec.cancel is None else "Cancelled"
 
 
 def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[str, str] | None:

@@ -27,7 +27,7 @@ from tests.control_plane.controllers.world import PATIENCE, World
 
 AFTER = os.environ.get("BERNSTEIN_CRASH_AFTER", "")
 SEED = int(os.environ.get("BERNSTEIN_CRASH_SEED", "1"))
-AT_ONCE = 4
+AT_ONCE = 8
 """Worlds side by side."""
 STILL_SECONDS = 1.5
 """A story has ended once nobody has written for so long."""

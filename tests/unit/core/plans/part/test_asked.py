@@ -152,3 +152,12 @@ def test_what_lands_while_others_end_is_delivered_with_it() -> None:
     assert found.verification.sha == sha(2)
     assert found.partial is not None
     assert found.partial.tip == sha(2)
+
+
+def test_a_cancel_that_came_after_the_plan_had_failed_does_not_end_it() -> None:
+    asked = accepted(over(cancel=CANCEL), FIRST, GIVEN_UP)
+
+    found = look(asked, FIRST, GIVEN_UP).status
+
+    assert (found.phase, found.ended_at) == ("Delivering", None)
+    assert found.partial is not None
