@@ -12,6 +12,8 @@ from typing import Literal, Protocol, Self, TypeVar, get_args
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
@@ -202,6 +204,8 @@ def unblocked(status: S) -> S:
         return status
     if waiting.tried is not None and waiting.tried.reason == waiting.reason:
         return status
+    if isinstance(status, TaskStatus) and status.state is TaskState.OPEN and waiting.until is None:
+        return status  # that has met a Task that it depends on
     return goes_on(status)
 
 

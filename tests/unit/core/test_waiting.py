@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bernstein
+from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
@@ -154,3 +156,15 @@ def test_the_scope_is_by_the_table() -> None:
     assert waiting.scope_of("PlanSuspended") == "Plan"
     assert waiting.scope_of("MaxAgents") == "Task"
     assert objects.held("UsageLimited", None).scope == "Task"
+
+
+@pytest.mark.parametrize("reason", [Reason.DELETION_HELD, Reason.NAME_CONFLICT])
+def test_what_a_task_waits_for_because_of_another_one_stays_when_it_is_looked_at(
+    reason: Reason,
+) -> None:
+    """Else it would come and go: the schedule says so again, and wakes who looks."""
+    behind = waiting.waits(status(TaskState.OPEN), reason, "'a' stands still", NOW)
+
+    assert waiting.unblocked(behind) == behind
+    at_work = behind.model_copy(update={"state": TaskState.CLAIMED})
+    assert waiting.unblocked(at_work).waiting is None
