@@ -21,6 +21,7 @@ from bernstein.core.sanitise import within
 from bernstein.core.verification import base
 from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
 from bernstein.core.verification.inspections import inspections, is_inspection
+from bernstein.core.verification.required import executing
 from bernstein.core.verification.summary import passed
 
 EXCERPT_BYTES = 24_000
@@ -174,8 +175,8 @@ def of_works(
     now: datetime,
 ) -> dict[str, CheckResult]:
     """What the commands whose runs are over say of the work alone, by check."""
-    executing = (check for check in checks if check.command is not None and check.skipped is None)
-    found = ((c.name, of_work(c, jobs.get(c.name), abandoned, now)) for c in executing)
+    run = executing(checks)
+    found = ((c.name, of_work(c, jobs.get(c.name), abandoned, now)) for c in run)
     return {name: result for name, result in found if result is not None}
 
 

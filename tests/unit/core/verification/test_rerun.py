@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import pytest
 
-from bernstein.api.plan import PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.signals import Signal
-from bernstein.api.verification import AbandonedCheck, CheckResult, Verification
+from bernstein.api.verification import AbandonedCheck, CheckResult
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import jobs as job_views
-from bernstein.core import names
 from bernstein.core.actions import DeleteJobs, RunCheck, RunFence, RunInspect
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import SOON_SECONDS
@@ -27,24 +23,11 @@ from bernstein.core.verification.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import EVERYTHING, NOW, at, checked, job, over, pod, waiting
 from tests.unit.core.verification.comparisons import compared
+from tests.unit.core.verification.kinds import BOTH, TASK, Kind
 
 SIGNAL = Signal.model_validate({"type": "test_passes", "command": "make test"})
 OTHER = Signal.model_validate({"type": "test_passes", "command": "make more"})
 READS = Signal.model_validate({"type": "path_exists", "path": "docs"})
-
-
-@dataclass(frozen=True)
-class Kind:
-    status: Callable[[Verification], Any]
-    job: Callable[[str, int], str]
-
-
-TASK = Kind(lambda judged: objects.done(verification=judged), partial(names.session_job, "work-s1"))
-PLAN = Kind(
-    lambda judged: PlanStatus(observed_generation=1, verification=judged),
-    partial(names.plan_job, "web"),
-)
-BOTH = pytest.mark.parametrize("kind", [TASK, PLAN], ids=["Task", "Plan"])
 
 
 class Rounds:

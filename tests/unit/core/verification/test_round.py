@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,9 +9,7 @@ import pytest
 from bernstein.api.plan import PlanStatus
 from bernstein.api.signals import Signal
 from bernstein.api.task import TaskStatus
-from bernstein.api.verification import Verification
 from bernstein.checks.spec import Subject
-from bernstein.core import names
 from bernstein.core.actions import DeleteJobs, RunCheck
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
@@ -36,20 +31,8 @@ from tests.unit.core.objects import (
     verification,
 )
 from tests.unit.core.verification.comparisons import compared
+from tests.unit.core.verification.kinds import BOTH, Kind
 
-
-@dataclass(frozen=True)
-class Kind:
-    status: Callable[[Verification], Any]
-    job: Callable[[str, int], str]
-
-
-TASK = Kind(lambda judged: objects.done(verification=judged), partial(names.session_job, "work-s1"))
-PLAN = Kind(
-    lambda judged: PlanStatus(observed_generation=1, verification=judged),
-    partial(names.plan_job, "web"),
-)
-BOTH = pytest.mark.parametrize("kind", [TASK, PLAN], ids=["Task", "Plan"])
 SIGNAL = Signal.model_validate({"type": "test_passes", "command": "make test"})
 
 
