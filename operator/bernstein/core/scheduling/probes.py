@@ -1,17 +1,20 @@
 """One Task tries whether what is broken outside is mended; those that need the same wait for it.
 
 Whom it concerns is its scope, by the table of reasons. What a session itself says is evidence
-for its own Task alone, until a second one has met the same.
+for its own Task alone, until a second one has met the same within minutes; and then it holds others
+for minutes, however long the two wait themselves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
+from datetime import datetime
 
 from bernstein.api.project import Agent
 from bernstein.api.states import TaskState
-from bernstein.api.waiting import WaitScope
+from bernstein.api.task import TaskStatus
+from bernstein.api.waiting import Tried, Waiting, WaitScope
 from bernstein.core.reasons import policy
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
@@ -19,6 +22,9 @@ from bernstein.core.waiting import parted
 
 EVIDENCE = 2
 """So many Tasks must have met the same before others wait for the provider."""
+EVIDENCE_SECONDS = 300
+"""For which what a session said counts for others: how long a provider is left alone, it may not
+say."""
 
 Affected = tuple[WaitScope, Hashable]
 """Whom a cause concerns: the kind of scope, and which one of that kind."""
@@ -62,6 +68,35 @@ def _behind(first: Peer, reason: str) -> Wait:
         return Wait(reason, text)
     cause, remedy = parted(first.cause)
     return Wait(reason, text, needs_person=True, remedy=remedy, detail=cause)
+
+
+def evidence(status: TaskStatus, *, ready: bool, now: datetime) -> Tried | None:
+    """What the Task has met, as far as that concerns others; None: nothing, or it counts no more."""
+    if status.waiting is None:
+        return None
+    left = evidence_lasts(status, ready=ready, now=now)
+    return status.waiting.tried if left is None or left > 0 else None
+
+
+def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
+    """Seconds until what its session said counts no more for others, 0 or less: it does not.
+
+    None: as long as it is tried. `ready`: no time keeps the Task from trying.
+    """
+    waiting = status.waiting
+    if waiting is None or waiting.tried is None or not policy(waiting.tried.reason).unconfirmed:
+        return None
+    tries_next = ready and waiting.reason == waiting.tried.reason
+    if status.state is TaskState.CLAIMED or tries_next:
+        return None
+    return EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
+
+
+def _met(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
+    """When its session said so last; since when something else keeps it from trying."""
+    last = status.history[-1] if status.history else None
+    same = waiting.reason == tried.reason
+    return last.time if same and last is not None and last.reason == tried.reason else waiting.since
 
 
 def provider(agent: Agent) -> Hashable:

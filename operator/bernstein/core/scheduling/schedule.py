@@ -36,7 +36,7 @@ from bernstein.core.scheduling import (
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import holds_files, is_ending
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.probes import provider
+from bernstein.core.scheduling.probes import evidence, evidence_lasts, provider
 from bernstein.core.scheduling.starts import Capacity, obstacles
 from bernstein.core.snapshot import AtWork, ProjectSnapshot, TaskSnapshot, Upstreams
 from bernstein.core.waiting import is_mended, is_stalled, says
@@ -73,6 +73,7 @@ def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
     moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
     behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
     seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
+    seconds += _lapsing(waiters, own, now)
     told = _changed(itertools.chain(behind, _told(waiters, waits, now)), now)
     written = tuple(itertools.islice(told, WAITS_AT_ONCE))
     return Schedule(
@@ -138,6 +139,17 @@ def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime
     return is_held and chain.first(chain.OTHERS, waiter, now) is None
 
 
+def _lapsing(
+    waiters: Iterable[TaskSnapshot], own: Mapping[str, Wait | None], now: datetime
+) -> Iterator[float]:
+    """Seconds until others need not wait any more for what each of these has met."""
+    for waiter in waiters:
+        ready = own[waiter.task.metadata.name] is None
+        left = evidence_lasts(waiter.task.status, ready=ready, now=now)
+        if left is not None and left > 0:
+            yield left
+
+
 def _peer(
     task: Task,
     snapshot: ProjectSnapshot,
@@ -163,7 +175,7 @@ def _peer(
         files=task.spec.files,
         agent=agent.name if agent else "",
         provider=provider(agent) if agent else "",
-        tried=status.waiting.tried if status.waiting is not None and probes else None,
+        tried=evidence(status, ready=ready, now=now) if probes else None,
         ready=ready,
         stalled=stalled,
         cause=_cause(task, project),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
 from bernstein.core.scheduling.schedule import Schedule, schedule
 from bernstein.core.snapshot import ProjectSnapshot
@@ -114,3 +114,57 @@ def test_a_wait_that_was_set_before_the_time_of_day_went_back_is_over() -> None:
     task = held("a", 400 * DAY)
 
     assert len(look(task).moves) == 1
+
+
+def met(name: str, when: float, until: float, reason: str = "UsageLimited") -> Task:
+    """Its session has said so at `when`; it tries again at `until`."""
+    back = Move(to_state="Open", reason=reason, attempt=0, time=at(when))
+    task = held(name, until, reason)
+    return task.model_copy(
+        update={"status": task.status.model_copy(update={"history": (back,)})},
+    )
+
+
+def claimed(found: Schedule) -> list[str]:
+    return [task.metadata.name for task, new in found.moves if new.state is TaskState.CLAIMED]
+
+
+def test_what_two_sessions_say_holds_others_for_five_minutes_and_not_for_their_day() -> None:
+    tasks = [met("a", 0, DAY), met("b", 100, DAY), objects.task("free", status=status())]
+
+    assert claimed(look(*tasks, now=200)) == []
+    assert look(*tasks, now=200).again == 100, "then what the first one has met is over for others"
+    assert claimed(look(*tasks, now=301)) == ["free"]
+
+
+def test_what_a_second_session_says_hours_later_confirms_nothing() -> None:
+    tasks = [met("a", 0, DAY), met("b", 7200, DAY), objects.task("free", status=status())]
+
+    assert claimed(look(*tasks, now=7201)) == ["free"]
+
+
+def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes() -> None:
+    busy = objects.task("busy", status=status(TaskState.IN_PROGRESS), files=["x"])
+    free = objects.task("free", status=status())
+
+    def blocked(name: str) -> Task:
+        task = held(name, 0)
+        waiting = waits(task).model_copy(update={"reason": "FileOverlap", "until": None})
+        its = task.status.model_copy(update={"waiting": waiting})
+        spec = task.spec.model_copy(update={"files": ("x",)})
+        return task.model_copy(update={"status": its, "spec": spec})
+
+    tasks = [busy, blocked("a"), blocked("b"), free]
+    assert claimed(look(*tasks, now=200)) == []
+    assert claimed(look(*tasks, now=301)) == ["free"]
+
+
+def test_a_key_that_is_refused_is_tried_by_one_however_long() -> None:
+    """What is tried again within minutes needs no second one that tries: all would fail."""
+    tasks = [met(name, 10_000, 10_300, "ModelAuthFailed") for name in "ab"]
+    free = objects.task("free", status=status())
+
+    assert claimed(look(*tasks, free, now=10_299)) == []
+    assert claimed(look(*tasks, free, now=10_301)) == ["a"]
+    (first,) = after(look(*tasks, free, now=10_301), tasks[0])
+    assert claimed(look(first, tasks[1], free, now=10_400)) == []
