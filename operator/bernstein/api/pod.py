@@ -112,6 +112,8 @@ class PromptResult:
     digest: str
     size: int
     cut: tuple[str, ...] = ()
+    resumed: bool | None = None
+    """Whether the files are those of the checkpoint that it was to go on from; None: of none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ class CheckoutConfig:
     resume: str | None = None
     """Ref of a checkpoint, whose files are written merged with the tip; where they conflict, the
     tip's are written."""
+    resume_sha: str | None = None
+    """The commit that this ref must be at, else the tip's files are written; None: any."""
     launcher_from: str | None = None
     launcher_to: str | None = None
     prompt: PromptConfig | None = None

@@ -86,9 +86,14 @@ class AgentSessionSpec(Model):
     resume_ref: CopiedLine | None = Field(
         default=None, description="Checkpoint of the session before, whose files it starts with."
     )
+    resume_sha: Sha | None = Field(
+        default=None,
+        description="Commit that this ref must be at. Absent: its pod was lost before it told.",
+    )
     rejected: RejectedWork | None = Field(
         default=None,
-        description="What the attempt before left; its prompt shows what that changes.",
+        description="What the attempt before left; its prompt shows what that changes, unless it "
+        "starts with the files of a checkpoint.",
     )
     timeout_seconds: int = Field(ge=1)
     """How long it may take, in seconds."""
@@ -190,6 +195,8 @@ class Prompt(Model):
     """Commit whose files it holds."""
     cut: Annotated[tuple[Annotated[str, Field(max_length=300)], ...], Field(max_length=20)] = ()
     """What was left out of it for want of room."""
+    resumed: bool | None = None
+    """Whether its files are those of the checkpoint that it was to start with; absent: of none."""
 
 
 class AgentSessionStatus(Model):

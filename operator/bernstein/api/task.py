@@ -15,6 +15,7 @@ from bernstein.api.meta import (
     Model,
     Money,
     ObjectName,
+    Sha,
     Text,
     UsageCounts,
     cel,
@@ -183,6 +184,11 @@ class TaskStatus(WithWaiting):
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
         default=None,
         description="Ref of what a session that was cut off left for the next one.",
+    )
+    checkpoint_sha: Sha | None = Field(
+        default=None,
+        description="Commit of it, without which the next one starts afresh. Absent: its pod was "
+        "lost before it told.",
     )
     resolved: bool | None = Field(
         default=None,

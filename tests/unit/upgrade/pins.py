@@ -49,7 +49,20 @@ def _ends_what_is_not_asked(pair: Pair) -> bool:
     return bool([a for a in now if a in was] == was and [a["action"] for a in more] == [_DELETE])
 
 
+def _goes_on_from_what_was_pushed(pair: Pair) -> bool:
+    kept, of_session = pair.today["checkpoint"], (pair.today["session"], pair.before["session"])
+    return len(pair.today["checkpointSha"]) == 40 and kept.rpartition("/")[2] in (
+        name.rpartition("-")[2] for name in of_session
+    )
+
+
 PINS = (
+    Change(
+        "a Task says which commit its next session goes on from",
+        "Task",
+        ("checkpointSha",),
+        _goes_on_from_what_was_pushed,
+    ),
     Change(
         "a check of a Plan that is not asked for any more does not run on",
         "Plan",

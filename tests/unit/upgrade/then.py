@@ -45,8 +45,9 @@ def asked_then(asked: Any) -> Any:
 
 
 def session_then(obj: dict[str, Any]) -> dict[str, Any]:
-    """A session as the older code made it: it had no price, and was shown no rejected work."""
-    new = ("price", "rejected")
+    """A session as the older code made it: it had no price, was shown no rejected work,
+    and went on from whatever commit was at the ref of a checkpoint."""
+    new = ("price", "rejected", "resumeSha")
     spec = {key: value for key, value in obj["spec"].items() if key not in new}
     uid = spec["taskRef"]["uid"]
     ref = spec["workRef"].replace(names.refs_of(uid), f"refs/bernstein/{uid[:8]}")
@@ -73,6 +74,7 @@ def ref_then(ref: str) -> str:
 
 
 _NEW_OF_CHECKOUT = ("base", "base_worktree")
+_NEVER_OF_CHECKOUT = ("prompt", "resume_sha")
 
 
 def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +114,7 @@ def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
 def prompt_then(config_map: dict[str, Any]) -> dict[str, Any]:
     """A prompt as the older code wrote it: as a whole, under the name of its session."""
     told = config_map["data"]
-    texts = parts.texts_of(told)
+    texts = parts.begun(parts.texts_of(told), resumed=True)
     context = "".join(f"\n- {path}" for path in parts.context_of(told))
     found = texts.get(parts.FINDINGS)
     whole = (
@@ -176,7 +178,7 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
         name: value
         for name, value in config.items()
         if not name.startswith("output")
-        and name != "prompt"
+        and name not in _NEVER_OF_CHECKOUT
         and (value is not None or name not in _NEW_OF_CHECKOUT)
     }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}

@@ -98,6 +98,8 @@ def shown_of(content: dict[str, str], session: AgentSession) -> Shown:
         texts[parts.CHANGE] = (
             f"(What commit {rejected.sha} changes, which is at {rejected.ref}: the pod adds it.)"
         )
+    # Until the pod has told, what is most likely is shown.
+    texts = parts.begun(texts, resumed=given is None or given.resumed is not False)
     at = f"as it is in commit {given.base}" if given is not None else "as in its first commit"
     try:
         paths = parts.context_of(content)
@@ -133,4 +135,5 @@ def _record(session: AgentSession, shown: Shown) -> Document:
         "bytes": given.bytes if given else None,
         "base": given.base if given else None,
         "cut": [*given.cut] if given else [],
+        "resumed": given.resumed if given else None,
     }

@@ -163,6 +163,7 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
         worktree=pod.WORKSPACE,
         worktree_git=True,
         resume=session.spec.resume_ref,
+        resume_sha=session.spec.resume_sha,
         launcher_from=INSTALLED_LAUNCHER,
         launcher_to=LAUNCHER,
         prompt=_prompt(session),

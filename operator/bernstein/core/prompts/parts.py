@@ -36,6 +36,12 @@ CONSTRAINTS = Part("constraints", 8)
 SIGNALS = Part("signals", 8)
 NOTES = Part("notes", 3)
 """What else holds of this attempt, in our words."""
+RESUMED = Part("resumed", 0)
+"""The notes of a session that begins with the files of a checkpoint, in our words."""
+AFRESH = Part("afresh", 0)
+"""Those of the same session where these files cannot be had."""
+EITHER = (RESUMED, AFRESH)
+"""Only the pod knows which of them holds: `begun` makes it part of NOTES."""
 FINDINGS = Part("findings", 0)
 """Why the attempt before was rejected."""
 RULES = Part("rules", 5)
@@ -47,7 +53,7 @@ CHANGE = Part("rejected change", 0)
 
 TASK = (HEAD, DESCRIPTION, FILES, CONSTRAINTS, SIGNALS)
 """What the agent is asked to do, in the words of who asks."""
-WRITTEN = (*TASK, NOTES, FINDINGS, RULES)
+WRITTEN = (*TASK, NOTES, RESUMED, AFRESH, FINDINGS, RULES)
 """What the operator writes."""
 CUT_ORDER = (
     *(CHANGE, FINDINGS, UNREAD, FILES, SIGNALS, CONSTRAINTS, DESCRIPTION, HEAD, NOTES, RULES),
@@ -66,6 +72,19 @@ def data(texts: Mapping[Part, str], context: Iterable[str]) -> dict[str, str]:
 def texts_of(content: Mapping[str, str]) -> dict[Part, str]:
     """The parts of a ConfigMap's content; other keys are nothing of a prompt."""
     return {part: content[part.key] for part in WRITTEN if content.get(part.key)}
+
+
+def begun(texts: Mapping[Part, str], *, resumed: bool) -> dict[Part, str]:
+    """The parts that hold, of a session that began with the files of a checkpoint, or without.
+
+    Who has the files needs no word on what was found before, and has what was changed in them.
+    """
+    if not texts.get(RESUMED):
+        return {**texts}
+    which, told = (RESUMED, (FINDINGS, CHANGE)) if resumed else (AFRESH, ())
+    notes = "\n\n".join(filter(None, (texts.get(NOTES), texts.get(which))))
+    kept = {part: text for part, text in texts.items() if part not in (*EITHER, *told)}
+    return kept | {NOTES: notes}
 
 
 def context_of(content: Mapping[str, str]) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def _behind(first: Peer, reason: str) -> Wait:
 
 
 def evidence(status: TaskStatus, *, ready: bool, now: datetime) -> Tried | None:
-    """What the Task has met, as far as that concerns others; None: nothing, or it counts no more."""
+    """What the Task has met, while that concerns others; None: nothing, or it counts no more."""
     if status.waiting is None:
         return None
     left = evidence_lasts(status, ready=ready, now=now)

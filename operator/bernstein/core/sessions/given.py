@@ -33,4 +33,5 @@ def _prompt(checkout: CheckoutResult) -> Prompt | None:
         bytes=given.size,
         base=checkout.sha,
         cut=tuple(line(each, _CUT) for each in given.cut[:_CUTS]),
+        resumed=given.resumed,
     )

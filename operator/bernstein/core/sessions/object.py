@@ -56,7 +56,7 @@ def _spec(snapshot: TaskSnapshot, status: TaskStatus) -> AgentSessionSpec:
         base_ref=snapshot.target_ref,
         work_ref=names.work_ref(snapshot.refs, task.metadata.name, number),
         resume_ref=status.checkpoint,
-        # Who goes on from files has what was changed in them.
-        rejected=status.rejected if status.checkpoint is None else None,
+        resume_sha=status.checkpoint_sha,
+        rejected=status.rejected,
         timeout_seconds=timeout_seconds(task, project),
     )

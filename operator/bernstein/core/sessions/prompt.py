@@ -22,15 +22,19 @@ _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\
 The session before this one was cut off. What it had written so far is in the files already:
 look at it (`git status`, `git diff`) and go on from there."""
+_AFRESH = """\
+The session before this one was cut off. What it had written could not be taken over: your files
+are as in the commit that you begin with."""
 _CONFLICT = """\
 Other work has landed since the attempt before this one began, and that one did not merge with it.
 You start from what has landed: do the task on it, and keep what the others did."""
 
 
 def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str]:
-    """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint."""
-    spec = task.spec
-    feedback = None if goes_on else task.status.feedback
+    """The parts of one attempt's prompt. `goes_on`: from the files of a checkpoint, if its pod can
+    have them; what holds then, and what else, stands apart (`parts.begun`)."""
+    spec, feedback = task.spec, task.status.feedback
+    conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
     return {
         parts.HEAD: f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
@@ -41,20 +45,18 @@ def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str
         parts.SIGNALS: _listed(
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
         ),
-        parts.NOTES: "\n\n".join(_notes(task, feedback, goes_on=goes_on)),
+        parts.NOTES: _paragraphs(
+            _NOTHING_CHANGES if spec.changes == "none" else "", "" if goes_on else conflict
+        ),
+        parts.RESUMED: _GOES_ON if goes_on else "",
+        parts.AFRESH: _paragraphs(_AFRESH, conflict) if goes_on else "",
         parts.FINDINGS: feedback or "",
         parts.RULES: _RULES,
     }
 
 
-def _notes(task: Task, feedback: str | None, *, goes_on: bool) -> list[str]:
-    conflict = feedback is not None and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ")
-    notes = {
-        _NOTHING_CHANGES: task.spec.changes == "none",
-        _GOES_ON: goes_on,
-        _CONFLICT: conflict,
-    }
-    return [note for note, holds in notes.items() if holds]
+def _paragraphs(*notes: str) -> str:
+    return "\n\n".join(filter(None, notes))
 
 
 def _stage(name: str | None, description: str | None) -> str:

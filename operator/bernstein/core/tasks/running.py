@@ -107,20 +107,29 @@ def _session_ended(
     reason, message = blamed(session, status) or (reason, message)
     counts = policy(reason).counts
     status = settle(snapshot, session, status, reason, message, counted=counts)
-    status = status.model_copy(update={"checkpoint": _checkpoint(session, status, reason)})
+    ref, sha = _checkpoint(session, status, reason)
+    status = status.model_copy(update={"checkpoint": ref, "checkpoint_sha": sha})
     if counts:
         return count_failure(snapshot, status, reason, message, now)
     return not_counted(status, snapshot, session, reason, message, now)
 
 
-def _checkpoint(session: AgentSession, status: TaskStatus, reason: str) -> str | None:
-    """The ref that the next session goes on from; None: it starts from the tip."""
+def _checkpoint(
+    session: AgentSession, status: TaskStatus, reason: str
+) -> tuple[str | None, str | None]:
+    """Ref and commit that the next session goes on from; without a ref it starts from the tip.
+
+    A commit that was only reported may not have been pushed, or another one after it: what is at
+    the ref then is known to nobody.
+    """
     if not policy(reason).keeps_work:
-        return None
+        return None, None
     work, report = session.status.work, session.status.report
-    pushed = work is not None and work.sha != work.base
-    reported = report is not None and report.checkpoint is not None
-    return session.spec.work_ref if pushed or reported else status.checkpoint
+    if work is not None and work.sha != work.base:
+        return session.spec.work_ref, work.sha
+    if report is not None and report.checkpoint is not None:
+        return session.spec.work_ref, None
+    return status.checkpoint, status.checkpoint_sha
 
 
 def _reported_done(
@@ -143,6 +152,7 @@ def _reported_done(
         # Known already, so that the first look at it has nothing to write.
         policy_of_now = summary.digest_of_checks(specs_of(snapshot, judged))
         judged = judged.model_copy(update={"policy": policy_of_now})
+    begun = {"infrastructure_failures": 0, "checkpoint": None, "checkpoint_sha": None}
     return move(status, TaskState.DONE, "Reported", now).model_copy(
-        update={"verification": judged, "infrastructure_failures": 0, "checkpoint": None}
+        update={"verification": judged, **begun}
     )

@@ -39,8 +39,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     sha = _fetch(repository, config)
     tree = repository.tree_id(sha)
     repository.run("update-ref", "--no-deref", "HEAD", sha)
+    resumed = _resumed_tree(repository, config, sha) if config.resume and config.worktree else None
     if config.worktree is not None:
-        resumed = _resumed_tree(repository, config, sha) if config.resume else None
         _write_worktree(repository, config, sha, resumed or sha, Path(config.worktree))
     if config.base is not None and config.base_worktree is not None:
         base = repository.commit_id(config.base)
@@ -48,16 +48,19 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
-    return CheckoutResult(sha, tree, _prompt(repository, config, sha))
+    had = resumed is not None if config.resume else None
+    return CheckoutResult(sha, tree, _prompt(repository, config, sha, had))
 
 
-def _prompt(repository: Git, config: CheckoutConfig, sha: str) -> PromptResult | None:
+def _prompt(
+    repository: Git, config: CheckoutConfig, sha: str, resumed: bool | None
+) -> PromptResult | None:
     """Puts the agent's prompt together; its own module is loaded only where there is an agent."""
     if config.prompt is None:
         return None
     from bernstein.pods.session.prompt import put_together
 
-    return put_together(config.prompt, config.remote, repository, sha)
+    return put_together(config.prompt, config.remote, repository, sha, resumed)
 
 
 # --- objects ------------------------------------------------------------------------------------
@@ -90,7 +93,8 @@ def _reach(repository: Git, specs: list[str], commit: str) -> None:
 def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | None:
     """The tree of the checkpoint merged with the tip `sha`.
 
-    None where there is no checkpoint or it conflicts with the tip: the session then starts afresh.
+    None where there is no checkpoint, it is another one than was recorded, or it conflicts with the
+    tip: the session then starts afresh.
     """
     assert config.resume is not None
     try:
@@ -99,6 +103,9 @@ def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | No
         checkpoint = full_ref(config.resume)
         specs = [f"{checkpoint}:{_CHECKPOINT}", f"{full_ref(config.ref)}:{full_ref(config.ref)}"]
         repository.fetch(specs[:1], depth=2)
+        if config.resume_sha not in (None, repository.commit_id(_CHECKPOINT)):
+            log.event("not-resumed", ref=config.resume, reason=Reason.REF_MOVED)
+            return None
         if repository.text("rev-parse", f"{_CHECKPOINT}^") == sha:
             return repository.tree_id(_CHECKPOINT)
         repository.fetch(specs, depth=None)

@@ -29,19 +29,26 @@ _CUT_BYTES = 1500
 
 
 def put_together(
-    config: PromptConfig, remote: Remote, repository: Git, commit: str
+    config: PromptConfig,
+    remote: Remote,
+    repository: Git,
+    commit: str,
+    resumed: bool | None = None,
 ) -> PromptResult:
     """Writes the prompt of an agent that begins with `commit`; returns what it came to.
+
+    `resumed`: whether it has the files of a checkpoint besides; None: it was to have none.
 
     What is not there or cannot be shown is said in it. Raises PodError(InvalidConfig) only where
     the operator's parts cannot be read.
     """
     content = _content(Path(config.parts))
     texts = parts.texts_of(content)
-    if config.rejected_ref is not None and config.rejected_sha is not None:
+    if not resumed and config.rejected_ref is not None and config.rejected_sha is not None:
         rejected = patch.Rejected(config.rejected_ref, config.rejected_sha)
         texts[parts.CHANGE] = _change(config, rejected, remote, repository, commit)
     files = context.context_files(repository, commit, _context(content))
+    texts = parts.begun(texts, resumed=bool(resumed))
     made = assemble(texts, files, lambda: secrets.token_hex(_MARK_BYTES), PROMPT_BYTES)
     data = made.text.encode()
     target = Path(config.to)
@@ -49,7 +56,7 @@ def put_together(
     target.chmod(0o444)
     # Not what it says: a log is read by more people than the repository.
     log.event("prompt", bytes=len(data), files=len(files), cut=len(made.cut))
-    return PromptResult(hashlib.sha256(data).hexdigest(), len(data), _few(made.cut))
+    return PromptResult(hashlib.sha256(data).hexdigest(), len(data), _few(made.cut), resumed)
 
 
 def _change(

@@ -210,6 +210,22 @@ def test_a_checkpoint_that_cannot_be_had_lets_the_session_start_afresh(
     assert plain_git(tmp_path / "workspace", "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_session_goes_on_from_no_other_commit_than_the_recorded_one(
+    origin: Origin, config: dict[str, Any], tmp_path: Path, recorded: bool
+) -> None:
+    """Below refs/bernstein/ somebody else may write, too."""
+    tip = origin.commit({"a.txt": "1\n"}, ref="refs/heads/main")
+    ours = origin.commit({"a.txt": "2\n"}, tip, ref=CHECKPOINT)
+    origin.commit({"a.txt": "2\n", "foreign.txt": "f\n"}, tip, ref=CHECKPOINT)
+    more = {"worktree_git": True, "resume": CHECKPOINT, "resume_sha": ours if recorded else None}
+
+    checkout.run(CheckoutConfig(**config | more))
+
+    brought = {"a.txt": b"2\n", "foreign.txt": b"f\n"}
+    assert files(tmp_path / "workspace") == ({"a.txt": b"1\n"} if recorded else brought)
+
+
 def test_the_worktrees_objects_are_copies(
     origin: Origin, config: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ class Prompts:
         *context: str,
         texts: dict[Part, str] = TEXTS,
         rejected: Rejected | None = None,
+        resume: str | None = None,
     ) -> str:
         given = self.folder / "session"
         given.mkdir(parents=True)
@@ -63,7 +64,9 @@ class Prompts:
             rejected_sha=rejected.sha if rejected else None,
         )
         self.result = checkout.run(
-            CheckoutConfig(**self.config | {"worktree_git": True, "prompt": prompt})
+            CheckoutConfig(
+                **self.config | {"worktree_git": True, "prompt": prompt, "resume": resume}
+            )
         )
         assert not (self.folder / "base" / "rejected.git").exists()
         data = (self.folder / "prompt" / "prompt.md").read_bytes()
@@ -84,6 +87,35 @@ class Prompts:
 @pytest.fixture
 def prompts(origin: Origin, config: dict[str, Any], tmp_path: Path) -> Prompts:
     return Prompts(origin, config, tmp_path)
+
+
+CUT_OFF = TEXTS | {
+    parts.NOTES: "Mind the gap.",
+    parts.RESUMED: "The files are there already.",
+    parts.AFRESH: "The files could not be taken over.",
+    parts.FINDINGS: "F401",
+}
+
+
+@pytest.mark.parametrize("how", ["there", "conflict", "gone"])
+def test_who_was_to_go_on_from_a_checkpoint_is_told_what_became_of_it(
+    prompts: Prompts, how: str
+) -> None:
+    first = prompts.origin.commit({"a.txt": "1\n"})
+    tip = prompts.origin.commit({"a.txt": "theirs\n"}, first, ref="refs/heads/main")
+    base = first if how == "conflict" else tip
+    sha = prompts.origin.commit({"a.txt": "mine\n"}, base, ref=WORK if how != "gone" else None)
+
+    text = prompts.of(texts=CUT_OFF, rejected=Rejected(WORK, sha), resume=WORK)
+
+    afresh = how != "there"
+    assert "Mind the gap." in text
+    assert ("could not be taken over" in text, "are there already" in text) == (afresh, not afresh)
+    assert ("F401" in text, "rejected change" in text) == (afresh, afresh)
+    assert ("+mine" in text) == (how == "conflict")
+    assert prompts.result is not None
+    assert prompts.result.prompt is not None
+    assert prompts.result.prompt.resumed is not afresh
 
 
 def word_of(text: str) -> str:

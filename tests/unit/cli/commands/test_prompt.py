@@ -44,6 +44,23 @@ def test_what_the_operator_wrote_is_shown_and_what_the_pod_adds_is_named() -> No
     assert "\x1b" not in shown.text
 
 
+@pytest.mark.parametrize("resumed", [None, True, False])
+def test_of_a_session_that_was_cut_off_it_shows_what_became_of_its_files(
+    resumed: bool | None,
+) -> None:
+    texts = {parts.RESUMED: "They are there.", parts.AFRESH: "They are not."}
+    texts[parts.FINDINGS] = "F401"
+    told = Prompt(digest="f" * 64, bytes=1234, base=BASE, resumed=resumed)
+    made = session(rejected=RejectedWork(ref="refs/bernstein/1/a/s1", sha=SHA))
+    made = made.model_copy(update={"status": made.status.model_copy(update={"prompt": told})})
+
+    text = shown_of(parts.data(texts, []), made).text
+
+    assert ("They are not." in text) is (resumed is False)
+    assert ("They are there." in text) is (resumed is not False)
+    assert ("F401" in text, SHA in text) == (resumed is False, resumed is False)
+
+
 def test_before_the_pod_has_told_no_commit_is_named() -> None:
     text = shown_of(CONTENT, session()).text
 

@@ -52,8 +52,9 @@ def test_a_session_is_shown_what_the_attempt_before_left() -> None:
     assert session_object(snapshot(subject), subject.status)["spec"]["rejected"] == WORK
 
 
-def test_who_goes_on_from_files_is_not() -> None:
-    left = {"rejected": WORK, "checkpoint": WORK["ref"]}
+def test_who_goes_on_from_a_checkpoint_has_both_for_its_pod_may_not_get_the_files() -> None:
+    left = {"rejected": WORK, "checkpoint": WORK["ref"], "checkpointSha": WORK["sha"]}
     subject = objects.task(status=with_session(TaskState.CLAIMED, 2, **left))
 
-    assert "rejected" not in session_object(snapshot(subject), subject.status)["spec"]
+    spec = session_object(snapshot(subject), subject.status)["spec"]
+    assert (spec["rejected"], spec["resumeRef"], spec["resumeSha"]) == (WORK, *WORK.values())

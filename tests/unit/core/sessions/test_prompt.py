@@ -53,6 +53,8 @@ Done means:
 - src/a.py matches the regular expression 'A+'
 - the command `pytest -q` succeeds""",
         parts.NOTES: "",
+        parts.RESUMED: "",
+        parts.AFRESH: "",
         parts.FINDINGS: "Quality gate 'lint' Failed:\nF401",
         parts.RULES: f"""\
 Work in the current folder; it is a checkout of the repository.
@@ -77,10 +79,28 @@ def test_parts_are_read_back_as_they_were_written() -> None:
 
 
 def test_who_goes_on_from_a_checkpoint_is_told_so_and_not_why_the_other_ended() -> None:
-    text = said(FULL, 2, goes_on=True)
+    told = parts.begun(prompt(FULL, 2, goes_on=True), resumed=True)
 
-    assert "was cut off. What it had written so far is in the files already" in text
-    assert "F401" not in text
+    assert "was cut off. What it had written so far is in the files already" in told[parts.NOTES]
+    assert parts.FINDINGS not in told
+    assert parts.CHANGE not in parts.begun(
+        {**prompt(FULL, 2, goes_on=True), parts.CHANGE: "+1"}, resumed=True
+    )
+
+
+def test_whose_checkpoint_cannot_be_had_is_told_so_and_why_the_attempt_before_ended() -> None:
+    told = parts.begun(prompt(FULL, 2, goes_on=True), resumed=False)
+
+    assert "was cut off" in told[parts.NOTES]
+    assert "in the files already" not in told[parts.NOTES]
+    assert "F401" in told[parts.FINDINGS]
+
+
+def test_who_goes_on_from_nothing_is_told_of_no_checkpoint() -> None:
+    told = parts.begun(prompt(FULL, 2), resumed=False)
+
+    assert "cut off" not in "".join(told.values())
+    assert "F401" in told[parts.FINDINGS]
 
 
 def test_who_met_a_conflict_is_told_what_to_do_outside_of_the_data() -> None:

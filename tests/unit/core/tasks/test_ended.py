@@ -51,6 +51,7 @@ def test_the_next_session_goes_on_from_what_one_that_was_cut_off_has_pushed(reas
     ended = dead(reason, work=work())
 
     assert after(ended).checkpoint == ended.spec.work_ref
+    assert after(ended).checkpoint_sha == work().sha, "no other commit at that ref is taken"
 
 
 def test_what_a_session_reported_counts_where_its_pod_says_nothing_more() -> None:
@@ -59,14 +60,16 @@ def test_what_a_session_reported_counts_where_its_pod_says_nothing_more() -> Non
     lost = ended.model_copy(update={"status": ended.status.model_copy(update={"report": report})})
 
     assert after(lost).checkpoint == ended.spec.work_ref
+    assert after(lost).checkpoint_sha is None, "what was pushed last is not known"
     assert after(ended).checkpoint is None
 
 
 def test_a_session_that_got_nowhere_leaves_the_checkpoint_before_it() -> None:
-    before = with_session(TaskState.IN_PROGRESS, checkpoint=EARLIER)
+    before = with_session(TaskState.IN_PROGRESS, checkpoint=EARLIER, checkpointSha=sha(7))
     unchanged = dead("Timeout", work=work(BASE))
 
     assert after(unchanged, before).checkpoint == before.checkpoint
+    assert after(unchanged, before).checkpoint_sha == sha(7)
 
 
 @pytest.mark.parametrize("reason", ["AgentFailed", "Stalled", "MaxTurns", "Succeeded"])
@@ -74,6 +77,7 @@ def test_any_other_end_lets_the_next_session_start_afresh(reason: str) -> None:
     before = with_session(TaskState.IN_PROGRESS, checkpoint=EARLIER)
 
     assert after(dead(reason, work=work()), before).checkpoint is None
+    assert after(dead(reason, work=work()), before).checkpoint_sha is None
 
 
 # --- success ------------------------------------------------------------------------------------
