@@ -282,7 +282,8 @@ class Price(Model):
 class Budget(Model):
     on_unpriced: Literal["allow", "deny"] = Field(
         default="allow",
-        description="deny: with a budget, a model without a price starts no session.",
+        description="deny: with a budget, a model without a price and an agent that tells no "
+        "tokens start no session.",
     )
     prices: Annotated[
         tuple[Price, ...], Field(max_length=100, json_schema_extra=list_map("model"))

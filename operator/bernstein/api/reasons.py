@@ -41,6 +41,8 @@ class Reason(StrEnum):
     """The model's provider refuses the key."""
     NO_PRICING = "NoPricing"
     """The Plan has a budget, the Project denies unpriced models, and the model has no price."""
+    TOKENS_NOT_REPORTED = "TokensNotReported"
+    """The same, and the agent's CLI tells no tokens: nobody would know what it spends."""
     DISRUPTED = "Disrupted"
     """The node was drained or lost, or the pod was preempted."""
     POD_LOST = "PodLost"

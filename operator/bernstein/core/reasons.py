@@ -171,6 +171,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.NO_PRICING: Policy(
         Retry.PROBE, False, "Add the model's price to budget.prices, or set onUnpriced: allow."
     ),
+    Reason.TOKENS_NOT_REPORTED: Policy(
+        Retry.NEVER,
+        False,
+        "Take the budget out of the Plan, set onUnpriced: allow in the Project, or apply the step "
+        "anew with an agent that tells its tokens.",
+    ),
     Reason.DISRUPTED: Policy(Retry.AT_ONCE, False, "", capped=True, keeps_work=True),
     Reason.POD_LOST: Policy(Retry.AT_ONCE, False, "", capped=True, keeps_work=True),
     Reason.TERMINATED: Policy(Retry.AT_ONCE, False, "", capped=True),

@@ -53,6 +53,7 @@ TABLE = {
     "PlanInvalid": (Retry.NEVER, False, "apply it again"),
     "BudgetExceeded": (Retry.NEVER, False, "budget"),
     "NoPricing": (Retry.PROBE, False, "price"),
+    "TokensNotReported": (Retry.NEVER, False, "onUnpriced: allow"),
     "OperatorTooOld": (Retry.NEVER, False, "version"),
     "InvalidPattern": (Retry.NEVER, False, "Correct the pattern"),
     "PlanEnded": (Retry.NEVER, False, "Plan of its own"),

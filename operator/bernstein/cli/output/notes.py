@@ -16,7 +16,7 @@ from bernstein.core.waiting import is_stalled, parted
 
 _MENDED_FROM_OUTSIDE = (
     *(Reason.BUDGET_EXCEEDED, Reason.PROJECT_NOT_FOUND, Reason.PROJECT_NOT_READY),
-    *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD),
+    *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD, Reason.TOKENS_NOT_REPORTED),
 )
 """What nothing tries again by itself, because it is seen when it is mended."""
 _LONGEST = 4096

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cached_property
 
+from bernstein import agents
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -43,6 +44,20 @@ def unpriced(snapshot: TaskSnapshot) -> str | None:
     if budget.on_unpriced == "allow" or price_of(model, budget.prices) is not None:
         return None
     return f"the Plan has a budget, and model '{model}' has no price"
+
+
+def unreported(snapshot: TaskSnapshot) -> str | None:
+    """The same where the price would not help: the agent's CLI tells no tokens."""
+    plan, project = snapshot.plan, snapshot.project
+    if plan is None or plan.spec.budget is None or project is None:
+        return None
+    agent = project.spec.agent(snapshot.task.spec.cli)
+    if project.spec.budget.on_unpriced == "allow" or agent is None:
+        return None
+    if agents.tells_tokens(agent.adapter):
+        return None
+    which = f"agent '{agent.name}' (adapter {agent.adapter})"
+    return f"the Plan has a budget, and {which} does not tell what it spends"
 
 
 class Spending:

@@ -19,6 +19,23 @@ _NAMED = 500
 
 def not_enforced(spec: PlanSpec, project: ProjectSpec) -> str | None:
     """Why the Plan's budget does not stop what its steps spend; None: it does, or there is none."""
+    who = _silent(spec, project)
+    if who is None or project.budget.on_unpriced == "deny":
+        return None  # what a Project denies does not start
+    return f"{who} not tell what is spent: it counts as nothing, and the budget does not stop it"
+
+
+def _denied(spec: PlanSpec, project: ProjectSpec) -> str | None:
+    """Why sessions of some of its steps do not start; None: they do."""
+    who = _silent(spec, project)
+    if who is None or project.budget.on_unpriced == "allow":
+        return None
+    told = f"{who} not tell what is spent, and the Project says `onUnpriced: deny`"
+    return f"{told}: no session of it starts"
+
+
+def _silent(spec: PlanSpec, project: ProjectSpec) -> str | None:
+    """Agents of its steps that tell no tokens, with the verb; None: all do, or nobody asks."""
     if spec.budget is None:
         return None
     steps = (step for stage in spec.stages for step in stage.steps)
@@ -28,15 +45,14 @@ def not_enforced(spec: PlanSpec, project: ProjectSpec) -> str | None:
         return None
     named = ", ".join(f"'{name}' (adapter {adapter})" for name, adapter in silent.items())
     who, verb = ("agent", "does") if len(silent) == 1 else ("agents", "do")
-    return (
-        f"{who} {sanitise(named, _NAMED)} {verb} not tell what is spent: it counts as nothing, "
-        "and the budget does not stop it"
-    )
+    return f"{who} {sanitise(named, _NAMED)} {verb}"
 
 
 def warned(spec: PlanSpec, project: ProjectSpec | None) -> tuple[FieldError, ...]:
     """The same for whoever submits the Plan."""
-    text = not_enforced(spec, project) if project is not None else None
+    if project is None:
+        return ()
+    text = not_enforced(spec, project) or _denied(spec, project)
     return (FieldError("budget", f"budget: {text}"),) if text is not None else ()
 
 

@@ -2,8 +2,8 @@
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
         ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended
-        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
-        ──▶ ready: `starts` decides who starts
+        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ tokens_unknown
+        ─ siblings_at_work ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -185,6 +185,13 @@ def price_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(Reason.NO_PRICING, problem, needs_person=True) if problem is not None else None
 
 
+def tokens_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    problem = budget.unreported(snapshot)
+    if problem is None:
+        return None
+    return Wait(Reason.TOKENS_NOT_REPORTED, problem, needs_person=True)
+
+
 def siblings_at_work(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     names = siblings.awaited(snapshot)
     if names is None:
@@ -226,6 +233,7 @@ OTHERS: tuple[Link, ...] = (
     plan_starting,
     budget_spent,
     price_unknown,
+    tokens_unknown,
     siblings_at_work,
 )
 """What is asked of a Task that holds nothing itself back."""

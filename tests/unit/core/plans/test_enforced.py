@@ -60,6 +60,20 @@ def test_who_submits_it_is_warned_where_the_project_is_known() -> None:
     assert "the budget does not stop it" in warning.message
 
 
+def test_where_the_project_denies_that_nothing_starts_and_whoever_submits_it_is_told() -> None:
+    strict = project(agents=[TELLS, SILENT], budget={"onUnpriced": "deny"})
+    subject = objects.plan(stages=stages("quiet"), budget="5")
+
+    assert not_enforced(subject.spec, strict.spec) is None, "the budget is kept"
+    (warning,) = warned(subject.spec, strict.spec)
+    assert warning.message == (
+        "budget: agent 'quiet' (adapter generic) does not tell what is spent, and the Project says "
+        "`onUnpriced: deny`: no session of it starts"
+    )
+    said = look(subject, task(), project=strict).status
+    assert conditions.find(said.conditions, KIND) is None
+
+
 def test_the_plan_says_so_until_it_is_so_no_more() -> None:
     subject = objects.plan(stages=stages(None), budget="5")
     silent = plan_snapshot(subject, task(), project=project(agents=[SILENT]))

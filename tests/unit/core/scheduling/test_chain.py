@@ -328,6 +328,27 @@ def test_a_model_without_price_starts_unless_a_budget_would_be_blind(
     assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
 
 
+@pytest.mark.parametrize(
+    ("deny", "budget", "adapter", "reason"),
+    [
+        ("deny", "5", "generic", "TokensNotReported"),
+        ("deny", "5", "codex", None),
+        ("allow", "5", "generic", None),
+        ("deny", None, "generic", None),
+    ],
+)
+def test_an_agent_that_tells_no_tokens_starts_unless_a_budget_would_be_blind(
+    deny: str, budget: str | None, adapter: str, reason: str | None
+) -> None:
+    subject = objects.task(status=status())
+    agent = {"name": "quiet", "adapter": adapter, "image": "d", "command": ["run"]}
+    prices = [{"model": "opus", "input": "5", "output": "25"}]
+    prices += [price | {"model": "sonnet"} for price in prices]
+    strict = project(agents=[agent], budget={"onUnpriced": deny, "prices": prices})
+
+    assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
+
+
 # --- holds and peers ----------------------------------------------------------------------------
 
 BROKEN = objects.held("SecretNotFound", at(100), "no Secret")
