@@ -6,6 +6,7 @@
 
 All that is decided about a Task or a Plan goes through here before it is written, and nothing else
 sets these three. So they never say anything else than `state`, `phase` and `waiting` do.
+Verified, which a round of checks sets, goes where it is about other work than there is now.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from datetime import datetime
 from typing import NamedTuple, Protocol, TypeVar
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import ConditionType
+from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import DELIVERED_PARTIALLY, Plan, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting, WaitReason, WaitScope
-from bernstein.core.conditions import Progress, Truth, drop, put
+from bernstein.core.conditions import Progress, Truth, drop, is_true, put
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, ordinal, some
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, scope_of
@@ -40,6 +41,8 @@ class _Condition(NamedTuple):
 class _Status(Progress, Protocol):
     @property
     def waiting(self) -> Waiting | None: ...
+    @property
+    def verification(self) -> Verification | None: ...
 
 
 S = TypeVar("S", bound=_Status)
@@ -81,7 +84,10 @@ def _since(before: Waiting | None, status: S, own: WaitScope) -> S:
 
 def _with(status: S, new: _Conditions, now: datetime) -> S:
     kinds = (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.SUCCEEDED)
-    conditions = drop(status.conditions, *(kind for kind in kinds if kind not in new))
+    gone = [kind for kind in kinds if kind not in new]
+    if not _is_said_of(status.verification, status.conditions):
+        gone.append(ConditionType.VERIFIED)
+    conditions = drop(status.conditions, *gone)
     for kind, (truth, reason, message) in new.items():
         conditions = put(
             conditions,
@@ -93,6 +99,14 @@ def _with(status: S, new: _Conditions, now: datetime) -> S:
             now=now,
         )
     return status.model_copy(update={"conditions": conditions})
+
+
+def _is_said_of(judged: Verification | None, conditions: tuple[Condition, ...]) -> bool:
+    """Whether Verified can be about this tree: an attempt before has left another one, and where
+    the tip has moved a candidate is judged anew."""
+    if judged is None:
+        return False
+    return judged.passed is True or not is_true(conditions, ConditionType.VERIFIED)
 
 
 def _waits(waiting: Waiting) -> _Conditions:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.meta import Condition
 from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
@@ -85,6 +86,36 @@ def _says_one_thing(found: TaskStatus | PlanStatus) -> None:
     assert kinds or suspended
     if found.waiting is not None and "Reconciling" in kinds:
         assert kinds["Reconciling"] == ("True", found.waiting.reason)
+
+
+def verified(truth: bool) -> tuple[Condition, ...]:
+    noted = conditions.note(status(), "Verified", truth, "ChecksPassed", "5 checks passed", NOW)
+    return noted.conditions
+
+
+@pytest.mark.parametrize(
+    ("state", "verification", "truth", "kept"),
+    [
+        (TaskState.CLAIMED, None, True, False),
+        (TaskState.IN_PROGRESS, None, True, False),
+        (TaskState.IN_PROGRESS, None, False, False),
+        (TaskState.DONE, {"passed": None}, True, False),
+        (TaskState.DONE, {"passed": None}, False, True),
+        (TaskState.DONE, {"passed": True}, True, True),
+        (TaskState.FAILED, {"passed": False}, False, True),
+    ],
+)
+def test_verified_is_said_of_the_work_that_there_is_now(
+    state: TaskState, verification: dict[str, Any] | None, truth: bool, kept: bool
+) -> None:
+    """Not of an attempt before, nor of the tree before another tip."""
+    judged = objects.verification(**verification) if verification is not None else None
+    task = status(state, verification=judged, conditions=verified(truth))
+    phased = PlanStatus(phase="Delivering", verification=judged, conditions=verified(truth))
+
+    found = progress.of_task(objects.task(), task, NOW), progress.of_plan(plan(), phased, NOW)
+
+    assert ["Verified" in told(each.conditions) for each in found] == [kept, kept]
 
 
 def test_since_is_when_it_began_to_wait_for_this_reason() -> None:
