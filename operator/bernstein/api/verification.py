@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -103,6 +104,15 @@ class RejectedWork(Model):
     """Commit that it left there."""
 
 
+class Outstanding(Model):
+    """Which checks have no verdict yet; told where a round takes long, once a minute at most."""
+
+    checks: Annotated[str, Field(max_length=300)]
+    """The first of them, and how many more there are."""
+    told: datetime
+    """When that was so."""
+
+
 class Verification(Model):
     """What is judged, and how it was judged."""
 
@@ -169,6 +179,9 @@ class Verification(Model):
         ]
         | None
     ) = Field(default=None, description="Checks of this round whose pods are being ended, and why.")
+    outstanding: Outstanding | None = Field(
+        default=None, description="Checks without a verdict, where the round takes long."
+    )
     passed: bool | None = None
     """Whether every required check let it on; absent while it is judged."""
     digest: Annotated[str, Field(max_length=64)] | None = Field(

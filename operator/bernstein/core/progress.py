@@ -165,10 +165,11 @@ def _doing(status: TaskStatus) -> tuple[str, str]:
 def _landing(judged: Verification | None, delivery: Delivery | None) -> tuple[str, str]:
     """(reason, message) of work that is judged or on its way to where it belongs."""
     if judged is not None and judged.passed is None and not judged.lost:
+        out = f"; still out: {judged.outstanding.checks}" if judged.outstanding else ""
         if not judged.candidate:
-            return "Verifying", "what was done is judged by the checks"
+            return "Verifying", f"what was done is judged by the checks{out}"
         again = f"for the {ordinal(judged.round + 1)} time"
-        return "Verifying", f"{_moved(delivery)}; it is verified again on the new tip, {again}"
+        return "Verifying", f"{_moved(delivery)}; it is verified again on the new tip, {again}{out}"
     match delivery.step if delivery is not None else None:
         case "Next":
             return "NextToLand", "it is its turn to land"

@@ -109,7 +109,23 @@ def _is_done_once_more(pair: Pair) -> bool:
     return conflicts and now["state"] == "Failed" and bool(now["resolved"])
 
 
+def _names_what_is_out(pair: Pair) -> bool:
+    """A round that goes on, and no more than that is said otherwise."""
+    out = pair.today.get("verification", {}).get("outstanding")
+    was, says = (s["conditions"].get("Reconciling", {}) for s in (pair.recorded, pair.today))
+    if out is None or "passed" in pair.today["verification"]:
+        return False
+    said = f"{was.get('message')}; still out: {out['checks']}"
+    return bool({**was, "message": said} == says)
+
+
 ROUNDS = (
+    Change(
+        "checks that take long are named while they have no verdict",
+        "Task",
+        ("conditions.Reconciling.message", "verification.outstanding"),
+        _names_what_is_out,
+    ),
     *(
         Change(
             f"of a {kind} only the check that could not run is run again",

@@ -8,6 +8,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
+from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons import Retry, policy
 from bernstein.core.sanitise import ELLIPSIS, line, ordinal, text
@@ -142,14 +143,19 @@ def _verifying(task: Task) -> str:
     if status.state is TaskState.PENDING_APPROVAL:
         return "awaits approval"
     if status.verification is None or status.verification.passed is None:
-        judged = status.verification
-        if judged is None or not judged.candidate:
-            return "verifying"
-        return f"verifying on a newer tip, {ordinal(judged.round + 1)} time"
+        return _judging(status.verification)
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
         return shortened(waits(status.waiting), _LONGEST_NOTE)
     return f"merging ({step.lower()})" if step else "verified"
+
+
+def _judging(judged: Verification | None) -> str:
+    if judged is None:
+        return "verifying"
+    again = f" on a newer tip, {ordinal(judged.round + 1)} time" if judged.candidate else ""
+    out = f"; still out: {judged.outstanding.checks}" if judged.outstanding else ""
+    return line(f"verifying{again}{out}", _LONGEST_NOTE)
 
 
 def _merged(task: Task) -> str:

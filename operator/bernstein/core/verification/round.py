@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.meta import ConditionType
@@ -37,6 +38,7 @@ from bernstein.core.reasons import (
 from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Question, judging, look
+from bernstein.core.verification.outstanding import outstanding
 from bernstein.core.waiting import (
     goes_on,
     held,
@@ -159,6 +161,11 @@ def take(
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
     start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
     ended = give_up((*ending, *unasked))
+    found_so_far = partial(verdicts.so_far, *read, works=seen.works, kept=seen.kept)
+    out = outstanding(judged.outstanding, existing.values(), question.checks, found_so_far, now)
+    status = status.model_copy(
+        update={"verification": judged.model_copy(update={"outstanding": out})}
+    )
     status = waits_for_jobs(status, existing.values(), now)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 
@@ -185,7 +192,7 @@ def again(status: S, judged: Verification) -> S:
 
 def next_round(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs; old verdicts are shown until there are new ones."""
-    anew = dict.fromkeys(("abandoned", "policy", "since", "again"))
+    anew = dict.fromkeys(("abandoned", "policy", "since", "again", "outstanding"))
     update = {"round": judged.round + 1, **anew}
     return judged.model_copy(update=update)
 
@@ -237,7 +244,8 @@ def _judge(
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
         return Undecided(again(status, once))
-    before, judged = judged, judged.model_copy(update={"checks": results, "abandoned": None})
+    over = {"checks": results, "abandoned": None, "outstanding": None}
+    before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
         why = Diagnosis((lost or errored)[0].reason, (lost or errored)[0].excerpt)

@@ -18,6 +18,8 @@ from tests.unit.cli.scenes import (
     verification,
 )
 
+OUT = {"checks": "tests, lint and 2 more", "told": "2030-01-01T00:00:00Z"}
+
 RUNNING = """\
 rate-limit-api  Running · 2/7 closed · $0.42 of $5.00 · 3:12
 design
@@ -211,6 +213,17 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
         ({"state": "InProgress"}, "at work"),
         ({"state": "InProgress", "attempt": 2}, "attempt 3: at work"),
         ({"state": "Done"}, "verifying"),
+        (
+            {"state": "Done", "verification": verification(outstanding=OUT)},
+            "verifying; still out: tests, lint and 2 more",
+        ),
+        (
+            {
+                "state": "Done",
+                "verification": verification(candidate=True, round=1, outstanding=OUT),
+            },
+            "verifying on a newer tip, 2nd time; still out: tests, lint and 2 more",
+        ),
         ({"state": "Done", "verification": verification(passed=True)}, "verified"),
         ({"state": "PendingApproval"}, "awaits approval"),
         ({"state": "Closed", "delivery": {"state": "Merged", "sha": "f" * 40}}, "merged ffffffff"),
