@@ -28,7 +28,7 @@ async def test_logs_show_how_sessions_ended_and_what_refused_the_work(
     task = await admin.create(TASKS, valid("Task", namespace, "mine"))
     silent = await bernstein("logs", "mine")
     session = await make_session(operator, task, "mine-s1", "gone")
-    outcome = {"reason": "AgentFailed", "message": "it gave up", "exitCode": 3}
+    outcome = {"reason": "AgentFailed", "message": "it gave up", "exitCode": 3, "started": True}
     await set_status(operator, session, state="Dead", outcome=outcome | {"text": "\x1b[2Jbye"})
     attempt = {"session": "mine-s1", "attempt": 1, "counted": True, "reason": "AgentFailed"}
     await set_status(operator, task, state="Open", attempt=1, attempts=[attempt])

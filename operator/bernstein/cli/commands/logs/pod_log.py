@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +27,9 @@ LONGEST_LOG = 4 * 1024 * 1024
 """Bytes of one log that are read, and characters of it that are shown."""
 
 _LONGEST_LINE = 2000
+_NO_LOG = re.compile(rb"unable to retrieve container logs for [^\s]{0,200}\s*")
+"""A kubelet's whole answer, instead of an error, where the runtime has lost the container. What an
+agent says begins with its time."""
 _NOT_STARTED = 400
 """Status of the answer when a container waits to start."""
 _END_OF_TIME = 253402300799.0
@@ -66,8 +70,11 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
     pod, over = session.status.pod, session.status.state is SessionState.DEAD
     if pod is None:
         return PodLog(missing="It had no pod." if over else "It has no pod yet.")
+    outcome = session.status.outcome
+    # Beside an agent that never started nothing happened: why it did not is said with its end.
+    never_ran = outcome is not None and not outcome.started
     texts: dict[str, str] = {}
-    for container in CONTAINERS:
+    for container in (CHECKOUT,) if never_ran else CONTAINERS:
         try:
             log = await cluster.client.logs(
                 cluster.namespace,
@@ -81,8 +88,10 @@ async def read(cluster: Cluster, session: AgentSession) -> PodLog:
         except ApiError as error:
             if error.status == _NOT_STARTED:
                 continue
-            return PodLog(texts, why_unreadable(error, pod.name))
-        texts[container] = log.decode(errors="replace")
+            return PodLog(texts, "" if never_ran else why_unreadable(error, pod.name))
+        texts[container] = "" if _NO_LOG.fullmatch(log) else log.decode(errors="replace")
+    if never_ran:
+        return PodLog(texts)
     nothing = "Its pod logged nothing." if over else "Its pod has logged nothing yet."
     return PodLog(texts, "" if any(texts.values()) else nothing)
 
