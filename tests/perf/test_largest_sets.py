@@ -1,4 +1,5 @@
-"""What many of the largest Tasks that the API takes cost the operator's loop at once.
+"""What many of the largest Tasks that the API takes, or the largest Project, cost the operator's loop
+at once.
 
 The whole engine runs on a cluster in memory, in virtual time, and each step of its loop is measured
 alone, as CPU time: whatever is in one holds everything up, the Lease of the leader included. What
@@ -77,6 +78,37 @@ def in_circles(number: int) -> Object:
     return {"dependsOn": [name((number + k) % 2000) for k in range(1, MOST_EDGES + 1)]}
 
 
+def project() -> Object:
+    """A Project about as large as the API server's store takes one, 1.4 MB."""
+    agents = [
+        {
+            "name": f"agent-{n}",
+            "adapter": "generic",
+            "image": f"agents/{n}:1",
+            "command": [f"{n}.{k}".ljust(4096, "$") for k in range(18)],
+        }
+        for n in range(16)
+    ]
+    gates = [
+        {"name": f"gate_{n}", "command": f"true {n} ".ljust(4096, "#"), "image": f"gates/{n}:1"}
+        for n in range(32)
+    ]
+    block = {"ipBlock": {"cidr": "10.0.0.0/8"}}
+    ports = [{"port": port} for port in range(1, 17)]
+    rules = [{"to": [block] * 16, "ports": ports}] * 16
+    prices = [{"model": f"model-{n}-", "input": "1", "output": "1"} for n in range(100)]
+    return {
+        "agents": agents,
+        "gates": {"pipeline": gates},
+        "network": {"git": rules, "checks": rules, "agents": rules},
+        "budget": {"prices": prices},
+    }
+
+
+def any_agent(number: int) -> Object:
+    return {"cli": f"agent-{number % 16}"}
+
+
 @dataclass(frozen=True)
 class Largest:
     number: int
@@ -84,6 +116,8 @@ class Largest:
     reasons: set[str | None]
     """Why Tasks wait in the end; None: some have started."""
     agents: int = 1
+    project: Callable[[], Object] = dict
+    """What of the Project is large."""
 
 
 LARGEST = {
@@ -92,6 +126,7 @@ LARGEST = {
     "globs": Largest(300, globs, {None, "FileOverlap"}, agents=1000),
     "edges in order": Largest(2000, in_order, {None, "DependencyPending"}),
     "edges in circles": Largest(2000, in_circles, {"DependencyFailed"}),
+    "Project": Largest(300, any_agent, {None, "MaxAgents"}, agents=100, project=project),
 }
 
 
@@ -137,8 +172,8 @@ class Steps:
 async def play(largest: Largest) -> Counter[str | None]:
     """The engine finds all of them there; how many wait for what when nothing changes any more."""
     store = Store()
-    limits = {"limits": {"maxAgents": largest.agents}}
-    store.create(PROJECTS, valid("Project", NAMESPACE, "default", **limits))
+    spec = {"limits": {"maxAgents": largest.agents}, **largest.project()}
+    store.create(PROJECTS, valid("Project", NAMESPACE, "default", **spec))
     for number in range(largest.number):
         store.create(TASKS, valid("Task", NAMESPACE, name(number), **largest.spec(number)))
     replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())

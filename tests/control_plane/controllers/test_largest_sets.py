@@ -36,7 +36,8 @@ async def test_no_step_of_the_loop_is_long_however_many_of_the_largest_tasks_the
     world: World, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     largest = LARGEST[kind]
-    await world.project(gates=QUIET, limits={"maxAgents": largest.agents})
+    spec = {"gates": QUIET, "limits": {"maxAgents": largest.agents}, **largest.project()}
+    await world.project(**spec)
     world.kubelet.on("agent", run)
     slots = asyncio.Semaphore(AT_ONCE)
 
