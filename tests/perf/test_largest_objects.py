@@ -18,6 +18,7 @@ from bernstein.api import task as tasks
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.task import Task
 from bernstein.checks import patterns
+from bernstein.core.plans import judgement
 from bernstein.core.plans.decide import decide
 from bernstein.core.plans.expansion import expand
 from bernstein.core.scheduling.schedule import schedule
@@ -27,8 +28,10 @@ from bernstein.kube.json_patch import json_patch
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
 
-MOST_SECONDS = 2 * 0.2
-"""Of one step: twice what it may take, for a machine that does other work besides."""
+MOST_SECONDS = 0.2
+"""Of one step."""
+LOOKS = 3
+"""Of which the quickest counts: CPU time grows, too, on a machine that does other work besides."""
 
 Object = dict[str, Any]
 Step = Callable[[int], Object]
@@ -66,13 +69,16 @@ LARGEST: dict[str, list[Object]] = {
     "nested groups": stages(
         10, 20, lambda n: {"completionSignals": [signal(f"{n}" + "(" * 500 + ")" * 500)]}
     ),
+    "as many patterns as are judged": stages(
+        4, 7, lambda n: {"completionSignals": [signal(f"{n}" + "(|)" * 340)]}
+    ),
     "deep braces": stages(
-        20,
+        19,
         40,
         lambda n: {"files": ["{" * 100 + f"a{n}{k},b" + "}" * 100 for k in range(4)]},
     ),
-    "stars": stages(20, 40, lambda n: {"files": ["*a" * 100 + f"{n}x{k}" for k in range(4)]}),
-    "invisible text": stages(40, 50, lambda _: {"description": "\u200b\x1b[0" * 30}),
+    "stars": stages(19, 40, lambda n: {"files": ["*a" * 100 + f"{n}x{k}" for k in range(4)]}),
+    "invisible text": stages(30, 50, lambda _: {"description": "\u200b\x1b[0" * 14}),
     "twenty signals": stages(
         40,
         10,
@@ -83,21 +89,31 @@ LARGEST: dict[str, list[Object]] = {
 }
 
 
+REFUSED = {"wide classes", "many patterns", "nested groups"}
+"""The API takes them; they are judged, and nothing is made of them."""
+
+
 class Longest:
-    """The CPU seconds of each step, the quickest of two."""
+    """The CPU seconds of each step, the quickest of LOOKS."""
 
     def __init__(self) -> None:
         self.steps: dict[str, float] = {}
 
     def of(self, name: str, step: Callable[[], T]) -> T:
         taken = []
-        for _ in range(2):
-            patterns.problem.cache_clear()
+        for _ in range(LOOKS):
+            forget()
             began = process_time()
             found = step()
             taken.append(process_time() - began)
         self.steps[name] = min(taken)
         return found
+
+
+def forget() -> None:
+    """All that was judged before, as after a change of the Project or a restart."""
+    patterns.problem.cache_clear()
+    judgement.problems_of.__self__._known.clear()  # type: ignore[attr-defined]
 
 
 def as_served(made: Object) -> Object:
@@ -108,15 +124,15 @@ def as_served(made: Object) -> Object:
     return made | {"metadata": made["metadata"] | meta, "status": status}
 
 
-def follow(longest: Longest, given: Plan) -> None:
-    """The Plan from what is read of it to what is written of its Tasks."""
+def follow(longest: Longest, given: Plan) -> bool:
+    """The Plan from what is read of it to what is written of its Tasks; whether there are any."""
     obj = given.model_dump(mode="json", by_alias=True, exclude_none=True)
     read = longest.of("parse the Plan", lambda: plans.parse(obj))
     new = read.model_copy(update={"status": PlanStatus()})
     first = longest.of("decide", lambda: decide(PlanSnapshot(new, project()), NOW))
     longest.of("dump", lambda: json_patch({}, first.status.dump(), "/status"))
     if not first.status.expanded:
-        return
+        return False
     made = [as_served(obj) for obj in expand(new, "default")]
     its = longest.of("parse the Tasks", lambda: [tasks.parse(obj) for obj in made])
     by_name = {task.metadata.name: task for task in its}
@@ -129,6 +145,7 @@ def follow(longest: Longest, given: Plan) -> None:
     longest.of("schedule", lambda: look(begun, by_name))
     subject = objects.snapshot(its[-1], others=tuple(its), plan=begun)
     longest.of("decide a Task", lambda: of_task.decide(subject, NOW))
+    return True
 
 
 def look(plan: Plan, by_name: dict[str, Task]) -> object:
@@ -137,9 +154,9 @@ def look(plan: Plan, by_name: dict[str, Task]) -> object:
 
 
 @pytest.mark.parametrize("kind", LARGEST)
-def test_no_step_of_the_largest_plans_holds_up_the_loop(kind: str) -> None:
+def test_no_step_of_the_largest_plans_takes_the_loop_200_ms(kind: str) -> None:
     longest = Longest()
-    follow(longest, objects.plan(stages=LARGEST[kind]))
+    assert follow(longest, objects.plan(stages=LARGEST[kind])) is (kind not in REFUSED)
 
     shown = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in longest.steps.items())
     print(f"\n{kind}: {shown}")

@@ -1,5 +1,5 @@
-"""What many of the largest Tasks that the API takes, or the largest Project, cost the operator's loop
-at once.
+"""What many of the largest Tasks that the API takes, or the largest Project, cost the operator's
+loop at once.
 
 The whole engine runs on a cluster in memory, in virtual time, and each step of its loop is measured
 alone, as CPU time: whatever is in one holds everything up, the Lease of the leader included. What

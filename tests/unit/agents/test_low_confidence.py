@@ -57,8 +57,9 @@ def test_other_words_are_no_sign(said: str) -> None:
     assert found(said) == ""
 
 
-def test_only_the_end_of_a_message_counts() -> None:
+def test_only_the_last_2000_characters_of_a_message_count() -> None:
     phrase = "I'm not sure"
+    assert CHARACTERS == 2000
 
     assert found(phrase + "x" * (CHARACTERS - len(phrase))) == "", "it is no word of its own"
     assert found(phrase + " " + "x" * (CHARACTERS - len(phrase) - 1)) == "not sure"
