@@ -23,8 +23,8 @@ from bernstein.core.waiting import parted
 EVIDENCE = 2
 """So many Tasks must have met the same before others wait for the provider."""
 EVIDENCE_SECONDS = 300
-"""For which what a session said counts for others: how long a provider is left alone, it may not
-say."""
+"""For which others wait for what a session said, or for a Task that something else keeps from
+trying."""
 
 Affected = tuple[WaitScope, Hashable]
 """Whom a cause concerns: the kind of scope, and which one of that kind."""
@@ -79,15 +79,16 @@ def evidence(status: TaskStatus, *, ready: bool, now: datetime) -> Tried | None:
 
 
 def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
-    """Seconds until what its session said counts no more for others, 0 or less: it does not.
+    """Seconds until what it has met counts no more for others, 0 or less: it does not.
 
-    None: as long as it is tried. `ready`: no time keeps the Task from trying.
+    So it is with what its session said, and where something else keeps it from trying, such as
+    files. None: as long as it is tried. `ready`: no time keeps the Task from trying.
     """
     waiting = status.waiting
-    if waiting is None or waiting.tried is None or not policy(waiting.tried.reason).unconfirmed:
+    if waiting is None or waiting.tried is None or status.state is TaskState.CLAIMED:
         return None
-    tries_next = ready and waiting.reason == waiting.tried.reason
-    if status.state is TaskState.CLAIMED or tries_next:
+    tries_itself = waiting.reason == waiting.tried.reason
+    if tries_itself and (ready or not policy(waiting.tried.reason).unconfirmed):
         return None
     return EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
 

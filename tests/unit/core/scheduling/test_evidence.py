@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
@@ -143,12 +145,13 @@ def test_what_a_second_session_says_hours_later_confirms_nothing() -> None:
     assert claimed(look(*tasks, now=7201)) == ["free"]
 
 
-def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes() -> None:
+@pytest.mark.parametrize("reason", ["UsageLimited", "SecretNotFound", "RepositoryUnreachable"])
+def test_who_cannot_try_for_want_of_files_holds_others_for_five_minutes(reason: str) -> None:
     busy = objects.task("busy", status=status(TaskState.IN_PROGRESS), files=["x"])
     free = objects.task("free", status=status())
 
     def blocked(name: str) -> Task:
-        task = held(name, 0)
+        task = held(name, 0, reason)
         waiting = waits(task).model_copy(update={"reason": "FileOverlap", "until": None})
         its = task.status.model_copy(update={"waiting": waiting})
         spec = task.spec.model_copy(update={"files": ("x",)})
