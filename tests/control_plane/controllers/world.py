@@ -197,8 +197,8 @@ class World:
         """The object, once the condition holds on it; fails with its status when it never does.
 
         A condition about a field that nobody has written yet does not hold yet. Without `seconds`
-        it is waited for as long as the object changes, within reason: a busy machine is slow, and not
-        stuck.
+        it is waited for as long as the object changes, within reason: a busy machine is slow,
+        and not stuck.
         """
         obj: Object = {}
         now = asyncio.get_running_loop().time
