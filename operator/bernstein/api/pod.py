@@ -128,8 +128,7 @@ class CheckoutConfig:
     sha: str | None = None
     """The commit that the ref must be at, else RefMoved; None: any."""
     worktree_git: bool = False
-    """Give the worktree a `.git` of its own, without remote or credential, for the code that runs
-    there."""
+    """Give the worktree a `.git` of its own, without remote or credential, for code that runs."""
     history: bool = False
     """Fetch the whole history instead of the tip alone (merges need it)."""
     also: tuple[str, ...] = ()
@@ -143,10 +142,9 @@ class CheckoutConfig:
     base_worktree: str | None = None
     """Folder for the tree of `base`, which gets a `.git` and pinned files as `worktree` does."""
     resume: str | None = None
-    """Ref of a checkpoint, whose files are written merged with the tip; where they conflict, the
-    tip's are written."""
+    """Ref of a checkpoint, whose files are written merged with the tip; else the tip's alone."""
     resume_sha: str | None = None
-    """The commit that this ref must be at, else the tip's files are written; None: any."""
+    """The commit that this ref must be at; None: any."""
     launcher_from: str | None = None
     launcher_to: str | None = None
     prompt: PromptConfig | None = None

@@ -314,41 +314,6 @@ def test_raising_the_budget_lets_a_task_go_on() -> None:
     assert stalled_for(again.conditions) is None
 
 
-@pytest.mark.parametrize(
-    ("deny", "budget", "reason"),
-    [("deny", "5", "NoPricing"), ("allow", "5", None), ("deny", None, None)],
-)
-def test_a_model_without_price_starts_unless_a_budget_would_be_blind(
-    deny: str, budget: str | None, reason: str | None
-) -> None:
-    subject = objects.task(status=status(), model="mystery-1")
-    agent = {"name": "demo", "adapter": "demo", "image": "d", "models": {"opus": "mystery-1"}}
-    strict = project(agents=[agent], budget={"onUnpriced": deny})
-
-    assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
-
-
-@pytest.mark.parametrize(
-    ("deny", "budget", "adapter", "reason"),
-    [
-        ("deny", "5", "generic", "TokensNotReported"),
-        ("deny", "5", "codex", None),
-        ("allow", "5", "generic", None),
-        ("deny", None, "generic", None),
-    ],
-)
-def test_an_agent_that_tells_no_tokens_starts_unless_a_budget_would_be_blind(
-    deny: str, budget: str | None, adapter: str, reason: str | None
-) -> None:
-    subject = objects.task(status=status())
-    agent = {"name": "quiet", "adapter": adapter, "image": "d", "command": ["run"]}
-    prices = [{"model": "opus", "input": "5", "output": "25"}]
-    prices += [price | {"model": "sonnet"} for price in prices]
-    strict = project(agents=[agent], budget={"onUnpriced": deny, "prices": prices})
-
-    assert waits_for(subject, plan=plan(budget=budget), project=strict) == reason
-
-
 # --- holds and peers ----------------------------------------------------------------------------
 
 BROKEN = objects.held("SecretNotFound", at(100), "no Secret")
