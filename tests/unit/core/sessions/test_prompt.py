@@ -62,7 +62,8 @@ If nothing has to be changed, say so: end your last message with the line {NO_CH
 If you can go on only once something else has happened, write that into the file
 .bernstein/blocked.json (which is not committed) and end:
 {{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
-Without names of Tasks a person is asked. A last line `BLOCKED: what you wait for` does the same.""",
+Without names of Tasks a person is asked. A last line `BLOCKED: what you wait for` does the \
+same.""",
     }
 
 
