@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from bernstein.api.pod import FinalRecord
+from bernstein.core.sessions import outcome
 from bernstein.core.sessions.blocked import MOST_BYTES, MOST_TASKS, Block, is_name, read, said
+from tests.unit.core.objects import Object, agent_pod, ended, job, recorded, session
 
 
 def file(**fields: object) -> bytes:
@@ -59,3 +62,35 @@ def test_a_message_says_it_with_its_last_line_alone() -> None:
 def test_only_what_a_task_may_be_called_is_a_name(name: str) -> None:
     assert not is_name(name)
     assert is_name("web-build-api2")
+
+
+# --- what becomes of it ---------------------------------------------------------------------------
+
+
+def waits_for(*names: str, message: str = "the API") -> Object:
+    final = FinalRecord("Blocked", message, "I looked.", waits_for=names)
+    return agent_pod(0, recorder=ended("recorder", said=recorded(final=final)))
+
+
+def test_an_agent_that_waits_has_not_failed_and_its_work_is_there() -> None:
+    found = outcome.classify(session(), job("work-s1", waits_for("api", "db")))
+
+    assert (found.outcome.reason, found.outcome.message) == ("Blocked", "the API")
+    assert (found.outcome.waits_for, found.outcome.started) == (("api", "db"), True)
+    assert found.work is not None
+    assert found.work.final
+
+
+def test_only_names_of_tasks_are_taken_and_not_more_than_a_status_holds() -> None:
+    many = ("../x", "A", "a" * 41, *(f"t{n}" for n in range(20)))
+
+    assert outcome.classify(session(), job("work-s1", waits_for(*many))).outcome.waits_for == tuple(
+        f"t{n}" for n in range(7)
+    )
+    assert outcome.classify(session(), job("work-s1", waits_for())).outcome.waits_for is None
+
+
+def test_a_block_without_words_says_that() -> None:
+    found = outcome.classify(session(), job("work-s1", waits_for(message="")))
+
+    assert found.outcome.message == "it does not say for what"

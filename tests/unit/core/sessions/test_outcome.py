@@ -418,35 +418,3 @@ def test_what_the_server_heard_is_no_work_that_the_pod_denies(report: Object, po
     found = outcome.classify(heard(**report), job("work-s1", pod))
 
     assert found.outcome.reason == "InfrastructureError"
-
-
-# --- Blocked --------------------------------------------------------------------------------------
-
-
-def waits_for(*names: str, message: str = "the API") -> Object:
-    said = FinalRecord("Blocked", message, "I looked.", waits_for=names)
-    return agent_pod(0, recorder=ended("recorder", said=recorded(final=said)))
-
-
-def test_an_agent_that_waits_has_not_failed_and_its_work_is_there() -> None:
-    found = outcome.classify(session(), job("work-s1", waits_for("api", "db")))
-
-    assert (found.outcome.reason, found.outcome.message) == ("Blocked", "the API")
-    assert (found.outcome.waits_for, found.outcome.started) == (("api", "db"), True)
-    assert found.work is not None
-    assert found.work.final
-
-
-def test_only_names_of_tasks_are_taken_and_not_more_than_a_status_holds() -> None:
-    many = ("../x", "A", "a" * 41, *(f"t{n}" for n in range(20)))
-
-    assert outcome.classify(session(), job("work-s1", waits_for(*many))).outcome.waits_for == tuple(
-        f"t{n}" for n in range(7)
-    )
-    assert outcome.classify(session(), job("work-s1", waits_for())).outcome.waits_for is None
-
-
-def test_a_block_without_words_says_that() -> None:
-    found = outcome.classify(session(), job("work-s1", waits_for(message="")))
-
-    assert found.outcome.message == "it does not say for what"
