@@ -223,7 +223,7 @@ def rounds(status: task.TaskStatus) -> int:
     return status.round.number if status.round is not None else 0
 
 
-def granted(answers: Iterable[Answer] | None) -> int:
+def rounds_granted(answers: Iterable[Answer] | None) -> int:
     """How many rounds people were answered to have."""
     return sum((a.verb, a.answer) == (RETRY, "Done") for a in answers or ())
 

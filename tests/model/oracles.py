@@ -36,9 +36,9 @@ from tests.model.endings import (
     chain_of,
     goes_in_part,
     goes_on,
-    granted,
     is_judged_anew,
     rounds,
+    rounds_granted,
     wrongly_moved,
 )
 from tests.model.people import People
@@ -296,7 +296,7 @@ class Oracles:
         tries = now.attempt - before <= 1 + new.spec.max_retries
         self.must(tries, "attempts are counted", f"{name}: {now.attempt}, {before} of them before")
         began = rounds(now) - rounds(was)
-        granted = granted(now.requests) - granted(was.requests)
+        granted = rounds_granted(now.requests) - rounds_granted(was.requests)
         self.must(began == granted, "a round is what a request was granted", f"{name}: {began}")
         reopened = now.state is not was.state and now.state is not TaskState.CANCELLED
         if is_final(was, old.spec.max_retries) and reopened:
