@@ -39,7 +39,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import blocked, judged_anew
 from bernstein.core.tasks.running import session_ended
 from bernstein.core.verification.look import judging
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, is_trying
 
 Verb = Callable[[TaskSnapshot, TaskStatus, TaskRequest, datetime], TaskDecision]
 """Its status has the answer, or has none yet: then its actions come first."""
@@ -154,7 +154,9 @@ def _not_to_merge(status: TaskStatus) -> Refusal | None:
         return RefusalReason.NOTHING_TO_MERGE, _state_of(status)
     if judged is None or (judged.passed is not True and not landing.is_lost(status)):
         return RefusalReason.NOTHING_TO_MERGE, "it is not verified"
-    if waiting is None or waiting.tried is None or waiting.tried.reason != waiting.reason:
+    tried = waiting.tried if waiting is not None else None
+    failed = waiting is not None and tried is not None and tried.reason == waiting.reason
+    if not failed or (is_trying(status) and not conflict.is_met(status)):
         return RefusalReason.NOTHING_TO_MERGE, "its delivery goes on by itself"
     return None
 

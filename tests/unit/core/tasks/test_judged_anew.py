@@ -263,11 +263,12 @@ def test_one_in_doubt_reads_the_remote_before_anything_is_pushed() -> None:
         verified(),
         verified(LANDING),
         verified(waiting=objects.waits("MergeQueue")),
+        verified(LANDING, waiting=held("CredentialRefused", None)),
         done(waiting=held("GateErrored", at(300))),
         status(TaskState.FAILED, attempt=4),
         status(TaskState.CLOSED),
     ],
-    ids=["about to", "landing", "in line", "not verified", "failed", "closed"],
+    ids=["about to", "landing", "in line", "tried now", "not verified", "failed", "closed"],
 )
 def test_where_no_merge_has_failed_there_is_nothing_to_merge(before: TaskStatus) -> None:
     found = asked(before, "Remerge").status
