@@ -191,11 +191,10 @@ def test_a_blocked_task_goes_on_when_somebody_says_so(moment: int) -> None:
 def test_work_that_has_failed_is_judged_for_who_asks_and_stays_failed(moment: int) -> None:
     judges = {"gates": {"extends": "Default", "pipeline": GATE}, "limits": PROJECT["limits"]}
     spec = {"title": "alone", "maxRetries": 0}
-    bad = {"at": 0.0, "do": "fate", "job": "alone-s", "role": "check", "fate": "bad"}
+    bad = WAITS | {"role": "check", "fate": "bad"}
+    first = (ALONE | {"spec": spec}, WAITS | {"fate": "good"}, bad)
 
-    world = played(
-        ALONE | {"spec": spec}, bad, of_a_task("Verify"), *breaks(moment), project=judges
-    )
+    world = played(*first, of_a_task("Verify", at=90.0), *breaks(moment), project=judges)
 
     found = the_task(world).status
     assert found.state == "Failed"
