@@ -13,6 +13,7 @@ from bernstein.api.project import Project
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import kept_work, plan_source
 from bernstein.cli.cluster import Cluster, check_name, connected, no_name
+from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
 from bernstein.cli.output import details, plan_files, tables
@@ -31,8 +32,6 @@ from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import Object
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
-_DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def run(
@@ -57,9 +56,7 @@ def run(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
     ] = True,
-    timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Wait no longer.")
-    ] = None,
+    timeout: Timeout = None,
 ) -> None:
     """Runs a plan file in the cluster and shows its progress.
 
@@ -107,7 +104,7 @@ class _Run:
         self._running: str | None = None
 
     async def run(self) -> int:
-        seconds = _seconds(self._options.timeout)
+        seconds = seconds_of(self._options.timeout)
         _check_names(self._options)
         file = plan_source.read(self._options.path)
         if file.field_errors.errors:
@@ -205,14 +202,3 @@ async def _project(cluster: Cluster, name: str | None) -> Project | None:
             "apply one, or choose another --namespace",
         )
     return project
-
-
-def _seconds(duration: str | None) -> float | None:
-    if duration is None:
-        return None
-    match = _DURATION.match(duration)
-    if match is None:
-        raise CliError(
-            "InvalidTimeout", f"'{duration}' is no duration", "write 90s, 30m or 2h", INVALID
-        )
-    return float(int(match[1]) * _SECONDS[match[2] or "s"])

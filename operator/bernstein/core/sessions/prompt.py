@@ -11,12 +11,18 @@ from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
+from bernstein.core.sessions import blocked
 
 _RULES = f"""\
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.
 Your word is not taken for it. The result is checked as listed above, on the files you leave.
-If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}."""
+If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.
+If you can go on only once something else has happened, write that into the file
+{blocked.PATH} (which is not committed) and end:
+{{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
+Without names of Tasks a person is asked. A last line `{blocked.LINE} what you wait for` does the \
+same."""
 
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\
@@ -25,6 +31,10 @@ look at it (`git status`, `git diff`) and go on from there."""
 _AFRESH = """\
 The session before this one was cut off. What it had written could not be taken over: your files
 are as in the commit that you begin with."""
+_WAITED = """\
+An earlier session could not go on, and said what it waited for: see below. That is over now. What
+it had written so far, if anything, is in the files already: look at it (`git status`, `git diff`)
+and go on from there."""
 _CONFLICT = """\
 Other work has landed since the attempt before this one began, and that one did not merge with it.
 You start from what has landed: do the task on it, and keep what the others did."""
@@ -35,6 +45,7 @@ def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str
     have them; what holds then, and what else, stands apart (`parts.begun`)."""
     spec, feedback = task.spec, task.status.feedback
     conflict = _CONFLICT if feedback and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ") else ""
+    waited = _WAITED if task.status.blocked is not None else ""
     return {
         parts.HEAD: f"Task: {spec.title}\nAttempt: {attempt}\nRole: {spec.role}"
         + (f"\nGoal: {spec.goal}" if spec.goal else "")
@@ -46,17 +57,28 @@ def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
         ),
         parts.NOTES: _paragraphs(
-            _NOTHING_CHANGES if spec.changes == "none" else "", "" if goes_on else conflict
+            _NOTHING_CHANGES if spec.changes == "none" else "",
+            "" if goes_on else _paragraphs(waited, conflict),
         ),
-        parts.RESUMED: _GOES_ON if goes_on else "",
+        parts.RESUMED: (waited or _GOES_ON) if goes_on else "",
         parts.AFRESH: _paragraphs(_AFRESH, conflict) if goes_on else "",
-        parts.FINDINGS: feedback or "",
+        parts.FINDINGS: _paragraphs(feedback or "", _waited_for(task)),
         parts.RULES: _RULES,
     }
 
 
 def _paragraphs(*notes: str) -> str:
     return "\n\n".join(filter(None, notes))
+
+
+def _waited_for(task: Task) -> str:
+    """What an earlier session waited for, and what became of that."""
+    block = task.status.blocked
+    if block is None:
+        return ""
+    over = f"\nClosed since: {', '.join(block.tasks)}" if block.tasks and not block.answer else ""
+    answer = f"\nA person answers: {block.answer}" if block.answer else ""
+    return f"It waited for: {block.text}{over}{answer}"
 
 
 def _stage(name: str | None, description: str | None) -> str:
