@@ -72,6 +72,7 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
     ),
+    Subcommand("merge", "Waits until what is done is merged, and says what is not.", room="tasks"),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

@@ -11,7 +11,7 @@ import typer
 
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli import kept_work, plan_source, project_choice
+from bernstein.cli import duration, kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected, no_name
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
@@ -30,8 +30,6 @@ from bernstein.core.serializers import plan_record
 from bernstein.kube.resource import Object
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
-_DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class Approval(StrEnum):
@@ -127,7 +125,7 @@ class _Run:
         self._running: str | None = None
 
     async def run(self) -> int:
-        seconds = _seconds(self._options.timeout)
+        seconds = duration.seconds(self._options.timeout)
         _check_name(self._options.name)
         chosen = project_choice.named(self._settings, self._options.project)
         configuration.tell_gates(self._terminal)
@@ -207,14 +205,3 @@ def _check_name(name: str | None) -> None:
     if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
         remedy = f"use at most {NAME_LIMIT} lower-case letters, digits and '-'"
         raise no_name(name, " for a Plan", remedy)
-
-
-def _seconds(duration: str | None) -> float | None:
-    if duration is None:
-        return None
-    match = _DURATION.match(duration)
-    if match is None:
-        raise CliError(
-            "InvalidTimeout", f"'{duration}' is no duration", "write 90s, 30m or 2h", INVALID
-        )
-    return float(int(match[1]) * _SECONDS[match[2] or "s"])
