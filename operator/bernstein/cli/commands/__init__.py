@@ -64,6 +64,11 @@ COMMANDS: tuple[Subcommand, ...] = (
         "Shows what an agent was told, as far as it is known outside of its pod.",
         room="tasks",
     ),
+    Subcommand(
+        "watch",
+        "Tells what happens to Tasks and Plans, one line for each event.",
+        room="namespace",
+    ),
     Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
     Subcommand("resume", "Lets a suspended Plan go on."),
     Subcommand(

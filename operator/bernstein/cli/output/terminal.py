@@ -74,6 +74,10 @@ class Terminal:
         """Writes the JSON that scripts read; control characters in it are escaped."""
         self.out.out(json.dumps(value, indent=2), highlight=False)
 
+    def stream(self, value: object) -> None:
+        """Writes one of many JSON values, on a line of its own."""
+        self.out.out(json.dumps(value), highlight=False)
+
     def fail(self, error: CliError) -> None:
         """Shows people the error; with `--json` it is the answer, too."""
         remedy = self.settings.placed(error.remedy)

@@ -110,8 +110,8 @@ class _Merging:
             self.waiting = {t.metadata.uid: t for t in done} | {p.metadata.uid: p for p in due}
 
     def _look(self, *, decided: bool) -> list[tuple[str, End]]:
-        """What has ended since the last look. A Plan whose last Task is merged is waited for,
-        too."""
+        """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
+        only it brings the work to the branch."""
         tasks, plans = self._all_tasks(), self._all_plans()
         ends = []
         for task in tasks:
@@ -131,7 +131,9 @@ class _Merging:
     def _follow_plan(self, task: Task, plans: Sequence[Plan], tasks: Sequence[Task]) -> None:
         uid = owners.plan_uid(task)
         plan = next((p for p in plans if p.metadata.uid == uid), None)
-        if plan is not None and uid not in self.ends and standing.is_due(plan, tasks):
+        if plan is None or uid in self.ends:
+            return
+        if plan.status.ended_at is not None or standing.is_due(plan, tasks):
             self.waiting[plan.metadata.uid] = plan
 
     def _all_tasks(self) -> list[Task]:
