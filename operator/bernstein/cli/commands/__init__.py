@@ -60,6 +60,11 @@ COMMANDS: tuple[Subcommand, ...] = (
         "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
     ),
     Subcommand(
+        "diff",
+        "Shows what a task has changed, read from the git server with your own access.",
+        room="tasks",
+    ),
+    Subcommand(
         "prompt",
         "Shows what an agent was told, as far as it is known outside of its pod.",
         room="tasks",
