@@ -77,6 +77,14 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
     Subcommand("resume", "Lets a suspended Plan go on."),
     Subcommand(
+        "stop", "Suspends every Plan of the namespace; `start` lets them go on.", room="namespace"
+    ),
+    Subcommand(
+        "start",
+        "Checks that work can run here, and resumes the Plans that `stop` has suspended.",
+        room="namespace",
+    ),
+    Subcommand(
         "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
     ),
     Subcommand(
