@@ -37,8 +37,8 @@ Bernstein = Callable[..., Coroutine[Any, Any, Answer]]
 
 
 @pytest.fixture
-def bernstein(api: ApiServer, tmp_path: Path) -> Bernstein:
-    """Calls the program with the API server in memory as its cluster, in namespace `team`."""
+def kubeconfig(api: ApiServer, tmp_path: Path) -> str:
+    """That of the API server in memory, in namespace `team`."""
     path = tmp_path / "kubeconfig-of-the-api"
     path.write_text(
         json.dumps(
@@ -55,9 +55,16 @@ def bernstein(api: ApiServer, tmp_path: Path) -> Bernstein:
         )
     )
 
+    return str(path)
+
+
+@pytest.fixture
+def bernstein(kubeconfig: str) -> Bernstein:
+    """Calls the program with the API server in memory as its cluster."""
+
     async def call(*arguments: str, standard_input: str | None = None) -> Answer:
         runner = CliRunner(env={"COLUMNS": "200"})
-        given = ["--kubeconfig", str(path), *arguments]
+        given = ["--kubeconfig", kubeconfig, *arguments]
         done = await asyncio.to_thread(runner.invoke, app, given, input=standard_input)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
