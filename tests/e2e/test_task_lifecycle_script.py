@@ -75,9 +75,8 @@ def test_work_that_cannot_land_fails_the_script_and_lands_nothing(
     world: MakeWorld, tmp_path: Path
 ) -> None:
     def refused(spec: dict[str, Any]) -> None:
-        """Nobody may push to the branch with these."""
-        credentials = spec["repositories"][0]["credentials"]
-        credentials["deliver"] = credentials["work"]
+        """Nobody may push with this account."""
+        spec["repositories"][0]["credentials"]["deliver"]["secretName"] = "git-read"
 
     here = world([does(TITLE, writing("sbom.py", "X = 1\n"))], refused)
     before = here.tip()

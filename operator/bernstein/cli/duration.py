@@ -1,17 +1,24 @@
-"""How long to wait, as people write it."""
+"""Durations, as people write them on the command line."""
 
 from __future__ import annotations
 
 import re
+from typing import Annotated
+
+import typer
 
 from bernstein.cli.errors import INVALID, CliError
 
+Timeout = Annotated[
+    str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Wait no longer.")
+]
+"""An option that `seconds_of` understands."""
 _DURATION = re.compile(r"([0-9]{1,9})(s|m|h)?\Z")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
-def seconds(duration: str | None) -> float | None:
-    """Seconds of `90s`, `30m` or `2h`; None: no end. Raises CliError."""
+def seconds_of(duration: str | None) -> float | None:
+    """Raises CliError for what is no duration. None stays None."""
     if duration is None:
         return None
     match = _DURATION.match(duration)

@@ -11,8 +11,9 @@ import typer
 
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli import duration, kept_work, plan_source, project_choice
+from bernstein.cli import kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected, no_name
+from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
 from bernstein.cli.local import configuration
@@ -74,9 +75,7 @@ def run(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
     ] = True,
-    timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Wait no longer.")
-    ] = None,
+    timeout: Timeout = None,
 ) -> None:
     """Runs a plan file in the cluster and shows its progress.
 
@@ -125,7 +124,7 @@ class _Run:
         self._running: str | None = None
 
     async def run(self) -> int:
-        seconds = duration.seconds(self._options.timeout)
+        seconds = seconds_of(self._options.timeout)
         _check_name(self._options.name)
         chosen = project_choice.named(self._settings, self._options.project)
         configuration.tell_gates(self._terminal)

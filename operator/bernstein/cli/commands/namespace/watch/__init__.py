@@ -16,10 +16,11 @@ from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.cli import duration, live
+from bernstein.cli import live
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.namespace.watch import events
 from bernstein.cli.commands.namespace.watch.events import Event
+from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
 from bernstein.cli.follow import succeeded
 from bernstein.cli.live import Bell
@@ -46,9 +47,7 @@ def watch(
             metavar="[TASK_OR_PLAN]", help="Until this has ended; or task/NAME, plan/NAME."
         ),
     ] = None,
-    timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Watch no longer.")
-    ] = None,
+    timeout: Timeout = None,
 ) -> None:
     """Tells what happens to Tasks and Plans, one line for each event.
 
@@ -64,7 +63,7 @@ def watch(
 
 
 async def _watch(terminal: Terminal, name: str | None, at_most: str | None) -> int:
-    seconds = duration.seconds(at_most)
+    seconds = seconds_of(at_most)
     async with connected(terminal.settings) as cluster:
         subject = None if name is None else await find(cluster, name)
         await cluster.tasks()  # says what is wrong, where a watch would try for ever

@@ -13,10 +13,11 @@ from bernstein.api import plan as plans
 from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli import duration, live
+from bernstein.cli import live
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.merge import standing
 from bernstein.cli.commands.tasks.merge.standing import End
+from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
 from bernstein.cli.live import Bell
 from bernstein.cli.naming import called, find
@@ -38,9 +39,7 @@ def merge(
         list[str] | None,
         typer.Argument(metavar="[TASK_OR_PLAN]...", help="Only these; or task/NAME, plan/NAME."),
     ] = None,
-    timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="90s|30m|2h", help="Wait no longer.")
-    ] = None,
+    timeout: Timeout = None,
 ) -> None:
     """Waits until what is done is merged, and says what is not.
 
@@ -56,7 +55,7 @@ def merge(
 
 
 async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) -> int:
-    seconds = duration.seconds(at_most)
+    seconds = seconds_of(at_most)
     async with connected(terminal.settings) as cluster:
         named = [await find(cluster, name) for name in names]
         await cluster.tasks()  # says what is wrong, where a watch would try for ever
