@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import TypeVar
 
+from bernstein.api import plan as plans
+from bernstein.api import task as tasks
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli.cluster import Cluster
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Object
+from bernstein.resources import PLANS, TASKS
 
 
 class Bell:
@@ -51,3 +59,49 @@ async def running(informers: Iterable[Informer], needed: Iterable[Informer]) -> 
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+T = TypeVar("T", Plan, Task)
+
+
+class PlansAndTasks:
+    """All of the namespace, as the last event of each has shown them.
+
+    Each is parsed when it changes: there may be thousands, and somebody looks every second.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        here = [cluster.namespace]
+        self.plans = Informer(cluster.client, PLANS, namespaces=here)
+        self.tasks = Informer(cluster.client, TASKS, namespaces=here)
+        self.bell = Bell((self.plans, self.tasks))
+        self._plans: dict[str, Plan] = {}
+        self._tasks: dict[str, Task] = {}
+        self.plans.add_handler(partial(_keep, self._plans, plans.parse))
+        self.tasks.add_handler(partial(_keep, self._tasks, tasks.parse))
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Watches while the block runs; enters it once all are known."""
+        both = (self.plans, self.tasks)
+        return running(both, both)
+
+    def all_plans(self) -> list[Plan]:
+        return list(self._plans.values())
+
+    def all_tasks(self) -> list[Task]:
+        return list(self._tasks.values())
+
+    def current(self, subject: Plan | Task) -> Plan | Task | None:
+        """It, as it is now; None: it was deleted."""
+        kept = self._plans if isinstance(subject, Plan) else self._tasks
+        return kept.get(subject.metadata.uid)
+
+
+def _keep(
+    kept: dict[str, T], parse: Callable[[Object], T], old: Object | None, new: Object | None
+) -> None:
+    """A handler that keeps what is there, by uid: another one may have the same name by now."""
+    if old is not None:
+        kept.pop(old["metadata"]["uid"], None)
+    if new is not None:
+        kept[new["metadata"]["uid"]] = parse(new)

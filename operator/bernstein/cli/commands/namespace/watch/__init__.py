@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -16,14 +17,13 @@ from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.cli import live
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.namespace.watch import events
 from bernstein.cli.commands.namespace.watch.events import Event
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
 from bernstein.cli.follow import succeeded
-from bernstein.cli.live import Bell
+from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find
 from bernstein.cli.output import views
 from bernstein.cli.output.terminal import Terminal, run_async
@@ -32,7 +32,6 @@ from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Object
-from bernstein.resources import PLANS, TASKS
 
 _TICK = 1.0
 _LAST = 5.0
@@ -69,7 +68,7 @@ async def _watch(terminal: Terminal, name: str | None, at_most: str | None) -> i
         await cluster.tasks()  # says what is wrong, where a watch would try for ever
         watching = _Watching(terminal, cluster, subject)
         try:
-            async with asyncio.timeout(seconds), watching.running():
+            async with asyncio.timeout(seconds), watching.here.running():
                 return await watching.over()
         except TimeoutError:
             if subject is None:
@@ -93,24 +92,17 @@ class _Watching:
     """One call of `bernstein watch`."""
 
     def __init__(self, terminal: Terminal, cluster: Cluster, subject: Plan | Task | None) -> None:
-        here = [cluster.namespace]
         self._terminal = terminal
         self._subject = subject
-        self._plans = Informer(cluster.client, PLANS, namespaces=here)
-        self._tasks = Informer(cluster.client, TASKS, namespaces=here)
+        self.here = PlansAndTasks(cluster)
         self._changes: list[_Change] = []
-        self._plans.add_handler(lambda old, new: self._note(self._plans, old, new))
-        self._tasks.add_handler(lambda old, new: self._note(self._tasks, old, new))
-        self._bell = Bell((self._plans, self._tasks))
+        for informer in (self.here.plans, self.here.tasks):
+            informer.add_handler(partial(self._note, informer))
         self._trouble = ""
 
     def _note(self, informer: Informer, old: Object | None, new: Object | None) -> None:
-        of_plan = informer is self._plans
+        of_plan = informer is self.here.plans
         self._changes.append(_Change(of_plan, old, new, first=not informer.has_synced))
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        both = (self._plans, self._tasks)
-        return live.running(both, both)
 
     async def over(self) -> int:
         """The exit code, once the subject has ended; without one it never is."""
@@ -121,7 +113,7 @@ class _Watching:
             if code is not None:
                 await self._tell_the_last()
                 return code
-            await self._bell.changed(_TICK)
+            await self.here.bell.changed(_TICK)
 
     def _tell_changes(self) -> None:
         """In the order in which they were seen; what was there before, by time."""
@@ -139,7 +131,7 @@ class _Watching:
         """The watch of a Plan may be ahead of that of its Tasks."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST):
-                await self._tasks.catch_up()
+                await self.here.tasks.catch_up()
         self._tell_changes()
 
     def _events(self, change: _Change) -> Iterator[Event]:
@@ -166,7 +158,7 @@ class _Watching:
         return subject.metadata.uid in (task.metadata.uid, owners.plan_uid(task))
 
     def _tell_trouble(self) -> None:
-        trouble = self._bell.trouble()
+        trouble = self.here.bell.trouble()
         if trouble and trouble != self._trouble:
             self._terminal.complain(trouble, "yellow")
         self._trouble = trouble
@@ -175,15 +167,16 @@ class _Watching:
         """The exit code where the subject has ended. Raises CliError where it was deleted."""
         if self._subject is None:
             return None
-        uid = self._subject.metadata.uid
-        informer = self._plans if isinstance(self._subject, Plan) else self._tasks
-        obj = next((o for o in informer.objects() if o["metadata"]["uid"] == uid), None)
-        if obj is None:
+        now = self.here.current(self._subject)
+        if now is None:
             raise CliError("NotFound", f"{called(self._subject)} was deleted")
-        if isinstance(self._subject, Plan):
-            plan = plans.parse(obj)
-            return None if plan.status.ended_at is None else 0 if succeeded(plan) else FAILED
-        task = tasks.parse(obj)
-        if not is_final(task.status, task.spec.max_retries):
-            return None
-        return 0 if task.status.state is TaskState.CLOSED else FAILED
+        return _exit_code(now)
+
+
+def _exit_code(subject: Plan | Task) -> int | None:
+    """None: it has not ended."""
+    if isinstance(subject, Plan):
+        return None if subject.status.ended_at is None else 0 if succeeded(subject) else FAILED
+    if not is_final(subject.status, subject.spec.max_retries):
+        return None
+    return 0 if subject.status.state is TaskState.CLOSED else FAILED

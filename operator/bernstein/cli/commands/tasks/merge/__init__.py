@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 import typer
 
-from bernstein.api import plan as plans
-from bernstein.api import task as tasks
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli import live
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.merge import standing
 from bernstein.cli.commands.tasks.merge.standing import End
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
-from bernstein.cli.live import Bell
+from bernstein.cli.live import PlansAndTasks
 from bernstein.cli.naming import called, find
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
 from bernstein.core.sanitise import some
-from bernstein.kube.informer import Informer
-from bernstein.resources import PLANS, TASKS
 
 _TICK = 1.0
 _DECIDING = 15.0
@@ -61,7 +55,7 @@ async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) 
         await cluster.tasks()  # says what is wrong, where a watch would try for ever
         merging = _Merging(cluster, named)
         try:
-            async with asyncio.timeout(seconds), merging.watched():
+            async with asyncio.timeout(seconds), merging.here.running():
                 await merging.over(lambda end: _tell_end(terminal, end))
         except TimeoutError:
             return _tell(terminal, cluster, merging, late=True)
@@ -72,19 +66,12 @@ class _Merging:
     """What is waited for, and what has become of it."""
 
     def __init__(self, cluster: Cluster, named: Sequence[Plan | Task]) -> None:
-        here = [cluster.namespace]
         self.ends: dict[str, End] = {}
         """By uid."""
         self.waiting: dict[str, Plan | Task] = {}
         """By uid."""
         self._named = named
-        self._plans = Informer(cluster.client, PLANS, namespaces=here)
-        self._tasks = Informer(cluster.client, TASKS, namespaces=here)
-        self._bell = Bell((self._plans, self._tasks))
-
-    def watched(self) -> AbstractAsyncContextManager[None]:
-        both = (self._plans, self._tasks)
-        return live.running(both, both)
+        self.here = PlansAndTasks(cluster)
 
     async def over(self, tell: Callable[[End], None]) -> None:
         """Returns once nothing is waited for; tells every end as it is seen."""
@@ -98,34 +85,35 @@ class _Merging:
                 tell(end)
             if not self.waiting:
                 return
-            await self._bell.changed(_TICK)
+            await self.here.bell.changed(_TICK)
 
     def _begin(self) -> None:
         """Takes what was named; without a name all that is done, or due."""
         self.waiting = {each.metadata.uid: each for each in self._named}
         if not self._named:
-            done = [task for task in self._all_tasks() if standing.is_deliverable(task)]
-            due = [plan for plan in self._all_plans() if standing.is_due(plan, self._all_tasks())]
+            tasks = self.here.all_tasks()
+            done = [task for task in tasks if standing.is_deliverable(task)]
+            due = [plan for plan in self.here.all_plans() if standing.is_due(plan, tasks)]
             self.waiting = {t.metadata.uid: t for t in done} | {p.metadata.uid: p for p in due}
 
     def _look(self, *, decided: bool) -> list[tuple[str, End]]:
         """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
         only it brings the work to the branch."""
-        tasks, plans = self._all_tasks(), self._all_plans()
+        tasks, plans = self.here.all_tasks(), self.here.all_plans()
         ends = []
         for task in tasks:
             uid = task.metadata.uid
             end = standing.of_task(task, decided=decided) if uid in self.waiting else None
             if end is not None:
                 ends.append((uid, end))
-                self._follow_plan(task, plans, tasks)
+                if end.good:
+                    self._follow_plan(task, plans, tasks)
         for plan in plans:
             end = standing.of_plan(plan, tasks) if plan.metadata.uid in self.waiting else None
             if end is not None:
                 ends.append((plan.metadata.uid, end))
-        there = {t.metadata.uid for t in tasks} | {p.metadata.uid for p in plans}
-        gone = [uid for uid in self.waiting if uid not in there]
-        return [*ends, *((uid, standing.deleted(self.waiting[uid])) for uid in gone)]
+        gone = [(uid, s) for uid, s in self.waiting.items() if self.here.current(s) is None]
+        return [*ends, *((uid, standing.deleted(subject)) for uid, subject in gone)]
 
     def _follow_plan(self, task: Task, plans: Sequence[Plan], tasks: Sequence[Task]) -> None:
         uid = owners.plan_uid(task)
@@ -134,12 +122,6 @@ class _Merging:
             return
         if plan.status.ended_at is not None or standing.is_due(plan, tasks):
             self.waiting[plan.metadata.uid] = plan
-
-    def _all_tasks(self) -> list[Task]:
-        return [tasks.parse(obj) for obj in self._tasks.objects()]
-
-    def _all_plans(self) -> list[Plan]:
-        return [plans.parse(obj) for obj in self._plans.objects()]
 
 
 def _tell_end(terminal: Terminal, end: End) -> None:
