@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -12,25 +11,23 @@ import typer
 from bernstein.api.plan import Plan, PlanSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import kept_work, plan_source, project_choice
-from bernstein.cli.cluster import Cluster, connected, no_name
+from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
 from bernstein.cli.local import configuration
+from bernstein.cli.naming import check_new_name
 from bernstein.cli.output import details, plan_files, tables
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.submission import submit
-from bernstein.core.names import NAME_LIMIT
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.serializers import plan_record
 from bernstein.kube.resource import Object
-
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 
 
 class Approval(StrEnum):
@@ -125,7 +122,8 @@ class _Run:
 
     async def run(self) -> int:
         seconds = seconds_of(self._options.timeout)
-        _check_name(self._options.name)
+        if self._options.name is not None:
+            check_new_name(self._options.name, "Plan")
         chosen = project_choice.named(self._settings, self._options.project)
         configuration.tell_gates(self._terminal)
         file = plan_source.read(self._options.path)
@@ -198,9 +196,3 @@ class _Run:
         details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
-
-
-def _check_name(name: str | None) -> None:
-    if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
-        remedy = f"use at most {NAME_LIMIT} lower-case letters, digits and '-'"
-        raise no_name(name, " for a Plan", remedy)

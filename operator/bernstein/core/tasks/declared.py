@@ -184,11 +184,10 @@ def _name(task: Declared, project: str | None, key: str | None) -> str:
     """The object's name: that of its id, else its title's with a hash of what is asked for."""
     if task.id is not None:
         return names.task_name(task.id)
-    content = json.dumps(
-        [TaskSpec.model_validate(task.spec).dump(), sorted(task.depends_on)],
-        sort_keys=True,
-        separators=(",", ":"),
-    )
+    # Without defaults: a field that a later release has changes no name.
+    said = TaskSpec.model_validate(task.spec).model_dump(mode="json", exclude_defaults=True)
+    asked = [said, sorted(task.depends_on)]
+    content = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return names.keyed_task_name(task.title, project or "", key if key is not None else content)
 
 

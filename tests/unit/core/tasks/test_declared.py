@@ -128,6 +128,7 @@ def test_the_same_again_has_the_same_name_and_other_content_another_one() -> Non
     first = name(task("Add SBOM endpoint", scope="small"))
 
     assert name(task("Add SBOM endpoint", scope="small")) == first
+    assert name(task("Add SBOM endpoint", scope="small", role="backend")) == first
     assert first.startswith("add-sbom-endpoint-")
     others = [
         name(task("Add SBOM endpoint", scope="large")),
@@ -136,6 +137,12 @@ def test_the_same_again_has_the_same_name_and_other_content_another_one() -> Non
         name(task("Add SBOM endpoint", scope="small"), key="nightly"),
     ]
     assert len({first, *others}) == 5
+
+
+def test_a_name_stays_what_it_is_in_later_releases() -> None:
+    (found,) = named([task("Add SBOM endpoint", scope="small", priority=1)], {})
+
+    assert found.name == "add-sbom-endpoint-9791a381"
 
 
 def test_by_a_key_what_is_said_of_it_changes_no_name() -> None:

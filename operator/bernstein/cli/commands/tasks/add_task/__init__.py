@@ -11,12 +11,12 @@ import typer
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import project_choice
-from bernstein.cli.cluster import Cluster, check_name, connected
+from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.add_task import creation, sources
 from bernstein.cli.commands.tasks.add_task.creation import Added
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.local import configuration
-from bernstein.cli.naming import called
+from bernstein.cli.naming import called, check_new_name
 from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -144,7 +144,7 @@ async def _add(terminal: Terminal, call: _Call) -> None:
 def _declared(terminal: Terminal, call: _Call) -> list[Declared]:
     """What was asked for. Raises CliError, or ends the program, where that is wrong."""
     if call.name is not None:
-        check_name(call.name, "Task")
+        check_new_name(call.name, "Task")
     given = call.given.data()
     if call.file is None:
         if call.given.title is None:

@@ -130,6 +130,7 @@ def test_a_file_that_is_not_there_and_a_folder_without_one_are_told(
         (["t", "--scope", "huge"], "scope: invalid value 'huge'"),
         (["t", "--role", "devsecops"], "role: invalid value 'devsecops'"),
         (["t", "--name", "a/b"], "'a/b' is no name for a Task"),
+        (["t", "--name", "a" * 41], "' is no name for a Task"),
         (["t", "--project", ""], "'' is no name for a Project"),
     ],
 )
