@@ -131,9 +131,10 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* CEL: whether key k of the labels l is one by which the operator finds its objects. */}}
+{{/* CEL: whether key k of the labels l is one by which the operator finds its objects. The id of a
+task file is people's: the operator does not read it. */}}
 {{- define "bernstein.isOurLabel" -}}
-(k.startsWith('bernstein.dev/') || (k == 'app.kubernetes.io/managed-by' && l[k] == 'bernstein'))
+((k.startsWith('bernstein.dev/') && k != 'bernstein.dev/seed-id') || (k == 'app.kubernetes.io/managed-by' && l[k] == 'bernstein'))
 {{- end -}}
 
 {{/* CEL: whether an object of our kinds owns the object o. */}}

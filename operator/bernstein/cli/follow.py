@@ -13,8 +13,10 @@ from bernstein.api import task as tasks
 from bernstein.api.meta import ConditionType
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
+from bernstein.cli import live
 from bernstein.cli.cluster import Cluster, plan_selector, progress_of
 from bernstein.cli.errors import CliError
+from bernstein.cli.live import Bell
 from bernstein.cli.output import notes
 from bernstein.cli.output.views import View
 from bernstein.core import conditions, owners
@@ -92,22 +94,12 @@ class _Watch:
         )
         self.tasks = Informer(cluster.client, TASKS, namespaces=here)
         self.sessions = Informer(cluster.client, SESSIONS, namespaces=here, label_selector=ours)
-        self._bell = asyncio.Event()
-        for informer in (self.plan, self.tasks, self.sessions):
-            informer.add_handler(self._ring)
-
-    def _ring(self, old: Object | None, new: Object | None) -> None:
-        del old, new
-        self._bell.set()
+        self._bell = Bell((self.plan, self.tasks))
+        self.sessions.add_handler(self._bell.ring)
 
     async def changed(self, at_most: float) -> None:
         """Returns when something changed, or after `at_most` seconds."""
-        try:
-            async with asyncio.timeout(at_most):
-                await self._bell.wait()
-        except TimeoutError:
-            return
-        self._bell.clear()
+        await self._bell.changed(at_most)
 
     def scene(self) -> Scene:
         """What the caches hold now. Raises CliError when the Plan is gone."""
@@ -121,25 +113,14 @@ class _Watch:
 
     def trouble(self) -> str:
         """Why the Plan cannot be watched at the moment, or ""."""
-        error = self.plan.last_error or self.tasks.last_error
-        return "" if error is None else f"connection lost, trying again ({error.reason})"
+        return self._bell.trouble()
 
 
 @asynccontextmanager
 async def _watching(cluster: Cluster, name: str) -> AsyncIterator[_Watch]:
     watch = _Watch(cluster, name)
-    running = [
-        asyncio.create_task(informer.run())
-        for informer in (watch.plan, watch.tasks, watch.sessions)
-    ]
-    try:
-        await watch.plan.synced()
-        await watch.tasks.synced()
+    async with live.running((watch.plan, watch.tasks, watch.sessions), (watch.plan, watch.tasks)):
         yield watch
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
 
 
 def _tasks_of(plan: Plan, items: Iterable[Object]) -> list[Task]:

@@ -23,7 +23,7 @@ async def of_plan(cluster: Cluster, plan: Plan, tasks: Iterable[Task]) -> list[s
     cancelled = [task for task in tasks if _is_cancelled(task)]
     if plan.spec.cancel is None and not cancelled:
         return []
-    project = await _project(cluster, plan.status.project)
+    project = await project_of(cluster, plan.status.project)
     landed = kept.of_plan(plan.status, project) if plan.spec.cancel is not None else None
     found = [f"What has landed is kept: `{landed}`."] if landed else []
     for task in cancelled[:_NAMED]:
@@ -35,7 +35,7 @@ async def of_task(cluster: Cluster, task: Task) -> list[str]:
     """The same of a Task: at most one sentence."""
     if not _is_cancelled(task):
         return []
-    return await _of_task(cluster, task, await _project(cluster, task.status.project))
+    return await _of_task(cluster, task, await project_of(cluster, task.status.project))
 
 
 def _is_cancelled(task: Task) -> bool:
@@ -43,11 +43,11 @@ def _is_cancelled(task: Task) -> bool:
 
 
 async def _of_task(cluster: Cluster, task: Task, project: Project | None) -> list[str]:
-    command = kept.of_task(task.status, await _last_session(cluster, task), project)
+    command = kept.of_task(task.status, await last_session(cluster, task), project)
     return [f"What '{task.metadata.name}' left is kept: `{command}`."] if command else []
 
 
-async def _last_session(cluster: Cluster, task: Task) -> AgentSession | None:
+async def last_session(cluster: Cluster, task: Task) -> AgentSession | None:
     """None where it had none, or nobody may see it: then only what its status names is known."""
     try:
         sessions = await cluster.sessions(task.metadata.name)
@@ -56,7 +56,7 @@ async def _last_session(cluster: Cluster, task: Task) -> AgentSession | None:
     return sessions[-1] if sessions else None
 
 
-async def _project(cluster: Cluster, name: str | None) -> Project | None:
+async def project_of(cluster: Cluster, name: str | None) -> Project | None:
     try:
         found = await cluster.projects()
     except Forbidden:

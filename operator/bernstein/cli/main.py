@@ -42,8 +42,8 @@ class _Later(TyperCommand):
     """Stands for a command in the list of commands, without its options; when it is called it
     imports the command and passes the call on."""
 
-    def __init__(self, command: Subcommand) -> None:
-        super().__init__(command.name, help=command.summary)
+    def __init__(self, command: Subcommand, name: str | None = None) -> None:
+        super().__init__(name or command.name, help=command.summary)
         self._command = command
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
@@ -64,7 +64,8 @@ class _Program(_PlainHelp, TyperGroup):
     """The group of all commands. With `--json` it answers wrong calls in JSON, too."""
 
     def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes | {"commands": [_Later(command) for command in COMMANDS]})
+        every = [*map(_Later, COMMANDS), *_other_names()]
+        super().__init__(**attributes | {"commands": every})
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **more: Any) -> Any:
         arguments = sys.argv[1:] if args is None else list(args)
@@ -75,6 +76,19 @@ class _Program(_PlainHelp, TyperGroup):
         except TyperException as error:
             _refuse(error)
         sys.exit(code or 0)
+
+
+def _other_names() -> list[TyperGroup]:
+    """Groups that no help lists, with the commands that have a name of two words besides."""
+    groups: dict[str, list[_Later]] = {}
+    for command in COMMANDS:
+        if command.alias is not None:
+            group, name = command.alias
+            groups.setdefault(group, []).append(_Later(command, name))
+    return [
+        TyperGroup(name=group, commands=commands, hidden=True, no_args_is_help=True)
+        for group, commands in groups.items()
+    ]
 
 
 def _refuse(error: TyperException) -> Never:

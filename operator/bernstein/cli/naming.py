@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli.cluster import Cluster
+from bernstein.cli.cluster import Cluster, no_name
 from bernstein.cli.errors import INVALID, CliError
+from bernstein.core.names import NAME_LIMIT
 from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 
 Subject = Annotated[
     str, typer.Argument(metavar="TASK_OR_PLAN", help="Name; or task/NAME, plan/NAME.")
 ]
 """An argument that `find` understands."""
+
+
+def check_new_name(name: str, kind: str) -> None:
+    """Raises CliError for a name that a new Plan or Task cannot have."""
+    if len(name) > NAME_LIMIT or not _NAME.match(name):
+        remedy = f"use at most {NAME_LIMIT} lower-case letters, digits and '-'"
+        raise no_name(name, f" for a {kind}", remedy)
 
 
 async def find(cluster: Cluster, name: str) -> Plan | Task:

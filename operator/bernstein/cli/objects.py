@@ -18,15 +18,13 @@ from bernstein.api.vocabulary import ROLES
 from bernstein.core.plans.estimate import without_money
 from bernstein.core.plans.field_errors import FieldError, Findings, did_you_mean, path_of, quoted
 from bernstein.core.plans.validation import validate_plan
+from bernstein.core.tasks.declared import validate_task
 
 _OURS = (PLAN_KIND, PROJECT_KIND, TASK_KIND)
 _KINDS = {kind.name: kind for kind in crds.KINDS if kind.name in _OURS}
 _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
-_STEP = "stages[0].steps[0]"
 _BUDGET = "spec.budget"
 """Of a Plan; it is refused in the words that a plan file gets."""
-_NOT_OF_A_STEP = ("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages",
-                  "constraints", "contextFiles", "maxRetries", "cancel", "requests")  # fmt: skip
 
 
 def is_ours(data: object) -> bool:
@@ -81,11 +79,7 @@ def _as_a_whole(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
     if kind == PLAN_KIND:
         yield from validate_plan(PlanSpec.model_validate(spec), None, ROLES)
     elif kind == TASK_KIND:
-        step = {key: value for key, value in spec.items() if key not in _NOT_OF_A_STEP}
-        alone = {"name": "task", "stages": [{"name": "task", "steps": [step]}]}
-        for each in validate_plan(PlanSpec.model_validate(alone), None, ROLES):
-            path = each.path.replace(_STEP, "spec")
-            yield FieldError(path, each.message.replace(_STEP, "spec"))
+        yield from validate_task(spec, None, ROLES, at="spec")
 
 
 def _below(path: str, value: object, schema: Mapping[str, Any]) -> Iterator[FieldError]:

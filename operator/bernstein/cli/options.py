@@ -43,12 +43,28 @@ def with_common_options(function: Function, *, name: str, cluster: bool) -> Func
         after = CliSettings(**{option.name: given.pop(option.name) for option in common})
         before = ctx.obj if isinstance(ctx.obj, CliSettings) else CliSettings()
         settings = before.then(after)
-        if not cluster:
+        if cluster:
+            settings = _completed(settings)
+        else:
             _refuse_useless(name, settings)
         function(settings, **given)
 
     called.__doc__ = function.__doc__
     return reads_as(called, [*own, *common])
+
+
+def _completed(settings: CliSettings) -> CliSettings:
+    """The settings with what `bernstein.yaml` of the folder says; ends the program where that
+    cannot be understood."""
+    from bernstein.cli.errors import CliError
+    from bernstein.cli.local import configuration
+    from bernstein.cli.output.terminal import Terminal
+
+    try:
+        return configuration.completed(settings)
+    except CliError as error:
+        Terminal(settings).fail(error)
+        raise typer.Exit(error.code) from error
 
 
 def _refuse_useless(name: str, settings: CliSettings) -> None:

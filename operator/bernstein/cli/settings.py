@@ -33,6 +33,14 @@ class CliSettings:
         str | None,
         typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig (default: as for kubectl)."),
     ] = None
+    workdir: Annotated[
+        str | None,
+        typer.Option(
+            "--workdir",
+            metavar="FOLDER",
+            help="Folder whose bernstein.yaml names context, namespace, project (default: .).",
+        ),
+    ] = None
 
     def then(self, later: CliSettings) -> CliSettings:
         """These settings, replaced where `later` says something: the options after the command."""
@@ -57,5 +65,5 @@ class CliSettings:
         ]
 
 
-OFFLINE = ("json",)
+OFFLINE = ("json", "workdir")
 """The options that a command without a cluster takes; it refuses the others, which name one."""

@@ -13,6 +13,8 @@ LABEL_LIMIT = 63
 NAME_LIMIT = 40
 """Characters of a Plan's or Task's name, so that every name made from it fits LABEL_LIMIT."""
 HASH_LENGTH = 6
+_KEY_LENGTH = 8
+"""Hexadecimals that tell Tasks of the same title apart."""
 _HEXADECIMALS = hashlib.sha256().digest_size * 2
 _PLAN_SHARE = 11
 _STAGE_SHARE = 10
@@ -155,11 +157,26 @@ def short_hash(*parts: str, length: int = HASH_LENGTH) -> str:
 
 def plan_name(name: str) -> str:
     """A Plan's object name: the slug of its name, cut and hashed where it is too long or empty."""
-    plain = slug(name)
+    return _object_name(name, "plan")
+
+
+def task_name(identifier: str) -> str:
+    """The object name of a Task that people call by this id; made as a Plan's is."""
+    return _object_name(identifier, "task")
+
+
+def _object_name(text: str, without_letters: str) -> str:
+    plain = slug(text)
     if plain and len(plain) <= NAME_LIMIT:
         return plain
-    cut = plain[: NAME_LIMIT - HASH_LENGTH - 1].strip("-") or "plan"
-    return f"{cut}-{short_hash(name)}"
+    cut = plain[: NAME_LIMIT - HASH_LENGTH - 1].strip("-") or without_letters
+    return f"{cut}-{short_hash(text)}"
+
+
+def keyed_task_name(title: str, *key: str) -> str:
+    """The object name of a Task of that title: the same key, the same name."""
+    room = NAME_LIMIT - _KEY_LENGTH - 1
+    return f"{_whole_words(slug(title), room) or 'task'}-{short_hash(*key, length=_KEY_LENGTH)}"
 
 
 def label_value(text: str) -> str:

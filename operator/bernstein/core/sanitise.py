@@ -84,6 +84,16 @@ def _visible_row(row: str) -> str:
     return "".join(c if c == "\t" else _visible(c) for c in row)
 
 
+def spelled(row: str) -> str:
+    """A line with what nobody sees spelled out, such as `<U+202E>`, and with nothing else changed.
+
+    For who judges a change: whatever is in the file must be seen.
+    """
+    if row.isascii() and row.isprintable():
+        return row
+    return "".join(c if c == "\t" or _visible(c) == c else f"<U+{ord(c):04X}>" for c in row)
+
+
 def within(value: str, size: int) -> str:
     """`value`, cut with an ellipsis where it has more than `size` bytes in UTF-8."""
     data = value.encode()

@@ -244,7 +244,8 @@ async def test_a_task_of_a_plan_is_made_by_the_operator_only(
         for client in (editor, admin):
             with pytest.raises(Forbidden, match=NEW_TASKS_POLICY):
                 await client.create(TASKS, forged)
-    await editor.create(TASKS, mine)
+    labelled = {"labels": {"bernstein.dev/seed-id": "TSK-042"}}
+    await editor.create(TASKS, {**mine, "metadata": {**mine["metadata"], **labelled}})
     unblocked = owner | {"blockOwnerDeletion": False}
     for mark in ({"ownerReferences": [unblocked]}, {"labels": {"bernstein.dev/plan": "one"}}):
         with pytest.raises(Forbidden, match=TASKS_POLICY):

@@ -84,7 +84,7 @@ def test_a_misspelled_command_is_answered_with_the_right_one(
     result = runner.invoke(app, ["--json", misspelled])
 
     assert result.exit_code == 2
-    assert f"No such command '{misspelled}'. Did you mean '{name}'?" in result.stdout
+    assert f"No such command '{misspelled}'. Did you mean '{name}'" in result.stdout
 
 
 def test_what_is_like_no_command_is_only_refused(runner: CliRunner) -> None:

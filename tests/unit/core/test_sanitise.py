@@ -83,3 +83,15 @@ def test_whatever_comes_is_short_printable_and_stable(value: str, limit: int) ->
 
 def test_a_huge_text_costs_little() -> None:
     assert sanitise.text("\x1b[" + "1;" * 5_000_000, 100) is not None
+
+
+def test_what_nobody_sees_is_spelled_out_for_who_judges_a_change() -> None:
+    row = "\tx = 1 \u202e\x1b[0m\r \U000e0041 @decorator https://a:b@host é \u00a0"
+
+    spelled = sanitise.spelled(row)
+
+    assert spelled == (
+        "\tx = 1 <U+202E><U+001B>[0m<U+000D> <U+E0041> @decorator https://a:b@host é <U+00A0>"
+    )
+    assert sanitise.spelled(spelled) == spelled
+    assert sanitise.spelled("+plain = 'row'") == "+plain = 'row'"

@@ -205,7 +205,8 @@ class ApiServer:
         if old is None and call.verb == "PATCH" and content_type.endswith("apply-patch+yaml"):
             return self._create(call, match)
         if old is None:
-            raise RefusalError(404, "NotFound", f"{call.plural} {call.name!r} not found")
+            text = f"{call.plural} {call.name!r} not found"
+            raise RefusalError(404, "NotFound", text, name=call.name)
         if call.verb == "GET":
             return old
         if call.verb == "DELETE":

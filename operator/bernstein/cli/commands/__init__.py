@@ -1,9 +1,9 @@
 """The commands, in the order of the help.
 
-A new one is a line below, a module here (a folder, where it takes more than one), a test module,
-and a row and a section in `docs/reference/cli.md`. The module of `list-tasks` is `list_tasks`, with
-a function of that name: its first parameter is the Settings, the others are the command's own
-options, and its docstring is the help.
+A new one is a line below, a module here or in a room below (a folder, where it takes more than
+one), a test module, and a row and a section in `docs/reference/cli.md`. The module of `list-tasks`
+is `list_tasks`, with a function of that name: its first parameter is the Settings, the others are
+the command's own options, and its docstring is the help.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ class Subcommand:
     """First line of its help, repeated here so that the list of commands imports none of them."""
     cluster: bool = True
     """Whether it uses a cluster, and so takes the options that name one."""
+    room: str = ""
+    """Folder of this package that its module lies in; "": in the package itself."""
+    alias: tuple[str, str] | None = None
+    """Two words by which it is called as well: a group, which no help lists, and a command."""
 
     @property
     def module(self) -> str:
-        return f"{__name__}.{self._word}"
+        return ".".join(part for part in (__name__, self.room, self._word) if part)
 
     @property
     def function(self) -> Callable[..., None]:
@@ -44,14 +48,42 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "schema", "Prints the JSON schema of plan files and objects, for editors.", cluster=False
     ),
+    Subcommand(
+        "add-task",
+        "Adds a task without a Plan, or all tasks of a file or folder.",
+        room="tasks",
+        alias=("task", "compose"),
+    ),
     Subcommand("status", "Shows all Plans, or one with its steps."),
-    Subcommand("list-tasks", "Lists tasks."),
+    Subcommand("list-tasks", "Lists tasks.", room="tasks"),
     Subcommand(
         "logs", "Shows a task's sessions, attempts and verdicts, and what failed checks printed."
     ),
-    Subcommand("prompt", "Shows what an agent was told, as far as it is known outside of its pod."),
+    Subcommand(
+        "diff",
+        "Shows what a task has changed, read from the git server with your own access.",
+        room="tasks",
+    ),
+    Subcommand(
+        "prompt",
+        "Shows what an agent was told, as far as it is known outside of its pod.",
+        room="tasks",
+    ),
+    Subcommand(
+        "watch",
+        "Tells what happens to Tasks and Plans, one line for each event.",
+        room="namespace",
+    ),
     Subcommand("suspend", "Lets a Plan start nothing new; what runs goes on."),
     Subcommand("resume", "Lets a suspended Plan go on."),
+    Subcommand(
+        "stop", "Suspends every Plan of the namespace; `start` lets them go on.", room="namespace"
+    ),
+    Subcommand(
+        "start",
+        "Checks that work can run here, and resumes the Plans that `stop` has suspended.",
+        room="namespace",
+    ),
     Subcommand(
         "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
     ),
@@ -60,6 +92,7 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
     ),
+    Subcommand("merge", "Waits until what is done is merged, and says what is not.", room="tasks"),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from bernstein.api.plan import Plan, PlanSpec
-from bernstein.api.project import Project
 from bernstein.api.vocabulary import ROLES
-from bernstein.cli import kept_work, plan_source
-from bernstein.cli.cluster import Cluster, check_name, connected, no_name
+from bernstein.cli import kept_work, plan_source, project_choice
+from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
 from bernstein.cli.follow import Scene, follow, succeeded
+from bernstein.cli.local import configuration
+from bernstein.cli.naming import check_new_name
 from bernstein.cli.output import details, plan_files, tables
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.output.views import view
 from bernstein.cli.plan_source import PLAN_FILE, PlanFile
 from bernstein.cli.settings import CliSettings
 from bernstein.cli.submission import submit
-from bernstein.core import projects
-from bernstein.core.names import NAME_LIMIT
 from bernstein.core.plans import file as plan_file
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.validation import validate_plan
 from bernstein.core.serializers import plan_record
-from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import Object
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+
+class Approval(StrEnum):
+    """Whom a run asks before it begins, or before its work lands."""
+
+    NONE = "none"
+
+
+class Strategy(StrEnum):
+    """How verified work is delivered."""
+
+    DIRECT = "direct"
 
 
 def run(
@@ -53,6 +61,14 @@ def run(
             "--max-agents", metavar="NUMBER", min=1, max=1000, help="Agents at the same time."
         ),
     ] = None,
+    approval: Annotated[
+        Approval | None,
+        typer.Option("--approval", metavar="none", help="Who is asked beside the checks: nobody."),
+    ] = None,
+    merge: Annotated[
+        Strategy | None,
+        typer.Option("--merge", metavar="direct", help="How verified work is delivered."),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Show the Plan until it has ended.")
     ] = True,
@@ -66,6 +82,7 @@ def run(
     """
     if (path is None) == (from_plan is None):
         raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
+    del approval, merge  # words of scripts for what every Project does
     options = _Options(
         path=path or from_plan or "",
         name=name,
@@ -105,14 +122,17 @@ class _Run:
 
     async def run(self) -> int:
         seconds = seconds_of(self._options.timeout)
-        _check_names(self._options)
+        if self._options.name is not None:
+            check_new_name(self._options.name, "Plan")
+        chosen = project_choice.named(self._settings, self._options.project)
+        configuration.tell_gates(self._terminal)
         file = plan_source.read(self._options.path)
         if file.field_errors.errors:
             plan_files.refuse(self._terminal, file, file.field_errors.errors)
             return INVALID
         async with connected(self._settings) as cluster:
-            project = await _project(cluster, self._options.project)
-            plan_object = self._plan_object(file, cluster.namespace)
+            project = await project_choice.find(cluster, chosen)
+            plan_object = self._plan_object(file, cluster.namespace, chosen)
             spec = PlanSpec.model_validate(plan_object["spec"])
             field_errors = validate_plan(spec, project.spec, ROLES) if project else ()
             if field_errors:
@@ -137,12 +157,12 @@ class _Run:
         self._terminal.complain(f"  see it:     {self._settings.command_line('status', name)}")
         self._terminal.complain(f"  cancel it:  {self._settings.command_line('cancel', name)}")
 
-    def _plan_object(self, file: PlanFile, namespace: str) -> Object:
+    def _plan_object(self, file: PlanFile, namespace: str, project: str | None) -> Object:
         return plan_file.plan_object(
             file.data,
             name=self._options.name,
             namespace=namespace,
-            project=self._options.project,
+            project=project,
             max_agents=self._options.max_agents,
         )
 
@@ -176,29 +196,3 @@ class _Run:
         details.tell_ending(self._terminal, scene.plan, scene.tasks, left, good=good)
         if self._terminal.json:
             self._terminal.answer(plan_record(scene.plan, list(scene.tasks)))
-
-
-def _check_names(options: _Options) -> None:
-    name = options.name
-    if name is not None and (len(name) > NAME_LIMIT or not _NAME.match(name)):
-        remedy = f"use at most {NAME_LIMIT} lower-case letters, digits and '-'"
-        raise no_name(name, " for a Plan", remedy)
-    if options.project is not None:
-        check_name(options.project, "Project")
-
-
-async def _project(cluster: Cluster, name: str | None) -> Project | None:
-    """The Project that the Plan will belong to; None where the caller may not read Projects."""
-    try:
-        project, problem = projects.resolve(name, await cluster.projects())
-    except Forbidden:
-        return None
-    if problem is not None:
-        text = problem.message.replace("this namespace", f"namespace '{cluster.namespace}'")
-        raise CliError(
-            problem.reason,
-            text.replace("name one in projectRef", "name one with --project"),
-            "a Project says which repository and agents Plans may use: "
-            "apply one, or choose another --namespace",
-        )
-    return project

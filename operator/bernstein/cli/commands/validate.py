@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from bernstein.cli import plan_source
-from bernstein.cli.errors import INVALID
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.local import configuration
 from bernstein.cli.output import plan_files
 from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.plan_source import PlanFile
@@ -32,6 +33,11 @@ def validate(
     from bernstein.cli import manifests
 
     terminal = Terminal(settings)
+    try:
+        configuration.tell_gates(terminal)
+    except CliError as error:
+        terminal.fail(error)
+        raise typer.Exit(error.code) from error
     if len(paths) == 1 and not manifests.is_more_than_a_plan_file(paths[0]):
         _validate_plan_file(terminal, plan_source.read(paths[0]))
         return

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from bernstein.cli.errors import INTERRUPTED, CliError
 from bernstein.cli.settings import CliSettings
+from bernstein.core.sanitise import spelled
 from bernstein.core.sanitise import text as sanitise
 
 _LONGEST_LINE = 4096
@@ -62,6 +63,10 @@ class Terminal:
         """Shows people a line as it is, sanitised: what was printed, or a command to copy."""
         self.people.print(Text(sanitise(row, _LONGEST_LINE), style=style), soft_wrap=True)
 
+    def code(self, row: str, style: str = "") -> None:
+        """Shows people a line of a file as it is, with what nobody sees spelled out."""
+        self.people.print(Text(spelled(row), style=style), soft_wrap=True)
+
     def advise(self, message: str, style: str = "") -> None:
         """Shows people what helps, below what it is about; its commands reach the same cluster."""
         self.say(f"  {self.settings.placed(message)}", style)
@@ -73,6 +78,10 @@ class Terminal:
     def answer(self, value: object) -> None:
         """Writes the JSON that scripts read; control characters in it are escaped."""
         self.out.out(json.dumps(value, indent=2), highlight=False)
+
+    def stream(self, value: object) -> None:
+        """Writes one of many JSON values, on a line of its own."""
+        self.out.out(json.dumps(value), highlight=False)
 
     def fail(self, error: CliError) -> None:
         """Shows people the error; with `--json` it is the answer, too."""

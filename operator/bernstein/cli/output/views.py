@@ -100,12 +100,12 @@ class LineView:
         new = [(move, task) for task in tasks for move in self._new_moves(task)]
         for move, task in sorted(new, key=lambda pair: pair[0].time):
             self._latest.pop(task.metadata.name, None)
-            self._say(move.time, _sentence(move, task))
+            say(self._terminal, move.time, sentence(move, task))
         for task in tasks:
             waiting = task.status.waiting
             if waiting is not None:
                 told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
-                self._once(task.metadata.name, told, _cause(waiting))
+                self._once(task.metadata.name, told, cause(waiting))
         self._tell_plan(plan)
         self._once("trouble", self._terminal.settings.placed(trouble), trouble)
 
@@ -118,7 +118,7 @@ class LineView:
         message = notes.ending(plan)[0]
         detail = f": {message}" if message else ""
         stalls = waiting is not None and waiting.needs_person
-        about = (phase, _cause(waiting) if waiting is not None and stalls else None)
+        about = (phase, cause(waiting) if waiting is not None and stalls else None)
         self._once("plan", f"{'plan':<12}{phase}{detail}", about, plan.status.ended_at)
 
     def _new_moves(self, task: Task) -> list[Move]:
@@ -135,16 +135,7 @@ class LineView:
         if self._latest.get(about, "") != same:
             self._latest[about] = same
             if message:
-                self._say(moment or datetime.now(UTC), message)
-
-    def _say(self, moment: datetime, message: str) -> None:
-        """The first line with the time; what was printed stands below it, line by line."""
-        first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
-        self._terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
-        for row in more[:_ROWS]:
-            self._terminal.quote(f"{'':<10}{row}")
-        if len(more) > _ROWS:
-            self._terminal.say(f"{'':<10}…")
+                say(self._terminal, moment or datetime.now(UTC), message)
 
     def __enter__(self) -> Self:
         return self
@@ -158,13 +149,24 @@ class LineView:
         return None
 
 
-def _cause(waiting: Waiting) -> Hashable:
+def say(terminal: Terminal, moment: datetime, message: str) -> None:
+    """The first line with the time; what was printed stands below it, line by line."""
+    first, *more = text(message, _LONGEST).rstrip().splitlines() or [""]
+    terminal.say(f"{moment.astimezone():%H:%M:%S}  {first}")
+    for row in more[:_ROWS]:
+        terminal.quote(f"{'':<10}{row}")
+    if len(more) > _ROWS:
+        terminal.say(f"{'':<10}…")
+
+
+def cause(waiting: Waiting) -> Hashable:
     """What makes one waiting another than the one before: not when it is tried again, and of what
     passes by itself not for whom it waits."""
     return waiting.reason, notes.explanation(waiting)[0] if waiting.needs_person else ""
 
 
-def _sentence(move: Move, task: Task) -> str:
+def sentence(move: Move, task: Task) -> str:
+    """The state that a Task moved to, its name, and what that means."""
     word = to_snake(move.to_state)
     detail = move.reason
     match move.to_state:

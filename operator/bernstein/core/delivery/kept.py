@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bernstein.api.plan import PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -31,6 +33,25 @@ def _ref(status: TaskStatus, session: AgentSession | None) -> str | None:
     if work is not None and work.sha != work.base:
         return work.ref
     return status.checkpoint
+
+
+@dataclass(frozen=True)
+class Commits:
+    """What a Task has left, and what that stands on."""
+
+    ref: str
+    """Where the newer one is."""
+    sha: str
+    base: str
+
+
+def commits_of_task(status: TaskStatus, session: AgentSession | None) -> Commits | None:
+    """What is or was judged last of a Task, else what its last session has left; None: nothing."""
+    judged = status.verification
+    if judged is not None:
+        return Commits(judged.ref, judged.sha, judged.base)
+    work = session.status.work if session is not None else None
+    return None if work is None else Commits(work.ref, work.sha, work.base)
 
 
 def rejected_of_session(session: AgentSession | None) -> RejectedWork | None:

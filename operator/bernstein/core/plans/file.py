@@ -30,7 +30,9 @@ class PlanSyntaxError(ValueError):
 
     def __init__(self, problem: str, mark: yaml.Mark | None = None) -> None:
         place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
-        super().__init__(f"Failed to parse YAML plan: {problem}{place}")
+        self.problem = f"{problem}{place}"
+        """Without the words that say of what."""
+        super().__init__(f"Failed to parse YAML plan: {self.problem}")
 
 
 def parse(text: str | bytes) -> object:

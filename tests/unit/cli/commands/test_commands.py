@@ -17,15 +17,19 @@ from typer.testing import CliRunner
 from bernstein.cli import commands
 from bernstein.cli.commands import COMMANDS, Subcommand
 from bernstein.cli.main import app, imported
-from bernstein.cli.settings import CliSettings
+from bernstein.cli.settings import OFFLINE, CliSettings
 
 EVERY = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-COMMON = ["--json", "--namespace", "--context", "--kubeconfig"]
+COMMON = ["--json", "--namespace", "--context", "--kubeconfig", "--workdir"]
 
 
 def test_every_module_of_the_folder_is_a_command_and_every_command_a_module() -> None:
+    rooms = {command.room for command in COMMANDS}
     modules = {
-        f"{commands.__name__}.{found.name}" for found in pkgutil.iter_modules(commands.__path__)
+        ".".join(filter(None, (commands.__name__, room, found.name)))
+        for room in rooms
+        for found in pkgutil.iter_modules([f"{path}/{room}" for path in commands.__path__])
+        if found.name not in rooms
     }
     assert modules == {command.module for command in COMMANDS}
     assert len({command.name for command in COMMANDS}) == len(COMMANDS)
@@ -50,9 +54,9 @@ def test_the_common_options_come_last_and_those_that_say_which_cluster_only_wher
     command: Subcommand,
 ) -> None:
     options = [p.opts[0] for p in imported(command).params if isinstance(p, TyperOption)]
-    common = COMMON if command.cluster else COMMON[:1]
+    common = [c for c in COMMON if command.cluster or c.removeprefix("--") in OFFLINE]
     assert options[-len(common) :] == common
-    assert not {*COMMON[len(common) :]} & {*options}
+    assert not ({*COMMON} - {*common}) & {*options}
 
 
 @EVERY
@@ -116,5 +120,11 @@ def test_a_command_needs_nothing_but_its_module_and_its_line(
     assert "Namespace (default: the kubeconfig's)." in helped
     assert json.loads(called.stdout) == [
         "ADA",
-        {"json": False, "namespace": "b", "context": "c", "kubeconfig": None},
+        {
+            "json": False,
+            "namespace": "b",
+            "context": "c",
+            "kubeconfig": None,
+            "workdir": None,
+        },
     ]

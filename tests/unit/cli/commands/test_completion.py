@@ -32,7 +32,13 @@ def test_another_shell_is_a_wrong_call(runner: CliRunner) -> None:
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        ("bernstein st", ["status"]),
+        ("bernstein st", ["status", "stop", "start"]),
+        ("bernstein add", ["add-task"]),
+        ("bernstein add-task --idem", ["--idempotency-key"]),
+        ("bernstein task c", ["compose"]),
+        ("bernstein task compose --dep", ["--depends-on"]),
+        ("bernstein run --app", ["--approval"]),
+        ("bernstein --work", ["--workdir"]),
         ("bernstein status --all", ["--all-namespaces"]),
         ("bernstein res", ["resume"]),
     ],

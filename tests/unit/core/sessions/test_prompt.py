@@ -116,7 +116,7 @@ def test_who_goes_on_after_a_block_is_told_what_was_waited_for_and_what_became_o
     answered = objects.task(status=status(blocked=WAITED | {"answer": "it is in the vault"}))
 
     found = prompt(block, 1, goes_on=True)
-    assert "An earlier session could not go on" in found[parts.NOTES]
+    assert "An earlier session could not go on" in found[parts.RESUMED]
     assert "was cut off" not in found[parts.NOTES]
     assert found[parts.FINDINGS] == "It waited for: a key for the sandbox\nClosed since: api"
     found = prompt(answered, 1)

@@ -9,29 +9,17 @@ from typing import Annotated
 import typer
 
 from bernstein.cli.cluster import Cluster, connected
-from bernstein.cli.commands.doctor import installation, projects, refs
-from bernstein.cli.commands.doctor.finding import Finding, Outcome
-from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID, CliError
+from bernstein.cli.commands.doctor import finding, installation, projects, refs
+from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome
+from bernstein.cli.errors import FAILED, INTERRUPTED
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import count
 
-_SIGNS = {
-    Outcome.GOOD: ("✓", "green"),
-    Outcome.WARNING: ("!", "yellow"),
-    Outcome.BAD: ("✗", "red"),
-    Outcome.UNKNOWN: ("?", "cyan"),
-}
-
 
 def doctor(
     settings: CliSettings,
-    lease: Annotated[
-        str,
-        typer.Option(
-            "--lease", metavar="NAMESPACE/NAME", help="The operator's Lease, as it was installed."
-        ),
-    ] = "bernstein-system/bernstein-operator",
+    lease: LEASE = finding.USUAL_LEASE,
     with_refs: Annotated[
         bool, typer.Option("--refs/--no-refs", help="Look at the repositories' refs with your git.")
     ] = True,
@@ -49,17 +37,15 @@ def doctor(
 
 
 async def _doctor(terminal: Terminal, settings: CliSettings, lease: str, with_refs: bool) -> int:
-    namespace, slash, name = lease.partition("/")
-    if not (namespace and slash and name) or "/" in name:
-        message = f"'{lease}' names no Lease"
-        raise CliError("Usage", message, "write NAMESPACE/NAME", INVALID)
+    namespace, name = finding.lease(lease)
     async with connected(settings) as cluster:
         found = await _look(cluster, (namespace, name), with_refs)
     wrong = any(each.outcome is Outcome.BAD for each in found)
     if terminal.json:
         terminal.answer({"healthy": not wrong, "checks": [each.record() for each in found]})
     else:
-        _tell(terminal, found)
+        finding.tell(terminal, found)
+        terminal.say(_summary(found))
     return FAILED if wrong else 0
 
 
@@ -77,17 +63,6 @@ async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> li
     if with_refs and here:
         found += await refs.look(cluster, here)
     return found
-
-
-def _tell(terminal: Terminal, found: Sequence[Finding]) -> None:
-    for each in found:
-        sign, style = _SIGNS[each.outcome]
-        terminal.say(f"{sign} {each.check}: {each.message}", style)
-        for line in each.details:
-            terminal.quote(f"    {line}")
-        if each.remedy:
-            terminal.say(f"  → {each.remedy}")
-    terminal.say(_summary(found))
 
 
 def _summary(found: Sequence[Finding]) -> str:

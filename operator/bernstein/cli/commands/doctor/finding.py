@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+import typer
+
+from bernstein.cli.errors import INVALID, CliError
+from bernstein.cli.output.terminal import Terminal
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import Object, Resource
+
+USUAL_LEASE = "bernstein-system/bernstein-operator"
+LEASE = Annotated[
+    str,
+    typer.Option(
+        "--lease", metavar="NAMESPACE/NAME", help="The operator's Lease, as it was installed."
+    ),
+]
 
 
 class Outcome(StrEnum):
@@ -44,6 +57,33 @@ class Finding:
             "remedy": self.remedy,
         }
         return plain | ({"refs": list(self.refs)} if self.refs else {})
+
+
+_SIGNS = {
+    Outcome.GOOD: ("✓", "green"),
+    Outcome.WARNING: ("!", "yellow"),
+    Outcome.BAD: ("✗", "red"),
+    Outcome.UNKNOWN: ("?", "cyan"),
+}
+
+
+def tell(terminal: Terminal, found: Iterable[Finding]) -> None:
+    """A line for each, and what helps."""
+    for each in found:
+        sign, style = _SIGNS[each.outcome]
+        terminal.say(f"{sign} {each.check}: {each.message}", style)
+        for line in each.details:
+            terminal.quote(f"    {line}")
+        if each.remedy:
+            terminal.say(f"  → {each.remedy}")
+
+
+def lease(text: str) -> tuple[str, str]:
+    """Namespace and name of a Lease. Raises CliError."""
+    namespace, slash, name = text.partition("/")
+    if not (namespace and slash and name) or "/" in name:
+        raise CliError("Usage", f"'{text}' names no Lease", "write NAMESPACE/NAME", INVALID)
+    return namespace, name
 
 
 def unreadable(check: str, what: str, subject: str = "") -> Finding:

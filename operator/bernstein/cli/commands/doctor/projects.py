@@ -30,14 +30,18 @@ class Named(NamedTuple):
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     if not projects:
-        text = f"there is none in namespace '{cluster.namespace}'"
-        return [Finding("project", Outcome.BAD, text, "create one: docs/reference/project.md")]
+        return [none_in(cluster.namespace)]
     found: list[Finding] = []
     for project in projects:
         found.append(readiness(project))
         found += warnings(project)
         found += await _objects(cluster, project)
     return found
+
+
+def none_in(namespace: str) -> Finding:
+    text = f"there is none in namespace '{namespace}'"
+    return Finding("project", Outcome.BAD, text, "create one: docs/reference/project.md")
 
 
 def readiness(project: Project) -> Finding:

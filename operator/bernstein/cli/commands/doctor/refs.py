@@ -6,14 +6,14 @@ the git of whoever calls it, so with that person's own access.
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from bernstein.api.project import Project
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.doctor.finding import Finding, Outcome, listed
+from bernstein.cli.local import git
+from bernstein.cli.local.git import GitFailed
 from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.resources import PLANS, TASKS
@@ -21,11 +21,6 @@ from bernstein.resources import PLANS, TASKS
 CHECK = "refs"
 OURS = "refs/bernstein/"
 _SHOWN = 20
-_SECONDS = 30.0
-
-
-class _Unseen(Exception):  # noqa: N818 - it says what is so
-    """The repository could not be looked at."""
 
 
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
@@ -35,9 +30,17 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     for url in dict.fromkeys(project.spec.repository.url for project in projects):
         try:
             refs = await _refs(url)
-        except _Unseen as problem:
+        except GitFailed as problem:
             remedy = "call it where your git may read the repository, or with --no-refs"
-            found.append(Finding(CHECK, Outcome.UNKNOWN, f"{url}: {problem}", remedy, url))
+            found.append(
+                Finding(
+                    CHECK,
+                    Outcome.UNKNOWN,
+                    f"{url}: git cannot list its refs: {problem}",
+                    remedy,
+                    url,
+                )
+            )
             continue
         found.append(judge(url, strays(refs, uids), everywhere=everywhere))
     return found
@@ -92,28 +95,7 @@ async def _uids(cluster: Cluster) -> tuple[set[str], bool]:
 
 
 async def _refs(url: str) -> list[str]:
-    """The refs below ours. Raises _Unseen."""
-    command = ("git", "-c", "http.followRedirects=false", "ls-remote", "--", url, f"{OURS}*")
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-        )
-    except OSError as error:
-        raise _Unseen(f"git cannot be started: {error.strerror}") from error
-    try:
-        async with asyncio.timeout(_SECONDS):
-            out, err = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise _Unseen(f"no answer within {_SECONDS:.0f} s") from None
-    if process.returncode:
-        last = err.decode(errors="replace").strip().splitlines()[-1:]
-        raise _Unseen("; ".join(["git cannot list its refs", *last]))
+    """The refs below ours. Raises GitFailed."""
+    out = await git.run("ls-remote", "--", url, f"{OURS}*")
     lines = out.decode(errors="replace").splitlines()
     return [ref for line in lines if (ref := line.partition("\t")[2]).startswith(OURS)]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bernstein.api.session import AgentSession, Prompt
 from bernstein.api.verification import RejectedWork
-from bernstein.cli.commands.prompt import shown_of
+from bernstein.cli.commands.tasks.prompt import shown_of
 from bernstein.cli.errors import CliError
 from bernstein.core.prompts import parts
 from tests.unit.cli import calls

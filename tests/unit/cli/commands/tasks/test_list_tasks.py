@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bernstein.cli.cluster import Cluster
-from bernstein.cli.commands.list_tasks import with_causes
+from bernstein.cli.commands.tasks.list_tasks import with_causes
 from bernstein.cli.output import notes
 from bernstein.kube.client import Client
 from bernstein.resources import PLANS

@@ -1,0 +1,1 @@
+"""Commands about a namespace as a whole."""

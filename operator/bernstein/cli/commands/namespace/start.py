@@ -1,0 +1,108 @@
+"""`bernstein start`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.cli import suspension
+from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.commands.doctor import finding, installation, projects
+from bernstein.cli.commands.doctor.finding import LEASE, Finding, Outcome
+from bernstein.cli.errors import FAILED, INTERRUPTED
+from bernstein.cli.local import configuration
+from bernstein.cli.output.terminal import Terminal, run_async
+from bernstein.cli.settings import CliSettings
+from bernstein.core.sanitise import count, some
+
+
+def start(
+    settings: CliSettings,
+    lease: LEASE = finding.USUAL_LEASE,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Resume also Plans that `stop` has not suspended.")
+    ] = False,
+) -> None:
+    """Checks that work can run here, and resumes the Plans that `stop` has suspended.
+
+    Ends with 1, and resumes none, where the operator, its kinds or a Project does not work.
+    """
+    terminal = Terminal(settings)
+    try:
+        code = run_async(terminal, _start(terminal, lease, everything=everything))
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    raise typer.Exit(code)
+
+
+async def _start(terminal: Terminal, lease: str, *, everything: bool) -> int:
+    namespace, name = finding.lease(lease)
+    configuration.tell_gates(terminal)
+    resumed: list[Plan] = []
+    left: list[Plan] = []
+    async with connected(terminal.settings) as cluster:
+        found = await _look(cluster, namespace, name)
+        works = all(each.outcome is not Outcome.BAD for each in found)
+        if works:
+            resumed, left = await _resume(cluster, everything=everything)
+    if terminal.json:
+        terminal.answer(
+            {
+                "healthy": works,
+                "checks": [each.record() for each in found],
+                "resumed": [plan.metadata.name for plan in resumed],
+                "suspended": [plan.metadata.name for plan in left],
+            }
+        )
+    else:
+        finding.tell(terminal, found)
+        _tell(terminal, resumed, left, works=works)
+    return 0 if works else FAILED
+
+
+async def _look(cluster: Cluster, namespace: str, name: str) -> list[Finding]:
+    """Whether there are the kinds, an operator that leads, and a Project that is ready."""
+    now = datetime.now(UTC)
+    found = [
+        await installation.definitions(cluster.client),
+        await installation.leader(cluster.client, namespace, name, now),
+    ]
+    if found[0].outcome is Outcome.BAD:
+        return found  # without the kinds there is nothing to read
+    here = await cluster.projects()
+    if not here:
+        return [*found, projects.none_in(cluster.namespace)]
+    return [*found, *map(projects.readiness, here)]
+
+
+async def _resume(cluster: Cluster, *, everything: bool) -> tuple[list[Plan], list[Plan]]:
+    """The Plans that go on from now on, and those that stay suspended."""
+    suspended = [
+        plan for plan in await cluster.plans() if plan.spec.suspend and suspension.can_change(plan)
+    ]
+    wanted = [plan for plan in suspended if everything or suspension.was_stopped(plan)]
+    resumed = [plan for plan in wanted if await suspension.change(cluster, plan, suspend=False)]
+    return resumed, [plan for plan in suspended if plan not in wanted]
+
+
+def _tell(
+    terminal: Terminal, resumed: Sequence[Plan], left: Sequence[Plan], *, works: bool
+) -> None:
+    if not works:
+        terminal.say("Nothing was resumed.", "red")
+        return
+    if resumed:
+        names = some((plan.metadata.name for plan in resumed), len(resumed))
+        verb = "goes" if len(resumed) == 1 else "go"
+        terminal.say(f"{count(len(resumed), 'Plan')} {verb} on: {names}")
+    else:
+        terminal.say("Ready. No Plan was stopped.")
+    if left:
+        names = some((plan.metadata.name for plan in left), len(left))
+        verb = "stays" if len(left) == 1 else "stay"
+        text = f"{count(len(left), 'Plan')} {verb} suspended, by somebody else than stop: {names}"
+        terminal.advise(f"{text}; `bernstein resume {left[0].metadata.name}`")

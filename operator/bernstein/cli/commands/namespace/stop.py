@@ -1,0 +1,84 @@
+"""`bernstein stop`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli import suspension
+from bernstein.cli.cluster import connected
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import CliSettings
+from bernstein.core import owners
+from bernstein.core.fsm import ACTIVE, is_final
+from bernstein.core.sanitise import count, some
+
+
+def stop(settings: CliSettings) -> None:
+    """Suspends every Plan of the namespace; `start` lets them go on.
+
+    Agents that are at work go on, and so do Tasks without a Plan. Asking again changes nothing.
+    """
+    terminal = Terminal(settings)
+    run_command(terminal, _stop(terminal))
+
+
+async def _stop(terminal: Terminal) -> None:
+    async with connected(terminal.settings) as cluster:
+        plans, tasks = await cluster.plans(), await cluster.tasks()
+        running = [plan for plan in plans if suspension.can_change(plan)]
+        stopped = [
+            plan
+            for plan in running
+            if not plan.spec.suspend and await suspension.change(cluster, plan, suspend=True)
+        ]
+        before = [plan for plan in running if plan.spec.suspend]
+        alone = [task for task in tasks if _goes_on(task)]
+        active = [task for task in tasks if task.status.state in ACTIVE]
+        _tell(terminal, cluster.namespace, stopped, before)
+        _tell_what_goes_on(terminal, alone, active)
+    if terminal.json:
+        terminal.answer(
+            {
+                "stopped": _names(stopped),
+                "suspended": _names(before),
+                "at_work": _names(active),
+                "without_plan": _names(alone),
+            }
+        )
+
+
+def _goes_on(task: Task) -> bool:
+    """It has no Plan that could be suspended, and has not ended."""
+    if owners.plan_of(task) is not None or task.spec.cancel is not None:
+        return False
+    return not is_final(task.status, task.spec.max_retries)
+
+
+def _tell(
+    terminal: Terminal, namespace: str, stopped: Sequence[Plan], before: Sequence[Plan]
+) -> None:
+    if stopped:
+        names = some(_names(stopped), len(stopped))
+        verb = "is" if len(stopped) == 1 else "are"
+        terminal.say(f"{count(len(stopped), 'Plan')} {verb} suspended: {names}")
+        terminal.quote(f"  let them go on:  {terminal.settings.command_line('start')}")
+    elif before:
+        terminal.say(f"All Plans in namespace '{namespace}' are suspended already: nothing changed")
+    else:
+        terminal.say(f"Nothing to stop: no Plan runs in namespace '{namespace}'.")
+
+
+def _tell_what_goes_on(terminal: Terminal, alone: Sequence[Task], active: Sequence[Task]) -> None:
+    if active:
+        text = f"{count(len(active), 'agent')} at work: what they leave is verified, and kept"
+        terminal.say(f"  {text}")
+    if alone:
+        names = some(_names(alone), len(alone))
+        text = f"{count(len(alone), 'Task')} without a Plan can only be cancelled: {names}"
+        terminal.advise(f"{text}; `bernstein cancel task/{alone[0].metadata.name}`")
+
+
+def _names(found: Iterable[Plan] | Iterable[Task]) -> list[str]:
+    return [each.metadata.name for each in found]

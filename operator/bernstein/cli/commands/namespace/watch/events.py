@@ -1,0 +1,130 @@
+"""What a change of a Task or a Plan tells, as events with words that scripts may know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic.alias_generators import to_snake
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Move, Task
+from bernstein.cli.output import notes, views
+from bernstein.core import owners
+from bernstein.core.sanitise import text
+from bernstein.core.serializers import Document, plan_standing, task_status, waiting_record
+
+_LONGEST = 2048
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that has happened."""
+
+    time: datetime
+    message: str
+    """A line for people, or several."""
+    record: Document
+    """For scripts, without the time."""
+
+    def document(self) -> Document:
+        moment = self.time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        return {"time": moment, **self.record}
+
+
+def of_task(old: Task | None, new: Task | None, now: datetime) -> Iterator[Event]:
+    """What has happened to a Task between two looks at it; None: it was not there."""
+    task = new or old
+    assert task is not None
+    if new is None:
+        yield _of_task(task, "task_deleted", now, f"{'deleted':<12}{task.metadata.name}")
+        return
+    if old is None:
+        made = new.metadata.creation_timestamp or now
+        text = f"{'created':<12}{new.metadata.name}  {new.spec.title}"
+        yield _of_task(new, "task_created", made, text)
+    for move in _new_moves(old, new):
+        yield _moved(new, move)
+    if _waits_anew(old, new):
+        yield _waits(new, now)
+
+
+def _new_moves(old: Task | None, new: Task) -> list[Move]:
+    known = {(m.time, m.to_state, m.attempt) for m in old.status.history} if old else set()
+    return [m for m in new.status.history if (m.time, m.to_state, m.attempt) not in known]
+
+
+def _moved(task: Task, move: Move) -> Event:
+    """Its word is the state that it moved to; `status` is as in all records of the Task now."""
+    more = {
+        "from": to_snake(move.from_state) if move.from_state else None,
+        "to": to_snake(move.to_state),
+        "actor": move.actor,
+        "reason": move.reason,
+        "attempt": move.attempt,
+    }
+    words = views.sentence(move, task)
+    return _of_task(task, f"task_{to_snake(move.to_state)}", move.time, words, **more)
+
+
+def _waits_anew(old: Task | Plan | None, new: Task | Plan) -> bool:
+    before = old.status.waiting if old is not None else None
+    after = new.status.waiting
+    if after is None:
+        return False
+    return before is None or views.cause(before) != views.cause(after)
+
+
+def _waits(task: Task, now: datetime) -> Event:
+    waiting = task.status.waiting
+    assert waiting is not None
+    words = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
+    more = {"reason": waiting.reason, "waiting": waiting_record(waiting)}
+    return _of_task(task, "task_waiting", now, words, **more)
+
+
+def _of_task(task: Task, word: str, time: datetime, words: str, **more: object) -> Event:
+    plan = owners.plan_of(task)
+    record = {
+        "event": word,
+        "task_id": task.metadata.name,
+        "plan_id": None if plan is None else plan.name,
+        "status": task_status(task),
+        **more,
+        "message": text(words, _LONGEST),
+    }
+    return Event(time, words, record)
+
+
+def of_plan(old: Plan | None, new: Plan | None, now: datetime) -> Iterator[Event]:
+    """What has happened to a Plan between two looks at it; None: it was not there."""
+    plan = new or old
+    assert plan is not None
+    if new is None:
+        yield _of_plan(plan, "plan_deleted", now)
+        return
+    if old is None:
+        yield _of_plan(new, "plan_created", new.metadata.creation_timestamp or now)
+    phase = new.status.phase
+    if phase is not None and (old is None or old.status.phase != phase):
+        yield _of_plan(new, f"plan_{to_snake(phase)}", new.status.ended_at or now)
+    elif _waits_anew(old, new) and new.status.waiting is not None:
+        yield _of_plan(new, "plan_waiting", now, waiting=waiting_record(new.status.waiting))
+
+
+def _of_plan(plan: Plan, word: str, time: datetime, **more: object) -> Event:
+    reason, message = plan_standing(plan)
+    name, what = plan.metadata.name, word.removeprefix("plan_")
+    told = "" if what in ("created", "deleted") else notes.ending(plan)[0]
+    words = f"{'plan':<12}{name}  {what}{f': {told}' if told else ''}"
+    record = {
+        "event": word,
+        "task_id": None,
+        "plan_id": name,
+        "status": to_snake(plan.status.phase or "Pending"),
+        "reason": reason or None,
+        **more,
+        "message": text(message, _LONGEST),
+    }
+    return Event(time, words, record)

@@ -1,0 +1,1 @@
+"""Commands about Tasks, each by itself or all of them."""

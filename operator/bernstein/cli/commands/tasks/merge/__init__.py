@@ -1,0 +1,149 @@
+"""`bernstein merge`"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.commands.tasks.merge import standing
+from bernstein.cli.commands.tasks.merge.standing import End
+from bernstein.cli.duration import Timeout, seconds_of
+from bernstein.cli.errors import FAILED, INTERRUPTED, CliError
+from bernstein.cli.live import PlansAndTasks
+from bernstein.cli.naming import called, find
+from bernstein.cli.output.terminal import Terminal, run_async
+from bernstein.cli.settings import CliSettings
+from bernstein.core import owners
+from bernstein.core.sanitise import some
+
+_TICK = 1.0
+_DECIDING = 15.0
+"""Seconds in which the operator sees a decision that was made just before."""
+
+
+def merge(
+    settings: CliSettings,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TASK_OR_PLAN]...", help="Only these; or task/NAME, plan/NAME."),
+    ] = None,
+    timeout: Timeout = None,
+) -> None:
+    """Waits until what is done is merged, and says what is not.
+
+    What is verified is merged by itself. Ends with 1 where a task that was done, or a Plan whose
+    tasks all are closed, is not merged.
+    """
+    terminal = Terminal(settings)
+    try:
+        code = run_async(terminal, _merge(terminal, names or [], timeout))
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    raise typer.Exit(code)
+
+
+async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) -> int:
+    seconds = seconds_of(at_most)
+    async with connected(terminal.settings) as cluster:
+        named = [await find(cluster, name) for name in names]
+        await cluster.tasks()  # says what is wrong, where a watch would try for ever
+        merging = _Merging(cluster, named)
+        try:
+            async with asyncio.timeout(seconds), merging.here.running():
+                await merging.over(lambda end: _tell_end(terminal, end))
+        except TimeoutError:
+            return _tell(terminal, cluster, merging, late=True)
+    return _tell(terminal, cluster, merging, late=False)
+
+
+class _Merging:
+    """What is waited for, and what has become of it."""
+
+    def __init__(self, cluster: Cluster, named: Sequence[Plan | Task]) -> None:
+        self.ends: dict[str, End] = {}
+        """By uid."""
+        self.waiting: dict[str, Plan | Task] = {}
+        """By uid."""
+        self._named = named
+        self.here = PlansAndTasks(cluster)
+
+    async def over(self, tell: Callable[[End], None]) -> None:
+        """Returns once nothing is waited for; tells every end as it is seen."""
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        self._begin()
+        while True:
+            for uid, end in self._look(decided=clock() - begun >= _DECIDING):
+                self.ends[uid] = end
+                self.waiting.pop(uid, None)
+                tell(end)
+            if not self.waiting:
+                return
+            await self.here.bell.changed(_TICK)
+
+    def _begin(self) -> None:
+        """Takes what was named; without a name all that is done, or due."""
+        self.waiting = {each.metadata.uid: each for each in self._named}
+        if not self._named:
+            tasks = self.here.all_tasks()
+            done = [task for task in tasks if standing.is_deliverable(task)]
+            due = [plan for plan in self.here.all_plans() if standing.is_due(plan, tasks)]
+            self.waiting = {t.metadata.uid: t for t in done} | {p.metadata.uid: p for p in due}
+
+    def _look(self, *, decided: bool) -> list[tuple[str, End]]:
+        """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
+        only it brings the work to the branch."""
+        tasks, plans = self.here.all_tasks(), self.here.all_plans()
+        ends = []
+        for task in tasks:
+            uid = task.metadata.uid
+            end = standing.of_task(task, decided=decided) if uid in self.waiting else None
+            if end is not None:
+                ends.append((uid, end))
+                if end.good:
+                    self._follow_plan(task, plans, tasks)
+        for plan in plans:
+            end = standing.of_plan(plan, tasks) if plan.metadata.uid in self.waiting else None
+            if end is not None:
+                ends.append((plan.metadata.uid, end))
+        gone = [(uid, s) for uid, s in self.waiting.items() if self.here.current(s) is None]
+        return [*ends, *((uid, standing.deleted(subject)) for uid, subject in gone)]
+
+    def _follow_plan(self, task: Task, plans: Sequence[Plan], tasks: Sequence[Task]) -> None:
+        uid = owners.plan_uid(task)
+        plan = next((p for p in plans if p.metadata.uid == uid), None)
+        if plan is None or uid in self.ends:
+            return
+        if plan.status.ended_at is not None or standing.is_due(plan, tasks):
+            self.waiting[plan.metadata.uid] = plan
+
+
+def _tell_end(terminal: Terminal, end: End) -> None:
+    if end.good:
+        terminal.say(f"✓ {end.subject}: {end.message}", "green")
+        return
+    terminal.say(f"✗ {end.subject} is not merged: {end.reason}: {end.message}", "red")
+    if end.remedy:
+        terminal.advise(end.remedy)
+
+
+def _tell(terminal: Terminal, cluster: Cluster, merging: _Merging, *, late: bool) -> int:
+    """What came of it, and the exit code. Raises CliError where the time was too short."""
+    ends = merging.ends.values()
+    bad = [end for end in ends if not end.good]
+    if late:
+        waiting = [called(each) for each in merging.waiting.values()]
+        text = f"not merged in time: {some(waiting, len(waiting))}"
+        raise CliError("TimedOut", text, "it goes on; ask again with `bernstein merge`")
+    if terminal.json:
+        merged = [end.id for end in ends if end.good]
+        terminal.answer({"merged": merged, "failed": [end.record() for end in bad]})
+    if not ends:
+        terminal.say(f"Nothing to merge: nothing is done in namespace '{cluster.namespace}'.")
+    return FAILED if bad else 0

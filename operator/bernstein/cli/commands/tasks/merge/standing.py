@@ -1,0 +1,105 @@
+"""How far work is on its way to its branch: on it, there, or kept back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.cli.follow import is_over, succeeded
+from bernstein.cli.naming import called
+from bernstein.cli.output import notes
+from bernstein.core import owners
+from bernstein.core.fsm import VERIFYING, is_final
+from bernstein.core.serializers import Document, task_status
+from bernstein.core.waiting import is_stalled
+
+APPROVAL_PENDING = "ApprovalPending"
+
+
+@dataclass(frozen=True)
+class End:
+    """What has become of a Task or a Plan that was waited for."""
+
+    subject: str
+    """Kind and name, as people call it."""
+    id: str
+    good: bool
+    reason: str = ""
+    """Why it is not merged, in one word that stays the same between releases."""
+    message: str = ""
+    remedy: str = ""
+
+    def record(self) -> Document:
+        """For scripts; of what is not merged."""
+        return {
+            "id": self.id,
+            "reason": self.reason,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
+
+
+def is_deliverable(task: Task) -> bool:
+    """The agent has reported success, and the work is not where it belongs yet."""
+    return task.status.state in VERIFYING
+
+
+def is_due(plan: Plan, tasks: Iterable[Task]) -> bool:
+    """All of its Tasks are Closed, and it has not ended: its delivery is what follows.
+
+    `tasks` are those of the namespace; of one that is gone its row in the Plan tells.
+    """
+    if plan.status.ended_at is not None or plan.spec.cancel is not None:
+        return False
+    live = {t.metadata.name: t.status.state for t in tasks if _is_of(t, plan)}
+    rows = plan.status.tasks
+    states = [live.get(row.name, row.state) for row in rows]
+    return bool(rows) and all(state == TaskState.CLOSED for state in states)
+
+
+def _is_of(task: Task, plan: Plan) -> bool:
+    return owners.plan_uid(task) == plan.metadata.uid
+
+
+def of_task(task: Task, *, decided: bool) -> End | None:
+    """None while it is on its way. `decided`: a person had time to decide, or decided just now and
+    the operator had time to see it."""
+    what, name, status = called(task), task.metadata.name, task.status
+    if status.state is TaskState.CLOSED:
+        return End(what, name, good=True, message=notes.note(task, ""))
+    if status.state is TaskState.PENDING_APPROVAL:
+        text = "it waits for the decision of a person"
+        end = End(what, name, False, APPROVAL_PENDING, text, "decide, then ask again")
+        return end if decided else None
+    if status.waiting is not None and is_stalled(status):
+        message, remedy = notes.explanation(status.waiting)
+        return End(what, name, False, status.waiting.reason, " ".join(message.split()), remedy)
+    if is_final(status, task.spec.max_retries):
+        last = status.history[-1] if status.history else None
+        reason = last.reason if last is not None else str(status.state)
+        again = f"see why with `bernstein logs {name}`"
+        return End(what, name, False, reason, f"it has ended: {task_status(task)}", again)
+    return None
+
+
+def of_plan(plan: Plan, tasks: Iterable[Task]) -> End | None:
+    """None while it is on its way."""
+    what, name = called(plan), plan.metadata.name
+    if succeeded(plan):
+        return End(what, name, good=True, message="delivered")
+    if plan.spec.suspend and plan.status.ended_at is None:
+        again = f"let it go on with `bernstein resume {name}`"
+        return End(what, name, False, "Suspended", "it is suspended", again)
+    if not is_over(plan, [task for task in tasks if _is_of(task, plan)]):
+        return None
+    message, remedy = notes.ending(plan)
+    reason = plan.status.waiting.reason if plan.status.waiting is not None else "NotDelivered"
+    return End(what, name, False, reason, message, remedy)
+
+
+def deleted(subject: Plan | Task) -> End:
+    text = "it was deleted before it was merged"
+    return End(called(subject), subject.metadata.name, False, "NotFound", text)

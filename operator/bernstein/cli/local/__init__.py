@@ -1,0 +1,1 @@
+"""What is on the machine of whoever calls: settings in a folder, files of Tasks, and git."""

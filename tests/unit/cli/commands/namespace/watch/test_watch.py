@@ -1,0 +1,149 @@
+"""`bernstein watch` beside what happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bernstein.resources import PLANS, TASKS
+from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import condition, move, name, plan, task
+from tests.unit.kube.apiserver import ApiServer
+
+OPEN = move("Open", "Created", attempt=0, seconds=30)
+CLOSED = move("Closed", "Delivered", attempt=1, seconds=1)
+
+
+def put(api: ApiServer, index: int, **status: Any) -> None:
+    obj = task(index, **status).dump()
+    obj["metadata"]["uid"] = f"u{index}"
+    api.put(TASKS, name(index), "team", **obj)
+
+
+def put_plan(api: ApiServer, **status: Any) -> None:
+    obj = plan(**status).dump()
+    api.put(PLANS, obj["metadata"]["name"], "team", **obj)
+
+
+async def watched(api: ApiServer, times: int = 1) -> None:
+    async with asyncio.timeout(20):
+        while min(api.watches("tasks"), api.watches("plans")) < times:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def told(out: str) -> list[str]:
+    return [json.loads(line)["event"] for line in out.splitlines()]
+
+
+async def test_without_a_name_only_what_happens_from_now_on_is_told(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="Open", history=[OPEN])
+    watching = asyncio.create_task(bernstein("watch", "--json", "--timeout", "2s"))
+    await watched(api)
+    put(api, 0, state="Closed", history=[OPEN, CLOSED])
+    put(api, 1, state="Open", history=[OPEN])
+    api.remove(TASKS, name(0), "team")
+
+    answer = await watching
+
+    assert answer.code == 0, answer.err
+    assert told(answer.out) == ["task_closed", "task_created", "task_open", "task_deleted"]
+
+
+async def test_a_task_is_told_from_its_beginning_until_it_has_ended(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="Open", history=[OPEN])
+    put(api, 1, state="Open", history=[OPEN])
+    watching = asyncio.create_task(bernstein("watch", f"task/{name(0)}"))
+    await watched(api)
+    put(api, 1, state="Closed", history=[OPEN, CLOSED])
+    put(api, 0, state="Closed", history=[OPEN, CLOSED])
+
+    answer = await watching
+
+    assert answer.code == 0, answer.err
+    words = [line.split()[1] for line in answer.out.splitlines()]
+    assert words == ["created", "open", "closed"]
+    assert name(1) not in answer.out
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [({"state": "Closed"}, 0), ({"state": "Cancelled"}, 1), ({"state": "Failed", "attempt": 9}, 1)],
+)
+async def test_the_exit_code_says_how_a_task_has_ended(
+    api: ApiServer, bernstein: Bernstein, status: dict[str, Any], code: int
+) -> None:
+    put(api, 0, **status)
+
+    assert (await bernstein("watch", name(0), "--json")).code == code
+
+
+async def test_a_plan_is_told_with_its_tasks(api: ApiServer, bernstein: Bernstein) -> None:
+    put_plan(api, endedAt=None)
+    put(api, 0, state="Open", history=[OPEN])
+    watching = asyncio.create_task(bernstein("watch", "rate-limit-api", "--json"))
+    await watched(api)
+    put(api, 0, state="Closed", history=[OPEN, CLOSED])
+    put_plan(api, phase="Succeeded", conditions=[condition("Succeeded", "True", "Delivered")])
+
+    answer = await watching
+
+    assert answer.code == 0
+    assert sorted(told(answer.out)) == [
+        *("plan_created", "plan_running", "plan_succeeded"),
+        *("task_closed", "task_created", "task_open"),
+    ]
+
+
+async def test_one_that_is_deleted_meanwhile_is_an_error(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="Open")
+    watching = asyncio.create_task(bernstein("watch", name(0)))
+    await watched(api)
+    api.remove(TASKS, name(0), "team")
+
+    answer = await watching
+
+    assert answer.code == 1
+    assert f"Task '{name(0)}' was deleted" in answer.err
+
+
+async def test_one_that_has_not_ended_in_time_is_left(api: ApiServer, bernstein: Bernstein) -> None:
+    put(api, 0, state="Open")
+
+    answer = await bernstein("watch", name(0), "--timeout", "1s")
+
+    assert answer.code == 1
+    assert "has not ended after 1s" in answer.err
+
+
+async def test_a_watch_that_is_lost_is_told_and_goes_on(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    put(api, 0, state="Open", history=[OPEN])
+    watching = asyncio.create_task(bernstein("watch", name(0)))
+    await watched(api)
+    api.fault = lambda call: 503 if "watch" in call.query else None
+    api.break_watches()
+    await watched(api, 2)
+    api.fault = lambda _: None
+    put(api, 0, state="Closed", history=[OPEN, CLOSED])
+
+    answer = await watching
+
+    assert answer.code == 0
+    assert "connection lost, trying again" in answer.err
+
+
+@pytest.mark.parametrize("arguments", [["--timeout", "soon"]])
+def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
+    calls.ends_with_2(runner, "watch", *arguments)

@@ -1,0 +1,152 @@
+"""The script that the task contract promises, beside what the operator does meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bernstein.resources import PROJECTS, TASKS
+from tests.answer import Answer
+from tests.scripts import TASK_LIFECYCLE
+from tests.unit.cli.scenes import SHA
+from tests.unit.core import objects
+from tests.unit.kube.apiserver import ApiServer
+
+PACKAGE = Path(__file__).parents[3] / "operator"
+SECONDS = 120
+MERGED = {"state": "Closed", "attempt": 1, "delivery": {"state": "Merged", "sha": SHA}}
+CONFLICT = {
+    "state": "Done",
+    "waiting": {
+        "reason": "MergeConflict",
+        "message": "it conflicts. Remedy: Mend it.",
+        "since": "2030-01-01T12:00:00Z",
+        "needsPerson": True,
+    },
+}
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> str:
+    """A PATH whose `bernstein` is this one, and on which nobody sleeps for long."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    call = f"{sys.executable} -c 'from bernstein.cli.main import main; main()' \"$@\""
+    for name, text in (("bernstein", f"exec {call}"), ("sleep", "exec /bin/sleep 0.1")):
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture
+async def script(api: ApiServer, kubeconfig: str, programs: str, tmp_path: Path) -> Process:
+    api.put(PROJECTS, "default", "team", **objects.project().dump())
+    environment = {"KUBECONFIG": kubeconfig, "PATH": programs, "PYTHONPATH": str(PACKAGE)}
+    return await asyncio.create_subprocess_exec(
+        str(TASK_LIFECYCLE),
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | environment,
+    )
+
+
+async def ended(process: Process) -> Answer:
+    async with asyncio.timeout(SECONDS):
+        out, err = await process.communicate()
+    return Answer(process.returncode or 0, out.decode(), err.decode())
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SECONDS):
+        while not holds():  # noqa: ASYNC110 - the server rings no bell
+            await asyncio.sleep(0.02)
+
+
+async def added(api: ApiServer) -> str:
+    """The name of the Task, once the script has added it."""
+    await until(lambda: bool(api.names(TASKS)))
+    return api.names(TASKS)[0]
+
+
+def moves(api: ApiServer, name: str, **status: Any) -> None:
+    api.put(TASKS, name, "team", status={"observedGeneration": 1, **status})
+
+
+def polls(api: ApiServer) -> int:
+    return api.count("GET", "tasks")
+
+
+async def polled_again(api: ApiServer) -> None:
+    before = polls(api)
+    await until(lambda: polls(api) > before + 1)
+
+
+async def watching(api: ApiServer) -> None:
+    await until(lambda: api.watches("tasks") > 0)
+
+
+def last(answer: Answer) -> Any:
+    """The JSON that the script prints at its end."""
+    return json.loads(answer.out[answer.out.index("\n{") :])
+
+
+Operator = Callable[[ApiServer, str], Awaitable[None]]
+
+
+async def is_merged_while_it_polls(api: ApiServer, name: str) -> None:
+    moves(api, name, state="InProgress")
+    await polled_again(api)
+    moves(api, name, **MERGED)
+
+
+async def is_merged_while_it_merges(api: ApiServer, name: str) -> None:
+    moves(api, name, state="Done")
+    await watching(api)
+    moves(api, name, **MERGED)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [is_merged_while_it_polls, is_merged_while_it_merges],
+    ids=lambda operator: operator.__name__,
+)
+async def test_the_script_ends_with_a_closed_task(
+    api: ApiServer, script: Process, operator: Operator
+) -> None:
+    name = await added(api)
+    moves(api, name, state="Open")
+    await operator(api, name)
+
+    answer = await ended(script)
+
+    assert answer.code == 0, answer
+    assert f"Created {name}\n" in answer.out
+    assert (last(answer)["id"], last(answer)["status"]) == (name, "closed")
+
+
+async def test_the_script_fails_where_the_work_is_not_merged(
+    api: ApiServer, script: Process
+) -> None:
+    moves(api, await added(api), **CONFLICT)
+
+    answer = await ended(script)
+
+    assert answer.code == 1
+    assert "is not merged: MergeConflict: it conflicts." in answer.out
+
+
+def test_the_script_is_the_one_of_the_contract() -> None:
+    """Where it is changed, what people have is no longer what is tested."""
+    found = hashlib.sha256(TASK_LIFECYCLE.read_bytes()).hexdigest()
+
+    assert found == "402794e946cb0da849b8e3a4283a8eefbf2e66a6fdedd29313dbcdb6a13e3aaf"
