@@ -71,7 +71,10 @@ def test_pods_are_known_by_our_labels() -> None:
     text = as_yaml(all_stages())
     for label in (*stages.ROLE_LABELS, *stages.TASK_LABELS):
         assert json.dumps(label)[1:-1] in text
-    assert pod.CONFIG_VARIABLE in text
+    called = (*pod.PROGRAM, pod.LAND, "configuration")
+    assert f"eq (len $words) {len(called)}" in text
+    assert f'eq (index $words {called.index("bernstein.pods")}) \\"bernstein.pods\\"' in text
+    assert f"fromJson (index $words {called.index('configuration')})" in text
     assert f'hasPrefix \\"{stages.UNCHANGED}\\"' in text
 
 
