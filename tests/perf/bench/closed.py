@@ -29,6 +29,8 @@ from tests.perf.bench.throughput import SIGNAL
 
 AT_ONCE = 100
 """Keys in one transaction; etcd takes 128."""
+BYTES_AT_ONCE = 500_000
+"""Of values in one transaction, before the last of them; etcd takes 1.5 MB."""
 EXAMPLE = "example"
 MEGABYTE = 1_000_000
 
@@ -78,6 +80,7 @@ async def closed(here: Surroundings, size: Size) -> list[Table]:
     found = {0: [await _live(here, size, 1) for _ in range(size.runs)]}
     here.operator.stop()
     copied = await _copy(here, example, namespaces, size.tasks)
+    here.rest(size.seconds)
     found[size.tasks] = [await _live(here, size, size.tasks) for _ in range(size.runs)]
     return [table(found, copied)]
 
@@ -196,11 +199,13 @@ class Etcd:
     def write(self, pairs: Iterable[tuple[str, str]]) -> None:
         """All of them, some in each transaction."""
         some: list[dict[str, object]] = []
+        size = 0
         for key, value in pairs:
             some.append({"requestPut": {"key": _packed(key), "value": _packed(value)}})
-            if len(some) == AT_ONCE:
+            size += len(value)
+            if len(some) == AT_ONCE or size >= BYTES_AT_ONCE:
                 self._ask("txn", {"success": some})
-                some = []
+                some, size = [], 0
         if some:
             self._ask("txn", {"success": some})
 
