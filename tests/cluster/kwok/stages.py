@@ -165,6 +165,7 @@ LAST_WORDS = {
     "pusher": 'dict "base" $base "sha" $sha "tree" $tree "final" true',
     "inspect": 'dict "verdicts" $verdicts',
     "land": 'dict "state" "Landed" "tip" $config.sha',
+    **dict.fromkeys(("probe", "probe-work", "probe-deliver"), 'dict "too_strong" false'),
 }
 """What containers leave, by their names, as expressions of Go's templates."""
 _SAID = "".join(

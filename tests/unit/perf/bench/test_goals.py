@@ -44,7 +44,7 @@ def of_waiting(most: float) -> Table:
 
 def of_closed(megabytes: int, lost: int) -> Table:
     few, many = (
-        closed.Run(2.0 + mb / 100, 0, 0, 0, mb * 10**6, mb * 10**6, n)
+        closed.Run(2.0 + mb / 100, n, 0, 0, mb * 10**6, mb * 10**6, n, {"PATCH tasks": n})
         for mb, n in ((90, 0), (megabytes, lost))
     )
     return closed.table({0: [few, few], 10_000: [many, many]}, 7_000)
@@ -93,6 +93,7 @@ def test_every_goal_is_about_a_figure_that_there_is() -> None:
             ["most memory seen, 10,000 more: 700 MB, at most 250 MB", "Lease lost"],
             "90 beside none, 61 KB for each Task",
         ),
+        (of_closed(megabytes=90, lost=3), ["writes at a restart"], "PATCH tasks 3"),
         (of_overhead(9.0), ["all, p50: 9.6 s, at most 7.5 s"], f"{overhead.PHASES[0]} 9, "),
     ],
 )
