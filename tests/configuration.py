@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from bernstein.api.encoding import load
-from bernstein.api.pod import CONFIG_VARIABLE
 
 
 def told(container: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration in its environment with every field, also those that have their default."""
-    text = next(e["value"] for e in container["env"] if e["name"] == CONFIG_VARIABLE)
-    module = importlib.import_module(f"bernstein.pods.programs.{container['command'][-1]}")
+    """The configuration in its command with every field, also those that have their default."""
+    *_, program, text = container["command"]
+    module = importlib.import_module(f"bernstein.pods.programs.{program}")
     return dataclasses.asdict(load(module.CONFIG, text.replace("$$", "$")))

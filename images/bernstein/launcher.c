@@ -1,9 +1,13 @@
 /*
  * launcher: runs one command in a container and ends it cleanly.
  *
- *   launcher [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
+ *   launcher [--session FOLDER] [--stream FOLDER] [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
  *            [--start-file FILE] [--stop-file FILE] [--int-seconds N] [--term-seconds N]
  *            [--echo FILE] [--echo-end FILE] [--echo-hides FILE] -- COMMAND [ARG...]
+ *
+ * A folder stands for files of fixed names in it, where no other FILE is given: that of the session
+ * for prompt.md (standard input), start, stop, output.log (echo) and output-end, that of the stream
+ * for stdout.log, stderr.log and exit.json.
  *
  * With a start file the command is started when that file exists: somebody else is ready then. After
  * a minute without it the launcher gives up. The command gets a session and process group of its own. When the stop file appears, or the
@@ -88,9 +92,33 @@ static long milliseconds(const char *option, const char *text)
 	return seconds * 1000;
 }
 
+static void set_within(const char **file, const char *folder, const char *name)
+{
+	char *path;
+	if (!folder || *file)
+		return;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		fail_setup("cannot name", name);
+	*file = path;
+}
+
+static void set_files(struct options *o, const char *session, const char *stream)
+{
+	set_within(&o->input, session, "prompt.md");
+	set_within(&o->start_file, session, "start");
+	set_within(&o->stop_file, session, "stop");
+	set_within(&o->echo, session, "output.log");
+	set_within(&o->echo_end, session, "output-end");
+	set_within(&o->output, stream, "stdout.log");
+	set_within(&o->error, stream, "stderr.log");
+	set_within(&o->exit_record, stream, "exit.json");
+}
+
 static struct options parse(int argc, char **argv)
 {
 	static const struct option known[] = {
+		{"session", required_argument, NULL, 'f'},
+		{"stream", required_argument, NULL, 'm'},
 		{"stdin", required_argument, NULL, 'i'},
 		{"stdout", required_argument, NULL, 'o'},
 		{"stderr", required_argument, NULL, 'e'},
@@ -105,10 +133,13 @@ static struct options parse(int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	struct options o = {.int_ms = 10000, .term_ms = 10000};
+	const char *session = NULL, *stream = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", known, NULL)) != -1) {
 		switch (c) {
+		case 'f': session = optarg; break;
+		case 'm': stream = optarg; break;
 		case 'i': o.input = optarg; break;
 		case 'o': o.output = optarg; break;
 		case 'e': o.error = optarg; break;
@@ -127,6 +158,7 @@ static struct options parse(int argc, char **argv)
 		complain("no command given; usage: launcher [OPTIONS] -- COMMAND [ARG...]");
 		exit(EXIT_SETUP);
 	}
+	set_files(&o, session, stream);
 	o.command = argv + optind;
 	return o;
 }

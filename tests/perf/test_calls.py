@@ -109,7 +109,7 @@ def test_a_check_is_digested_once_and_nothing_of_a_question_is_copied() -> None:
     checks = required_checks(signals, objects.project(gates={}).spec, CHANGED)
 
     asked = tuple(check.reads for check in reading(checks) if check.reads is not None)
-    config = InspectConfig("/repo", "a" * 40, "b" * 40, asked)
+    config = InspectConfig("a" * 40, "b" * 40, asked)
 
     def look() -> set[str]:
         names = {check.digest for _ in range(6) for check in checks}

@@ -1,9 +1,8 @@
 """What the operator and the programs inside pods say to each other.
 
-A program of ours in a pod (`python3 -m bernstein.pods PROGRAM`) reads its configuration as JSON
-from the environment variable `BERNSTEIN_CONFIG`, which holds nothing secret: secrets are files. It
-leaves its result as JSON in its termination message. All are plain dataclasses, because these
-programs must start fast.
+A program of ours in a pod is called with its configuration as JSON: `python3 -m bernstein.pods
+PROGRAM CONFIGURATION`. Nothing in that is secret: secrets are files. It leaves its result as JSON
+in its termination message. All are plain dataclasses, because these programs must start fast.
 """
 
 from __future__ import annotations
@@ -41,13 +40,32 @@ SESSION_OVER = "SessionOver"
 """The server's answer to a callback for a session that has ended, and why its agent is stopped."""
 SESSION_PATH = "/v1/sessions/{namespace}/{name}"
 """Path on the server below which it takes the calls of a session's recorder."""
-CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
+PROGRAM = ("python3", "-m", "bernstein.pods")
+"""What starts a program of ours in its container; its name and its configuration follow."""
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
+
+# Where things are in our pods. What a program finds at its usual place, it is not told.
+TMP = "/tmp"  # noqa: S108 - a scratch volume in every container
+OWN_GIT = f"{TMP}/repo.git"
+"""The repository of a program of ours, in its scratch volume."""
+BASE_GIT = "/base/repo.git"
+"""Where the recorder finds the repository that `checkout` made."""
+WORKSPACE = "/workspace"
+SESSION = "/session"
+"""What `checkout` and the recorder leave for the agent, which may only read there."""
+PROMPT = f"{SESSION}/prompt.md"
+LAUNCHER = f"{SESSION}/launcher"
+PARTS = "/parts"
+"""The parts of a prompt, and the authority that signed the server's certificate."""
+STREAM = "/stream"
+"""What the agent and its launcher write, and the recorder only reads."""
+PACKS = "packs"
+"""Folder in the recorder's scratch volume that the pusher reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +114,9 @@ class Usage:
 class PromptConfig:
     """Put the files of the folder `parts` together with the repository's into the file `to`."""
 
-    parts: str
-    to: str
-    git_dir: str
+    parts: str = PARTS
+    to: str = PROMPT
+    git_dir: str = f"{TMP}/rejected.git"
     """Where rejected work is fetched to."""
     rejected_ref: str | None = None
     rejected_sha: str | None = None
@@ -122,7 +140,7 @@ class CheckoutConfig:
 
     remote: Remote
     ref: str
-    git_dir: str
+    git_dir: str = OWN_GIT
     worktree: str | None = None
     """None: objects only (for programs that read blobs)."""
     sha: str | None = None
@@ -145,8 +163,9 @@ class CheckoutConfig:
     """Ref of a checkpoint, whose files are written merged with the tip; else the tip's alone."""
     resume_sha: str | None = None
     """The commit that this ref must be at; None: any."""
-    launcher_from: str | None = None
+    launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
+    """Where the program is copied to that starts an agent; None: nowhere."""
     prompt: PromptConfig | None = None
 
 
@@ -177,10 +196,10 @@ class Callback:
 class CommitText:
     """Author and text of a commit to be made."""
 
-    author: str
-    email: str
     message: str
     """The whole message, with its trailers."""
+    author: str = "Bernstein"
+    email: str = "bernstein@bernstein.dev"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,26 +219,26 @@ class RecorderConfig:
     namespace: str
     session: str
     adapter: str
-    worktree: str
-    base_git_dir: str
+    commit: CommitText
+    worktree: str = WORKSPACE
+    base_git_dir: str = BASE_GIT
     """Bare repository that `checkout` filled; only read here."""
-    git_dir: str
+    git_dir: str = OWN_GIT
     """The recorder's own bare repository."""
-    stdout: str
-    stderr: str
-    exit_record: str
-    start_file: str
+    stdout: str = f"{STREAM}/stdout.log"
+    stderr: str = f"{STREAM}/stderr.log"
+    exit_record: str = f"{STREAM}/exit.json"
+    start_file: str = f"{SESSION}/start"
     """Made by the recorder when it watches; until then the launcher does not start the agent."""
-    stop_file: str
+    stop_file: str = f"{SESSION}/stop"
     """Made by the recorder to ask the launcher for a soft stop."""
-    output: str
+    output: str = f"{SESSION}/output.log"
     """Made by the recorder: what of the agent's output people may see, which the launcher copies
     into the log of the agent's container."""
-    output_end: str
+    output_end: str = f"{SESSION}/output-end"
     """Made by the recorder once all that an agent that has ended wrote is in `output`."""
-    packs: str
-    """Folder that the recorder writes and the pusher reads."""
-    commit: CommitText
+    packs: str = f"{TMP}/{PACKS}"
+    """Folder that the recorder makes and writes, and the pusher reads."""
     callback: Callback | None = None
     checkpoint_seconds: int = 30
     stall_seconds: int = 180
@@ -274,9 +293,10 @@ class PusherConfig:
 
     remote: Remote
     ref: str
-    base_git_dir: str
-    git_dir: str
-    packs: str
+    base_git_dir: str = OWN_GIT
+    """That of `checkout`, whose scratch volume is the pusher's, too."""
+    git_dir: str = f"{TMP}/pusher.git"
+    packs: str = f"/recorder/{PACKS}"
     pack_bytes: int = 500_000_000
 
 
@@ -311,7 +331,6 @@ class Check:
 class InspectConfig:
     """Judge the commit `sha`, which stands on `base`, by checks that only read."""
 
-    git_dir: str
     sha: str
     base: str
     checks: tuple[Check, ...]
@@ -320,6 +339,7 @@ class InspectConfig:
     its whole history."""
     scan_seconds: int = 300
     """What a scan of the whole change may take; other checks are quick."""
+    git_dir: str = OWN_GIT
 
 
 EXCERPT_CHARACTERS = 1500
@@ -378,7 +398,7 @@ class BeginConfig:
     remote: Remote
     target: str
     integration: str
-    git_dir: str
+    git_dir: str = OWN_GIT
     again: bool = False
     """An earlier Job of this Plan may have made it, at an earlier tip: then it is moved on."""
 
@@ -404,8 +424,8 @@ class PrepareConfig:
     sha: str
     onto: str
     candidate: str
-    git_dir: str
     commit: CommitText
+    git_dir: str = OWN_GIT
     merge: bool = False
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
@@ -439,7 +459,7 @@ class LandConfig:
     tree: str
     onto: str
     expect: str | None
-    git_dir: str
+    git_dir: str = OWN_GIT
 
 
 @dataclass(frozen=True, slots=True)

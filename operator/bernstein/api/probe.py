@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bernstein.api.pod import Remote
+from bernstein.api.pod import OWN_GIT, Remote
 
 PROBE_SHARE = 640
 """Bytes that each container of a probe's pod may leave; it may have 19."""
@@ -20,7 +20,7 @@ class ProbeConfig:
     secret: str
     config_map: str
     """Names of the account's Secret and of the CA's ConfigMap, for messages."""
-    git_dir: str
+    git_dir: str = OWN_GIT
     ref: str | None = None
     """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
 

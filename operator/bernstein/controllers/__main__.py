@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import kopf
 
 from bernstein.controllers.engine import LEASE, LEASE_SECONDS, Engine, Tuning, failures_of
 from bernstein.controllers.settings import OperatorSettings
@@ -23,6 +24,25 @@ from bernstein.kube.config import ConnectionInfo
 from bernstein.observe import logging
 from bernstein.observe.http import ProbeServer
 from bernstein.observe.metrics import Metrics
+
+
+@contextlib.contextmanager
+def uninstalled(package: str) -> Iterator[None]:
+    """The block imports as if the package were not installed."""
+    modules: dict[str, Any] = sys.modules  # None: it cannot be imported
+    was = modules.get(package, modules)
+    modules[package] = None
+    try:
+        yield
+    finally:
+        del modules[package]
+        if was is not modules:
+            modules[package] = was
+
+
+# kopf imports it only to know its objects, which we hand to nobody: a quarter of all modules.
+with uninstalled("kubernetes"):
+    import kopf
 
 
 def arguments() -> argparse.Namespace:
@@ -81,10 +101,26 @@ async def _run(args: argparse.Namespace) -> int:
         )
         ready = {"caches": engine.not_ready}
         async with ProbeServer(metrics.registry, ready=ready, port=args.http_port):
-            return await _shell(engine)
+            return await _shell(engine, connection)
 
 
-async def _shell(engine: Engine) -> int:
+async def login_of(connection: ConnectionInfo, *, renew: bool) -> kopf.ConnectionInfo:
+    """Our connection for kopf, which looks once which kinds there are. `renew`: its last token was
+    refused."""
+    token = connection.token
+    return kopf.ConnectionInfo(
+        server=connection.server,
+        ca_path=connection.ca_file,
+        insecure=not connection.verify,
+        certificate_path=connection.cert_file,
+        private_key_path=connection.key_file,
+        token=await token.token(renew=renew) if token is not None else None,
+        default_namespace=connection.namespace,
+        proxy_url=connection.proxy,
+    )
+
+
+async def _shell(engine: Engine, connection: ConnectionInfo) -> int:
     """Runs the engine inside of kopf; the exit code is 1 when the engine failed."""
     registry = kopf.OperatorRegistry()
     stop_engine, stop_shell = asyncio.Event(), asyncio.Event()
@@ -97,10 +133,11 @@ async def _shell(engine: Engine) -> int:
             stop_shell.set()
 
     running: list[asyncio.Task[None]] = []
+    logins = itertools.count()
 
     @kopf.on.login(registry=registry)
-    def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
-        return kopf.login_via_client(**kwargs)
+    async def login(**_: object) -> kopf.ConnectionInfo:
+        return await login_of(connection, renew=next(logins) > 0)
 
     @kopf.on.startup(registry=registry)
     async def start(**_: object) -> None:

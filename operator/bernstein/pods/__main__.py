@@ -1,9 +1,8 @@
-"""`python3 -m bernstein.pods PROGRAM`: runs one of the programs, by the environment."""
+"""`python3 -m bernstein.pods PROGRAM CONFIGURATION`: runs one of the programs."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import signal
 import sys
 from types import FrameType
@@ -20,15 +19,16 @@ LONG_LIVED = (pod.RECORDER, pod.PUSHER)
 
 def main(arguments: list[str]) -> int:
     """Run one program; returns the exit code."""
-    if len(arguments) != 1 or arguments[0] not in pod.PROGRAMS:
-        return _failed("InvalidConfig", f"expected one program of {', '.join(pod.PROGRAMS)}")
-    program = arguments[0]
+    if len(arguments) != 2 or arguments[0] not in pod.PROGRAMS:
+        programs = ", ".join(pod.PROGRAMS)
+        return _failed("InvalidConfig", f"expected one program of {programs}, and what it is told")
+    program, told = arguments
     if program in LONG_LIVED:
         sigterm.block()
     else:
         signal.signal(signal.SIGTERM, _terminate)  # PID 1 would ignore it
     try:
-        result = _run(program)
+        result = _run(program, told)
         termination.write(result, program)
     except PodError as error:
         return _failed(error.reason, error.message, program)
@@ -40,13 +40,13 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _run(program: str) -> Any:
+def _run(program: str, told: str) -> Any:
     """Call `run` of the program's module with its configuration, of the dataclass `CONFIG`."""
     module = importlib.import_module(f"bernstein.pods.programs.{program}")
     try:
-        config = encoding.load(module.CONFIG, os.environ.get(pod.CONFIG_VARIABLE, ""))
+        config = encoding.load(module.CONFIG, told)
     except ValueError as error:
-        raise PodError("InvalidConfig", f"{pod.CONFIG_VARIABLE}: {error}") from error
+        raise PodError("InvalidConfig", f"configuration: {error}") from error
     return module.run(config)
 
 

@@ -15,6 +15,7 @@ from bernstein.kube.errors import KubeError
 from tests.cluster.errors import ClusterError
 from tests.cluster.progress import step
 from tests.perf.bench import closed, overhead, throughput, waiting
+from tests.perf.bench.goals import verdicts
 from tests.perf.bench.load import WentWrongError
 from tests.perf.bench.overhead import NoTrailError
 from tests.perf.bench.profile import profile
@@ -55,8 +56,11 @@ def main(arguments: list[str] | None = None) -> int:
         code = 1
     if tables:
         print(as_text(tables, before), end="")
+        print("", *verdicts(tables), sep="\n")
     if options.json is not None:
-        options.json.write_text(json.dumps(as_data(tables, before), indent=1) + "\n")
+        options.json.write_text(
+            json.dumps(as_data(tables, before) | {"goals": verdicts(tables)}, indent=1) + "\n"
+        )
     return code
 
 

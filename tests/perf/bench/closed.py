@@ -12,7 +12,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster import Cluster
@@ -21,14 +21,19 @@ from tests.cluster.processes import record as records
 from tests.cluster.progress import say
 from tests.control_plane.objects import AGENT_SESSIONS, TASKS
 from tests.perf.bench import load
+from tests.perf.bench.goals import OF_THEM
 from tests.perf.bench.load import Place
-from tests.perf.bench.operator import RECONCILES, writes
+from tests.perf.bench.moments import WRITES
+from tests.perf.bench.operator import NO_WORK, RECONCILES, REQUESTS, writes
+from tests.perf.bench.prometheus import Samples
 from tests.perf.bench.surroundings import Surroundings
 from tests.perf.bench.table import Table
 from tests.perf.bench.throughput import SIGNAL
 
 AT_ONCE = 100
 """Keys in one transaction; etcd takes 128."""
+BYTES_AT_ONCE = 500_000
+"""Of values in one transaction, before the last of them; etcd takes 1.5 MB."""
 EXAMPLE = "example"
 MEGABYTE = 1_000_000
 
@@ -64,6 +69,8 @@ class Run:
     """Bytes, of all looks."""
     lost: int
     """How often it lost its Lease."""
+    asked: Mapping[str, float] = field(default_factory=dict)
+    """Writes of this life by verb and resource."""
 
 
 async def closed(here: Surroundings, size: Size) -> list[Table]:
@@ -78,6 +85,7 @@ async def closed(here: Surroundings, size: Size) -> list[Table]:
     found = {0: [await _live(here, size, 1) for _ in range(size.runs)]}
     here.operator.stop()
     copied = await _copy(here, example, namespaces, size.tasks)
+    here.rest(size.seconds)
     found[size.tasks] = [await _live(here, size, size.tasks) for _ in range(size.runs)]
     return [table(found, copied)]
 
@@ -100,14 +108,24 @@ async def _live(here: Surroundings, size: Size, tasks: int) -> Run:
     at_resync = _writes(here) - at_start - at_rest
     lost = operator.lost - before
     say(f"  {tasks:,} Tasks: settled after {settled:.1f} s")
-    return Run(settled, at_start, at_rest, at_resync, memory[1], max(memory), lost)
+    asked = _asked(here)
+    return Run(settled, at_start, at_rest, at_resync, memory[1], max(memory), lost, asked)
 
 
 def _writes(here: Surroundings) -> float:
+    return writes(_samples(here))
+
+
+def _asked(here: Surroundings) -> dict[str, float]:
+    found = _samples(here).by(REQUESTS, "method", "resource").items()
+    return {f"{v} {what}": n for (v, what), n in found if v in WRITES and what not in NO_WORK}
+
+
+def _samples(here: Surroundings) -> Samples:
     samples = here.operator.metrics()
     if samples is None:
         raise TimeoutError("the operator does not answer")
-    return writes(samples)
+    return samples
 
 
 def table(found: Mapping[int, Sequence[Run]], copied: int) -> Table:
@@ -130,6 +148,12 @@ def table(found: Mapping[int, Sequence[Run]], copied: int) -> Table:
             for column, runs in zip(columns, found.values(), strict=True)
         }
         made.add(what, unit, cells)
+    for what in sorted({what for runs in found.values() for run in runs for what in run.asked}):
+        cells = {
+            column: tuple(run.asked.get(what, 0.0) for run in runs)
+            for column, runs in zip(columns, found.values(), strict=True)
+        }
+        made.add(f"{OF_THEM}{what}", "", cells)
     return made
 
 
@@ -196,11 +220,13 @@ class Etcd:
     def write(self, pairs: Iterable[tuple[str, str]]) -> None:
         """All of them, some in each transaction."""
         some: list[dict[str, object]] = []
+        size = 0
         for key, value in pairs:
             some.append({"requestPut": {"key": _packed(key), "value": _packed(value)}})
-            if len(some) == AT_ONCE:
+            size += len(value)
+            if len(some) == AT_ONCE or size >= BYTES_AT_ONCE:
                 self._ask("txn", {"success": some})
-                some = []
+                some, size = [], 0
         if some:
             self._ask("txn", {"success": some})
 

@@ -103,6 +103,32 @@ class Watched:
                 await self._changed.wait()
         return time.monotonic()
 
+    async def until_each(
+        self, wanted: Iterable[Place], holds: Callable[[Object], bool], seconds: float
+    ) -> float:
+        """The monotonic time at which it had held of the status of each, if only for a moment. Only
+        what changes is looked at: thousands may be wanted. Raises TimeoutError, and what `holds`
+        raises."""
+        left = {place.key for place in wanted}
+        raised: list[Exception] = []
+
+        def seen(_: Object | None, new: Object | None) -> None:
+            if new is None or raised or key_of(new) not in left:
+                return
+            try:
+                if holds(new.get("status", {})):
+                    left.discard(key_of(new))
+            except WentWrongError as error:
+                raised.append(error)
+
+        for key in tuple(left):
+            seen(None, self.informer.get(key))
+        self.informer.add_handler(seen)
+        ended = await self.until(lambda: bool(raised) or not left, seconds)
+        if raised:
+            raise raised[0]
+        return ended
+
     def states(self, wanted: Iterable[Place]) -> list[Object]:
         """Statuses of these Tasks; {} of one that has none yet."""
         found = (self.informer.get(place.key) for place in wanted)
@@ -130,18 +156,13 @@ async def run_tasks(admin: Client, wanted: Sequence[Place], seconds: float, **sp
     async with watched(admin, TASKS) as tasks:
         begun = time.monotonic()
         await make_tasks(admin, wanted, **spec)
-        left = set(wanted)
 
-        def all_closed() -> bool:
-            for place in list(left):
-                status = (tasks.informer.get(place.key) or {}).get("status", {})
-                if status.get("state") == "Failed":
-                    raise WentWrongError(f"{place} failed: {status}")
-                if status.get("state") == "Closed":
-                    left.discard(place)
-            return not left
+        def closed(status: Object) -> bool:
+            if status.get("state") == "Failed":
+                raise WentWrongError(f"a Task failed: {status}")
+            return bool(status.get("state") == "Closed")
 
-        return await tasks.until(all_closed, seconds) - begun
+        return await tasks.until_each(wanted, closed, seconds) - begun
 
 
 async def run_chains(admin: Client, chains: Mapping[Place, Chain], seconds: float) -> float:

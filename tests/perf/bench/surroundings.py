@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +18,12 @@ from tests.cluster.binaries.build import KUBERNETES_VERSION, ensure_binaries
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, account_of, install_chart
 from tests.perf.bench.moments import Watch
 from tests.perf.bench.operator import Operator
+from tests.perf.bench.processes import cpu_seconds
+
+REST_SECONDS = 3.0
+"""Between two looks at what the cluster's processes have used."""
+AT_REST = 0.3
+"""Of a core, all of them together, Leases and heartbeats included."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,19 @@ class Surroundings:
     connection: ConnectionInfo
     admin: Client
     operator: Operator
+
+    def rest(self, seconds: float) -> None:
+        """Wait until the cluster has nothing to do, whoever gave it work: its controllers read all
+        that is new. Raises TimeoutError after so many seconds."""
+        deadline = time.monotonic() + seconds
+        pids = [part.pid for part in self.cluster.status().components]
+        used = sum(map(cpu_seconds, pids))
+        while time.monotonic() < deadline:
+            time.sleep(REST_SECONDS)
+            before, used = used, sum(map(cpu_seconds, pids))
+            if used - before < REST_SECONDS * AT_REST:
+                return
+        raise TimeoutError(f"the cluster has not come to rest within {seconds:.0f} s")
 
     def watch(self) -> Watch:
         """For as long as no process of the cluster is another one."""

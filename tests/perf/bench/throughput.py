@@ -12,6 +12,7 @@ from bernstein.kube.resource import JOBS, Object
 from tests.cluster.kwok.stages import UNCHANGED
 from tests.cluster.progress import say
 from tests.perf.bench import bare_jobs, load
+from tests.perf.bench.goals import OTHERS
 from tests.perf.bench.load import Chain, Place
 from tests.perf.bench.moments import OPERATOR, WRITES, Asked, Span
 from tests.perf.bench.operator import NO_WORK
@@ -178,7 +179,7 @@ def costs(title: str, count: int, found: Found) -> Table:
     add("operator's Events", "", lambda run: run.span.operator[_EVENT] / count, alone=True)
     add("reconciles", "", lambda run: run.span.reconciles / count, alone=True)
     add("Lease lost", "", lambda run: float(run.span.lost), alone=True)
-    add("others' part of the CPU", "%", lambda run: 100 * run.span.others)
+    add(OTHERS, "%", lambda run: 100 * run.span.others)
     return table
 
 

@@ -10,6 +10,7 @@ from tests.cluster.kwok.stages import HELD
 from tests.cluster.progress import say
 from tests.control_plane.objects import TASKS
 from tests.perf.bench import load
+from tests.perf.bench.goals import OTHERS
 from tests.perf.bench.load import Place, Watched
 from tests.perf.bench.moments import OPERATOR, Span
 from tests.perf.bench.surroundings import Surroundings
@@ -80,13 +81,7 @@ async def _made(
 ) -> None:
     """Until all of them say why they wait."""
     await load.make_tasks(here.admin, wanted, priority=priority)
-    left = set(wanted)
-
-    def told() -> bool:
-        left.difference_update([p for p in left if tasks.states([p])[0].get("waiting")])
-        return not left
-
-    await tasks.until(told, seconds)
+    await tasks.until_each(wanted, lambda status: bool(status.get("waiting")), seconds)
     here.operator.settle(seconds)
 
 
@@ -142,6 +137,11 @@ def table(size: Size, found: dict[int, Costs]) -> Table:
         values = {column: of(found[n]) for column, n in zip(columns, size.waiting, strict=True)}
         most = {"most": ratio(values[columns[-1]], values[columns[0]])} if columns[1:] else {}
         made.add(what, unit, values | most)
+    others = {
+        column: tuple(100 * span.others for span in (*found[n].made, *found[n].passed))
+        for column, n in zip(columns, size.waiting, strict=True)
+    }
+    made.add(OTHERS, "%", others)
     return made
 
 

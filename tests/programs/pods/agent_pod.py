@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bernstein.api.pod import CommitText, RecorderConfig, TreeLimits
+from bernstein.api.pod import PACKS, CommitText, RecorderConfig, TreeLimits
 from bernstein.pods.git.client import Git
 from bernstein.pods.worktree.limits import WalkLimits
 from bernstein.pods.worktree.objects import Commit, Objects
 from bernstein.pods.worktree.walker import Tree, Walker
 from tests.programs.pods.git_server import plain_env
 
-TEXT = CommitText("Ada", "ada@example.com", "Add a thing\n\nTask: one\n")
+TEXT = CommitText("Add a thing\n\nTask: one\n", "Ada", "ada@example.com")
 
 
 def git(folder: Path, *args: str, input: bytes | None = None, check: bool = True) -> bytes:  # noqa: A002
@@ -54,21 +54,26 @@ class Volumes:
     root: Path
 
     def __post_init__(self) -> None:
-        for name in ("worktree", "base", "recorder", "packs", "stream", "control", "pusher"):
+        for name in ("worktree", "base", "recorder", "stream", "control"):
             (self.root / name).mkdir(parents=True)
             setattr(self, name, self.root / name)
+        self.packs = self.recorder / PACKS
 
     worktree: Path = Path()
     base: Path = Path()
     recorder: Path = Path()
     packs: Path = Path()
+    """A folder of one, which the recorder makes."""
     stream: Path = Path()
     control: Path = Path()
-    pusher: Path = Path()
 
     @property
     def base_git_dir(self) -> Path:
         return self.base / "repo.git"
+
+    @property
+    def pusher_git_dir(self) -> Path:
+        return self.base / "pusher.git"
 
     def recorder_config(self, **changes: Any) -> RecorderConfig:
         """Of a session with the demo agent and without a server to report to."""

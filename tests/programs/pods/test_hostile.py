@@ -362,6 +362,6 @@ def test_the_recorders_repository_names_no_program_of_the_tree(
     assert {role for role, payload in payloads.items() if payload.fired()} == set(ROLES)
 
     result = record(volumes)
-    Objects(volumes.pusher / "repo.git", volumes.base_git_dir)
+    Objects(volumes.pusher_git_dir, volumes.base_git_dir)
     assert result.changed.files == 3
     assert not [role for role, payload in payloads.items() if payload.fired()]

@@ -25,8 +25,8 @@ CONNECTED = {"recorder", "probe"}
 def start(program: str, config: object | str, log: Path) -> subprocess.Popen[str]:
     text = config if isinstance(config, str) else encoding.dump(config)
     return subprocess.Popen(
-        [sys.executable, "-m", "bernstein.pods", program],
-        env=os.environ | {"BERNSTEIN_CONFIG": text, "BERNSTEIN_TERMINATION_LOG": str(log)},
+        [sys.executable, "-m", "bernstein.pods", program, text],
+        env=os.environ | {"BERNSTEIN_TERMINATION_LOG": str(log)},
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -20,6 +20,7 @@ from bernstein.core.actions import RunCheck, RunInspect
 from bernstein.core.verification.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
+from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE
@@ -59,7 +60,7 @@ def job(wanted: job_actions.RunJob) -> dict[str, Any]:
 
 
 def config_of(container: dict[str, Any]) -> str:
-    return str(next(e["value"] for e in container["env"] if e["name"] == "BERNSTEIN_CONFIG"))
+    return built.configuration(container)
 
 
 def test_it_is_asked_for_as_it_says() -> None:

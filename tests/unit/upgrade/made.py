@@ -28,6 +28,7 @@ from tests.unit.upgrade.then import (
     prompt_then,
     session_then,
     spelled_out,
+    with_variables,
     without_plan,
 )
 
@@ -60,7 +61,7 @@ def objects(snapshot: Snapshot, asked: Any) -> list[Object]:
         if word.startswith("run "):
             then = asked_then(asked)
             made = job_actions.build(then, snapshot.project, NAMESPACE, mine, SETTINGS)
-            return [stamped(JOBS, checkout_then(spelled_out(made)))]
+            return [stamped(JOBS, checkout_then(spelled_out(with_variables(made))))]
     return []
 
 
@@ -83,7 +84,7 @@ def launched(snapshot: TaskSnapshot) -> list[Object]:
     texts = prompt(snapshot.task, spec.attempt, goes_on=spec.resume_ref is not None)
     context = snapshot.task.spec.context_files
     commit = commit_message(snapshot, name, spec.attempt)
-    job = spelled_out(agent_job(session, project, agent, commit, SETTINGS))
+    job = spelled_out(with_variables(agent_job(session, project, agent, commit, SETTINGS)))
     return [
         *(
             stamped(NETWORK_POLICIES, each)

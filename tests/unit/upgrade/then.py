@@ -7,16 +7,17 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, INSPECT, PROBE, PUSHER, RECORDER
+from bernstein.api.pod import AGENT, AUDIENCE, CHECKOUT, INSPECT, PROBE, PUSHER, RECORDER
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
-from bernstein.controllers.jobs import agent
 from bernstein.controllers.jobs.pod import mount, scratch
 from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin
 from bernstein.core.prompts import parts
 from tests.configuration import told
 
+CONFIG_VARIABLE = "BERNSTEIN_CONFIG"
+_LAUNCHER = "/control/launcher"
 _REF = re.compile(r"(refs/bernstein/[^/]{8})[^/]*/")
 
 _LINTER_FILES = (
@@ -223,11 +224,11 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     }
     then = container | {"securityContext": everywhere | container["securityContext"]}
     if not _is_ours(container):
-        words = [word.replace(agent.LAUNCHER, "/launcher/launcher") for word in then["command"]]
+        words = [word.replace(_LAUNCHER, "/launcher/launcher") for word in then["command"]]
         return then | {"command": words, "volumeMounts": _launcher_then(then["volumeMounts"])}
     name = container["name"]
     volume = _REPOSITORIES.get(name, "git")
-    config = told(container) | {"git_dir": f"/{volume}/repo.git"}
+    config = json.loads(container["env"][0]["value"]) | {"git_dir": f"/{volume}/repo.git"}
     if config.get("launcher_to"):
         config["launcher_to"] = "/launcher/launcher"
     text = json.dumps(config, separators=(",", ":"), sort_keys=True)
@@ -272,3 +273,96 @@ def _volumes_then(volumes: list[dict[str, Any]], programs: list[str]) -> list[di
         if volume["name"] == last:
             then += tmps
     return then
+
+
+# --- Jobs whose programs were told by a variable ------------------------------------------------
+
+_OF_LAUNCHER = {
+    "--stdin": "/session/prompt.md",
+    "--stdout": "/stream/stdout.log",
+    "--stderr": "/stream/stderr.log",
+    "--exit-record": "/stream/exit.json",
+    "--start-file": "/control/start",
+    "--stop-file": "/control/stop",
+    "--int-seconds": "10",
+    "--term-seconds": "10",
+    "--echo": "/control/output.log",
+    "--echo-end": "/control/output-end",
+}
+_CONTROL = mount("control", "/control")
+_SEEN: dict[tuple[str, str], list[dict[str, Any]]] = {
+    (CHECKOUT, "session"): [_CONTROL],
+    (CHECKOUT, "parts"): [
+        mount("session", "/session", read_only=True),
+        mount("prompt", "/prompt"),
+    ],
+    (RECORDER, "session"): [_CONTROL, mount("packs", "/packs")],
+    (RECORDER, "parts"): [mount("session", "/session", read_only=True)],
+    (PUSHER, "recorder"): [
+        mount("base", "/base", read_only=True),
+        mount("packs", "/packs", read_only=True),
+    ],
+    (PUSHER, "base"): [mount("pusher", "/tmp")],
+    (AGENT, "session"): [mount("control", "/control", read_only=True)],
+    (AGENT, "tmp"): [mount("tmp", "/tmp"), mount("prompt", "/session", read_only=True)],
+}
+"""What a container of an agent's pod saw in place of what it mounts today."""
+_TOKEN = {"serviceAccountToken": {"path": "token", "audience": AUDIENCE, "expirationSeconds": 3600}}
+_VOLUMES: dict[str, list[dict[str, Any]]] = {
+    "session": [scratch("control", "24Mi"), scratch("packs")],
+    "recorder": [scratch("recorder"), scratch("pusher")],
+    "parts": [scratch("prompt", "1Mi"), {"name": "session"}],
+    "token": [{"name": "token", "projected": {"defaultMode": 0o440, "sources": [_TOKEN]}}],
+}
+
+
+def with_variables(job: dict[str, Any]) -> dict[str, Any]:
+    """A Job as the older code wrote it: programs of ours had their configuration in a variable, and
+    were told usual places; what checkout, recorder, pusher and agent exchange was on more volumes;
+    and what Kubernetes does anyway was said: when to pull, and that nobody writes to Secrets."""
+    template = job["spec"]["template"]
+    pod = template["spec"]
+    kept = {v["name"] for v in pod["volumes"] if "secret" in v or "configMap" in v}
+    kinds = ("initContainers", "containers")
+    found = {kind: [_with_variable(c, kept) for c in pod[kind]] for kind in kinds if kind in pod}
+    is_agents = any(c["name"] == AGENT for c in pod["containers"])
+    volumes = [
+        volume | then if volume["name"] == "parts" and then["name"] == "session" else then
+        for volume in pod["volumes"]
+        for then in (_VOLUMES.get(volume["name"], [volume]) if is_agents else [volume])
+    ]
+    pod = pod | found | {"volumes": volumes}
+    return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
+
+
+def _with_variable(container: dict[str, Any], kept: set[str]) -> dict[str, Any]:
+    name = container["name"]
+    mounts = [
+        then | ({"readOnly": True} if then["name"] in kept else {})
+        for each in container["volumeMounts"]
+        for then in _SEEN.get((name, each["name"]), [each])
+    ]
+    then = {"imagePullPolicy": "IfNotPresent"} | container | {"volumeMounts": mounts}
+    command = container["command"]
+    if name == AGENT:
+        words = [word for option in _OF_LAUNCHER.items() for word in option]
+        return then | {"command": [_LAUNCHER, *words, *command[5:]]}
+    if not _is_ours(container):
+        return then
+    text = json.dumps(_told_of_places(name, told(container)))
+    return then | {
+        "command": command[:4],
+        "env": [{"name": CONFIG_VARIABLE, "value": text}, *container.get("env", ())],
+    }
+
+
+def _told_of_places(name: str, config: dict[str, Any]) -> dict[str, Any]:
+    if name == CHECKOUT and config["launcher_to"] is None:
+        config["launcher_from"] = None
+    if name == RECORDER:
+        for file in ("start_file", "stop_file", "output", "output_end"):
+            config[file] = config[file].replace("/session/", "/control/")
+        config["packs"] = "/packs"
+    if name == PUSHER:
+        config |= {"base_git_dir": "/base/repo.git", "packs": "/packs"}
+    return config

@@ -9,8 +9,15 @@ from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
     AGENT,
     AUDIENCE,
+    LAUNCHER,
+    PARTS,
+    PROMPT,
     PUSHER,
     RECORDER,
+    SESSION,
+    STREAM,
+    TMP,
+    WORKSPACE,
     Callback,
     CheckoutConfig,
     CommitText,
@@ -28,21 +35,7 @@ from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
 from bernstein.resources import SESSIONS
 
-INSTALLED_LAUNCHER = "/usr/local/lib/bernstein/launcher"
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105
-SESSION = "/session"
-PROMPT_FOLDER, PROMPT_NAME = "/prompt", "prompt.md"
-PROMPT = f"{SESSION}/{PROMPT_NAME}"
-"""Where the agent finds its prompt, which `checkout` has left in a volume."""
-STDOUT, STDERR = "/stream/stdout.log", "/stream/stderr.log"
-EXIT_RECORD = "/stream/exit.json"
-LAUNCHER = "/control/launcher"
-"""`checkout` leaves it there, where the agent may only read."""
-START_FILE, STOP_FILE = "/control/start", "/control/stop"
-OUTPUT, OUTPUT_END = "/control/output.log", "/control/output-end"
-"""Files by which launcher and recorder work together."""
-AUTHOR = "Bernstein"
-EMAIL = "bernstein@bernstein.dev"
 
 
 def prompt_config_map(
@@ -121,27 +114,15 @@ def _volumes(session: AgentSession, agent: Agent) -> list[Object]:
         scratch("workspace", limit),
         scratch("base"),
         scratch("stream", "256Mi"),
-        scratch("control", "24Mi"),
-        scratch("packs"),
+        scratch("session", "25Mi"),
         scratch("recorder"),
-        scratch("pusher"),
         scratch("home", limit),
         scratch("tmp", limit),
-        scratch("prompt", "1Mi"),
-        pod.config_map("session", names.prompt(session.metadata.name)),
+        pod.config_map("parts", names.prompt(session.metadata.name)),
         {
             "name": "token",
             "projected": {
-                "defaultMode": 0o440,
-                "sources": [
-                    {
-                        "serviceAccountToken": {
-                            "path": "token",
-                            "audience": AUDIENCE,
-                            "expirationSeconds": 3600,
-                        }
-                    }
-                ],
+                "sources": [{"serviceAccountToken": {"path": "token", "audience": AUDIENCE}}]
             },
         },
     ]
@@ -159,12 +140,10 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
     config = CheckoutConfig(
         remote=pod.remote(repository, "read"),
         ref=session.spec.base_ref,
-        git_dir=pod.OWN_GIT,
-        worktree=pod.WORKSPACE,
+        worktree=WORKSPACE,
         worktree_git=True,
         resume=session.spec.resume_ref,
         resume_sha=session.spec.resume_sha,
-        launcher_from=INSTALLED_LAUNCHER,
         launcher_to=LAUNCHER,
         prompt=_prompt(session),
     )
@@ -173,10 +152,9 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
         repository,
         settings,
         mounts=[
-            mount("workspace", pod.WORKSPACE),
-            mount("control", "/control"),
-            mount("session", SESSION, read_only=True),
-            mount("prompt", PROMPT_FOLDER),
+            mount("workspace", WORKSPACE),
+            mount("session", SESSION),
+            mount("parts", PARTS),
         ],
     )
 
@@ -184,9 +162,6 @@ def _checkout(session: AgentSession, project: Project, settings: OperatorSetting
 def _prompt(session: AgentSession) -> PromptConfig:
     rejected = session.spec.rejected
     return PromptConfig(
-        parts=SESSION,
-        to=f"{PROMPT_FOLDER}/{PROMPT_NAME}",
-        git_dir=f"{pod.TMP}/rejected.git",
         rejected_ref=rejected.ref if rejected is not None else None,
         rejected_sha=rejected.sha if rejected is not None else None,
     )
@@ -201,25 +176,14 @@ def _recorder(
         callback = Callback(
             url=settings.callback_url,
             token_file=f"{TOKEN_FOLDER}/token",
-            ca_file=f"{SESSION}/callback-ca.crt" if settings.callback_ca is not None else None,
+            ca_file=f"{PARTS}/callback-ca.crt" if settings.callback_ca is not None else None,
             heartbeat_seconds=settings.heartbeat_seconds,
         )
     config = RecorderConfig(
         namespace=meta.namespace,
         session=meta.name,
         adapter=session.spec.adapter,
-        worktree=pod.WORKSPACE,
-        base_git_dir=pod.BASE_GIT,
-        git_dir=pod.OWN_GIT,
-        stdout=STDOUT,
-        stderr=STDERR,
-        exit_record=EXIT_RECORD,
-        start_file=START_FILE,
-        stop_file=STOP_FILE,
-        output=OUTPUT,
-        output_end=OUTPUT_END,
-        packs="/packs",
-        commit=CommitText(author=AUTHOR, email=EMAIL, message=commit),
+        commit=CommitText(message=commit),
         callback=callback,
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,
@@ -231,12 +195,11 @@ def _recorder(
         tmp="recorder",
         memory="512Mi",
         mounts=[
-            mount("workspace", pod.WORKSPACE, read_only=True),
-            mount("base", pod.BASE, read_only=True),
-            mount("stream", "/stream", read_only=True),
-            mount("control", "/control"),
-            mount("packs", "/packs"),
-            mount("session", SESSION, read_only=True),
+            mount("workspace", WORKSPACE, read_only=True),
+            mount("base", "/base", read_only=True),
+            mount("stream", STREAM, read_only=True),
+            mount("session", SESSION),
+            mount("parts", PARTS),
             mount("token", TOKEN_FOLDER, read_only=True),
         ],
     )
@@ -247,20 +210,16 @@ def _pusher(session: AgentSession, project: Project, settings: OperatorSettings)
     config = PusherConfig(
         remote=pod.remote(repository, "work"),
         ref=session.spec.work_ref,
-        base_git_dir=pod.BASE_GIT,
-        git_dir=pod.OWN_GIT,
-        packs="/packs",
     )
     return pod.ours(
         PUSHER,
         config,
         settings,
-        tmp="pusher",
+        tmp="base",
         memory="512Mi",
         uid=pod.PUSHER_UID,
         mounts=[
-            mount("base", pod.BASE, read_only=True),
-            mount("packs", "/packs", read_only=True),
+            mount("recorder", "/recorder", read_only=True),
             *pod.repository_mounts(repository, "work"),
         ],
     )
@@ -278,55 +237,42 @@ def _agent(session: AgentSession, agent: Agent, settings: OperatorSettings) -> O
             base_url=agent.base_url,
             api_key_file=key,
             command=agent.command,
-            workdir=pod.WORKSPACE,
-            tmp=pod.TMP,
+            workdir=WORKSPACE,
+            tmp=TMP,
             home="/home/agent",
         )
     )
     return pod.container(
         AGENT,
         agent.image,
-        [*_LAUNCHER, *(("--echo-hides", key) if key else ()), "--", *invocation.argv],
+        [
+            *(LAUNCHER, "--session", SESSION, "--stream", STREAM),
+            *(("--echo-hides", key) if key else ()),
+            *("--", *invocation.argv),
+        ],
         mounts=_agent_mounts(agent),
         resources=pod.their_resources(agent.resources),
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
             **invocation.env,
             "HOME": "/home/agent",
-            "TMPDIR": pod.TMP,
+            "TMPDIR": TMP,
         },
         pull=settings.image_pull_policy,
-        workdir=pod.WORKSPACE,
+        workdir=WORKSPACE,
     )
-
-
-_LAUNCHER = (
-    LAUNCHER,
-    *("--stdin", PROMPT),
-    *("--stdout", STDOUT),
-    *("--stderr", STDERR),
-    *("--exit-record", EXIT_RECORD),
-    *("--start-file", START_FILE),
-    *("--stop-file", STOP_FILE),
-    *("--int-seconds", "10"),
-    *("--term-seconds", "10"),
-    *("--echo", OUTPUT),
-    *("--echo-end", OUTPUT_END),
-)
-"""The launcher's command line; `--` and the CLI's own follow."""
 
 
 def _agent_mounts(agent: Agent) -> list[Object]:
     mounts = [
-        mount("workspace", pod.WORKSPACE),
-        mount("stream", "/stream"),
-        mount("control", "/control", read_only=True),
+        mount("workspace", WORKSPACE),
+        mount("stream", STREAM),
+        mount("session", SESSION, read_only=True),
         mount("home", "/home/agent"),
-        mount("tmp", pod.TMP),
-        mount("prompt", SESSION, read_only=True),
+        mount("tmp", TMP),
     ]
     if agent.config_map is not None:
-        mounts.append(mount("agent-config", "/etc/agent", read_only=True))
+        mounts.append(mount("agent-config", "/etc/agent"))
     if agent.api_key is not None:
-        mounts.append(mount("model-key", f"{pod.SECRETS}/model", read_only=True))
+        mounts.append(mount("model-key", f"{pod.SECRETS}/model"))
     return mounts

@@ -8,6 +8,8 @@ from bernstein.api.pod import (
     CHECK,
     COMPARE,
     INSPECT,
+    TMP,
+    WORKSPACE,
     CheckoutConfig,
     CompareConfig,
     InspectConfig,
@@ -36,14 +38,14 @@ def check_job(
     check, repository = action.check, project.spec.repository
     fetch = _checkout(action, repository)
     if action.base is None:
-        config = replace(fetch, worktree=pod.WORKSPACE, worktree_git=True)
+        config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
-        config = replace(fetch, base_worktree=pod.WORKSPACE, worktree_git=True)
+        config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
     checkout = pod.checkout(
         config,
         repository,
         settings,
-        mounts=[mount("workspace", pod.WORKSPACE)],
+        mounts=[mount("workspace", WORKSPACE)],
     )
     assert check.command is not None
     limit = project.spec.toolchain.resources.ephemeral_storage
@@ -77,7 +79,6 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
         remote=pod.remote(repository, "read"),
         ref=action.ref,
         sha=action.sha,
-        git_dir=pod.OWN_GIT,
         pinned_sha=action.pinned_sha if action.check.pinned else None,
         pinned_names=action.check.pinned,
         base=action.base,
@@ -93,12 +94,12 @@ def compare_job(
     compares the lists.
     """
     check, repository = action.check, project.spec.repository
-    config = replace(_checkout(action, repository), worktree=pod.WORKSPACE, base_worktree=_BEFORE)
-    trees = [mount("workspace", pod.WORKSPACE), mount("before", _BEFORE)]
+    config = replace(_checkout(action, repository), worktree=WORKSPACE, base_worktree=_BEFORE)
+    trees = [mount("workspace", WORKSPACE), mount("before", _BEFORE)]
     compare = CompareConfig(
         name=check.name,
-        root=pod.WORKSPACE,
-        head=_listing("head", pod.WORKSPACE),
+        root=WORKSPACE,
+        head=_listing("head", WORKSPACE),
         base=_listing("before", _BEFORE),
     )
     limit = project.spec.toolchain.resources.ephemeral_storage
@@ -172,20 +173,20 @@ def _command(
         check.image,
         ["sh", "-c", command],
         mounts=[
-            mount(tree, pod.WORKSPACE),
+            mount(tree, WORKSPACE),
             mount("home", "/home/check"),
-            mount("tmp", pod.TMP),
+            mount("tmp", TMP),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
             **pod.GIT_TRUSTS_WORKSPACE,
             "HOME": "/home/check",
-            "TMPDIR": pod.TMP,
+            "TMPDIR": TMP,
             "CI": "true",
         },
         pull=settings.image_pull_policy,
         read_only=toolchain.read_only_root_filesystem,
-        workdir=pod.WORKSPACE,
+        workdir=WORKSPACE,
     )
 
 
@@ -200,12 +201,10 @@ def inspect_job(
         remote=pod.remote(repository, "read"),
         ref=action.ref,
         sha=action.sha,
-        git_dir=pod.OWN_GIT,
         history=merges,
         also=(action.base, action.onto) if merges else (action.base,),
     )
     config = InspectConfig(
-        git_dir=pod.OWN_GIT,
         sha=action.sha,
         base=action.base,
         checks=reads,

@@ -13,7 +13,6 @@ from bernstein.api.pod import (
 )
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
-from bernstein.controllers.jobs.agent import AUTHOR, EMAIL
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels
@@ -30,7 +29,6 @@ def begin_job(
         remote=pod.remote(project.spec.repository, "work"),
         target=action.target,
         integration=action.integration,
-        git_dir=pod.OWN_GIT,
         again=action.again,
     )
     return _job(BEGIN, "work", action.job, config, project, namespace, owner, settings)
@@ -45,8 +43,7 @@ def prepare_job(
         sha=action.sha,
         onto=action.onto,
         candidate=action.candidate,
-        git_dir=pod.OWN_GIT,
-        commit=CommitText(author=AUTHOR, email=EMAIL, message=action.message),
+        commit=CommitText(message=action.message),
         merge=action.merge,
     )
     return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
@@ -64,7 +61,6 @@ def land_job(
         tree=action.tree,
         onto=action.onto,
         expect=action.expect,
-        git_dir=pod.OWN_GIT,
     )
     return _job(LAND, account, action.job, config, project, namespace, owner, settings)
 

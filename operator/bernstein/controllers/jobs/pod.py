@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bernstein.api.encoding import dump_brief
-from bernstein.api.pod import CHECKOUT, CONFIG_VARIABLE, CheckoutConfig, Remote
+from bernstein.api.pod import CHECKOUT, PROGRAM, TMP, WORKSPACE, CheckoutConfig, Remote
 from bernstein.api.project import Project, Repository, Resources
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
@@ -24,13 +24,6 @@ GRACE_SECONDS = 120
 BACKSTOP_SECONDS = 600
 """How much later than the pod's deadline the Job's is, which deletes the pod with its results."""
 
-TMP = "/tmp"  # noqa: S108 - a scratch volume in every container
-OWN_GIT = f"{TMP}/repo.git"
-"""The repository of a program of ours, in its own scratch volume."""
-BASE = "/base"
-BASE_GIT = f"{BASE}/repo.git"
-"""Where others than `checkout` find the repository that it made."""
-WORKSPACE = "/workspace"
 SECRETS = "/secrets"
 REPOSITORY_CA = "/repository-ca"
 GIT_TRUSTS_WORKSPACE = {
@@ -209,7 +202,6 @@ def container(
     spec: Object = {
         "name": name,
         "image": image,
-        "imagePullPolicy": pull,
         "command": [_verbatim(word) for word in command],
         "env": [{"name": k, "value": _verbatim(v)} for k, v in sorted((env or {}).items())],
         "resources": resources,
@@ -218,9 +210,18 @@ def container(
         "volumeMounts": list(mounts),
     }
     spec = {key: value for key, value in spec.items() if value not in ([], {})}
+    if pull != _usual_pull(image):
+        spec["imagePullPolicy"] = pull
     if workdir is not None:
         spec["workingDir"] = workdir
     return spec
+
+
+def _usual_pull(image: str) -> str:
+    """The pull policy that Kubernetes gives to an image of this name."""
+    name, _, digest = image.partition("@")
+    _, _, tag = name.rpartition("/")[2].partition(":")
+    return "IfNotPresent" if digest or tag not in ("", "latest") else "Always"
 
 
 def _verbatim(text: str) -> str:
@@ -241,15 +242,15 @@ def ours(
 ) -> Object:
     """A container that runs one of our own programs, and is called like it unless it has a name.
 
-    `tmp` is the volume of its /tmp and of its repository: no code of other people may see it.
+    `tmp` is the volume of its /tmp and of its repository: no code of other people may see it. It is
+    told by its command: a variable would say more to the API server.
     """
     return container(
         name or program,
         settings.image,
-        ["python3", "-m", "bernstein.pods", program],
+        [*PROGRAM, program, dump_brief(config)],
         mounts=[*mounts, mount(tmp, TMP)],
         resources=our_resources(memory),
-        env={CONFIG_VARIABLE: dump_brief(config)},
         pull=settings.image_pull_policy,
         uid=uid,
     )
@@ -276,6 +277,7 @@ def their_resources(resources: Resources) -> Object:
 
 
 def mount(name: str, path: str, *, read_only: bool = False) -> Object:
+    """Where a container sees a volume. One of a Secret or a ConfigMap is always read-only."""
     value: Object = {"name": name, "mountPath": path}
     if read_only:
         value["readOnly"] = True
@@ -329,9 +331,9 @@ def repository_volumes(repository: Repository, *accounts: str) -> list[Object]:
 
 
 def repository_mounts(repository: Repository, account: str) -> list[Object]:
-    mounts = [mount(f"secret-{account}", f"{SECRETS}/{account}", read_only=True)]
+    mounts = [mount(f"secret-{account}", f"{SECRETS}/{account}")]
     if repository.ca is not None:
-        mounts.append(mount("repository-ca", REPOSITORY_CA, read_only=True))
+        mounts.append(mount("repository-ca", REPOSITORY_CA))
     return mounts
 
 

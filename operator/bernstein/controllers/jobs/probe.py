@@ -56,13 +56,11 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
         branch=names.branch_ref(repository.branch),
         secret=secret,
         config_map=repository.ca.name if repository.ca is not None else "",
-        git_dir=pod.OWN_GIT,
         ref=names.probe_ref(project.metadata.uid) if account == WORK else None,
     )
     mounts = pod.repository_mounts(repository, account)
     container = pod.ours(PROBE, config, settings, tmp=name, mounts=mounts, name=name)
-    container["env"].append(pod.of_secret(_ACCOUNT_VARIABLE, secret, "username"))
-    return container
+    return container | {"env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, "username")]}
 
 
 def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> Object:

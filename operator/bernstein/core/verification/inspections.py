@@ -1,6 +1,6 @@
 """Which Job reads for which checks: those that execute nothing share a few.
 
-A Job leaves its verdicts in one termination message, and gets its questions in one variable of its
+A Job leaves its verdicts in one termination message, and gets its questions in one word of its
 container: neither has room for all that a Plan may ask.
 """
 
@@ -17,7 +17,7 @@ from bernstein.core.verification.required import reading
 MOST_TOGETHER = 24
 """Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""
 MOST_BYTES = 64_000
-"""Of the questions of one Job. Linux takes no variable of 128 KiB or more."""
+"""Of the questions of one Job. Linux takes no word of a command of 128 KiB or more."""
 
 
 def inspections(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:

@@ -67,6 +67,7 @@ class Checkpoints:
     def __init__(self, config: RecorderConfig) -> None:
         self._config = config
         self._packs = Path(config.packs)
+        self._packs.mkdir(exist_ok=True)
         self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
         self._walker = Walker(
             config.worktree, self.objects.base_entries, config.limits, unkept=(_BLOCKED,)

@@ -37,8 +37,11 @@ class PackRecord:
 
 
 def numbers(folder: Path) -> list[int]:
-    """Numbers of the records that are there, lowest first."""
-    matches = (_RECORD.fullmatch(path.name) for path in folder.iterdir())
+    """Numbers of the records that are there, lowest first; none before there is a folder."""
+    try:
+        matches = [_RECORD.fullmatch(path.name) for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
     return sorted(int(match[1]) for match in matches if match)
 
 
@@ -50,7 +53,7 @@ def publish(folder: Path, number: int, record: PackRecord, pack: Path | None) ->
     """
     if pack is not None:
         name = f"{number}.pack"
-        # A copy, since the folders are different volumes.
+        # A copy, since git keeps its own for itself alone, and removes it.
         _write(folder / name, pack)
         record = PackRecord(
             record.base, record.sha, record.tree, record.final, name, record.aborted

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TREE = Path("/workspace")
-CONTROL = Path("/control")
+SESSION = Path("/session")
 HOOKS = ("pre-commit", "post-index-change", "reference-transaction")
 PORT = 4711
 PROGRAM = f"""\
 #!/bin/bash
 echo MARK >/dev/tcp/127.0.0.1/{PORT}
-touch {CONTROL}/ran-MARK
+touch {SESSION}/ran-MARK
 [ -t 0 ] || cat
 """
 
@@ -86,7 +86,7 @@ def main() -> int:
         careless[each.name] = alarm.taken()
         _change_files(seconds)
         snapshots[each.name] = alarm.taken()
-    ran = sorted(path.name.removeprefix("ran-") for path in CONTROL.glob("ran-*"))
+    ran = sorted(path.name.removeprefix("ran-") for path in SESSION.glob("ran-*"))
     print(json.dumps({"careless": careless, "snapshots": snapshots, "in the recorder": ran}))
     return 0
 

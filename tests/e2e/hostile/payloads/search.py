@@ -38,12 +38,13 @@ HOMES_OF_SECRETS = (
     "/secrets",
     "/var/run/secrets",
     "/var/run/bernstein",
-    "/packs",
+    "/recorder",
+    "/parts",
     "/base",
     "/tmp/repo.git",
     "/tmp",
 )
-WRITABLE = ("/base", "/control", "/etc", "/packs", "/session", "/usr", "/var")
+WRITABLE = ("/base", "/etc", "/parts", "/recorder", "/session", "/usr", "/var")
 LARGEST = 16 << 20
 
 

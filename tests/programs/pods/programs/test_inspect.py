@@ -30,7 +30,7 @@ def run(origin: Origin, tmp_path: Path) -> Inspect:
         config = CheckoutConfig(origin.remote(), REF, git_dir, also=also, history=onto)
         sha = checkout.run(config).sha
         onto_ref = ONTO if onto else None
-        result = inspect.run(InspectConfig(git_dir, sha, base, checks, onto_ref))
+        result = inspect.run(InspectConfig(sha, base, checks, onto_ref, git_dir=git_dir))
         return {verdict.name: verdict for verdict in result.verdicts}
 
     return act
@@ -167,7 +167,7 @@ def test_a_scan_that_takes_too_long_hides_no_other_check(
     sha = origin.commit({"b": "\n".join(f"{line}{i}" for i in range(300_000))}, base, ref=REF)
     run(base)
     checks = (Check("scan", "pii_scan"), path("b"))
-    config = InspectConfig(str(tmp_path / "repo.git"), sha, base, checks, scan_seconds=1)
+    config = InspectConfig(sha, base, checks, git_dir=str(tmp_path / "repo.git"), scan_seconds=1)
     verdicts = {verdict.name: verdict for verdict in inspect.run(config).verdicts}
     assert summary(verdicts) == {"scan": "Errored TooSlow", "b": "Passed"}
 
@@ -196,10 +196,10 @@ def test_what_cannot_be_read_is_errored_and_hides_no_other(
         "scan": "Passed",
         "new": "Errored InvalidConfig",
     }
-    unknown = InspectConfig(str(tmp_path / "repo.git"), sha, "3" * 40, checks)
+    unknown = InspectConfig(sha, "3" * 40, checks, git_dir=str(tmp_path / "repo.git"))
     verdicts = {v.name: v.verdict for v in inspect.run(unknown).verdicts}
     assert verdicts == {"b": "Passed", "scan": "Errored", "new": "Errored"}
-    empty = InspectConfig(str(tmp_path / "absent.git"), sha, base, checks)
+    empty = InspectConfig(sha, base, checks, git_dir=str(tmp_path / "absent.git"))
     assert {v.verdict for v in inspect.run(empty).verdicts} == {"Errored"}
 
 

@@ -37,11 +37,10 @@ class Program:
     def __init__(self, role: str, config: Any, folder: Path) -> None:
         self.log = folder / f"{role}.termination"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bernstein.pods", role],
+            [sys.executable, "-m", "bernstein.pods", role, encoding.dump_brief(config)],
             env={
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(Path(pod.__file__).parents[2]),
-                "BERNSTEIN_CONFIG": encoding.dump_brief(config),
                 "BERNSTEIN_TERMINATION_LOG": str(self.log),
             },
             stderr=subprocess.PIPE,
@@ -83,11 +82,10 @@ def test_a_session_from_checkout_to_its_ref(
     base = origin.commit({"a.py": "a\n"}, ref="refs/heads/main")
     launcher = volumes.root / "launcher"
     subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
-    (volumes.root / "prompt.md").write_text("make f\n")
+    (volumes.control / "prompt.md").write_text("make f\n")
     start(programs, volumes, origin)
-    stdin = f"--stdin={volumes.root / 'prompt.md'}"
     agent = subprocess.run(
-        [str(launcher), *launcher_options(volumes), stdin, "--", "sh", "-c", AGENT],
+        [str(launcher), *launcher_options(volumes), "--", "sh", "-c", AGENT],
         cwd=volumes.worktree,
         capture_output=True,
         check=False,
@@ -116,6 +114,7 @@ def test_what_any_agent_writes_comes_into_its_containers_log_while_it_works(
     launcher = volumes.root / "launcher"
     subprocess.run(["gcc", *FLAGS, "-o", str(launcher), str(SOURCE)], check=True)
     volumes.start_from({"a.py": "a\n"})
+    (volumes.control / "prompt.md").touch()
     example = volumes.root / "example"
     example.write_bytes(examples.of_adapter(name).succeeds.stdout)
     config = volumes.recorder_config(adapter=name)
@@ -145,17 +144,7 @@ def test_what_any_agent_writes_comes_into_its_containers_log_while_it_works(
 
 
 def launcher_options(volumes: Volumes) -> list[str]:
-    files = {
-        "stdin": "/dev/null",
-        "stdout": volumes.stream / "stdout.log",
-        "stderr": volumes.stream / "stderr.log",
-        "exit-record": volumes.stream / "exit.json",
-        "start-file": volumes.control / "start",
-        "stop-file": volumes.control / "stop",
-        "echo": volumes.control / "output.log",
-        "echo-end": volumes.control / "output-end",
-    }
-    return [f"--{name}={path}" for name, path in files.items()]
+    return ["--session", str(volumes.control), "--stream", str(volumes.stream)]
 
 
 def start(programs: dict[str, Program], volumes: Volumes, origin: Origin) -> None:
@@ -168,7 +157,7 @@ def start(programs: dict[str, Program], volumes: Volumes, origin: Origin) -> Non
         remote=origin.remote("work"),
         ref=REF,
         base_git_dir=base,
-        git_dir=str(volumes.pusher / "repo.git"),
+        git_dir=str(volumes.pusher_git_dir),
         packs=str(volumes.packs),
     )
     programs["pusher"] = Program("pusher", push, volumes.root)

@@ -38,7 +38,7 @@ def test_hostile_author_and_message_make_no_other_commit(started: Volumes) -> No
     taker = Taker(started)
     write(started.worktree, {"new.py": "n = 1\n"})
     entries = taker.walker.walk(taker.objects).entries
-    text = CommitText("<x>\nparent 0", "a>\nb\0", "m\0\nfrom deadbeef\nM 100644 inline x\n")
+    text = CommitText("m\0\nfrom deadbeef\nM 100644 inline x\n", "<x>\nparent 0", "a>\nb\0")
     commit = taker.objects.commit(entries, text, 5)
     raw = taker.repository.run("cat-file", "commit", commit.sha)
     assert raw.count(b"\nparent ") == 1

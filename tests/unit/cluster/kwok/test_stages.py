@@ -11,7 +11,9 @@ import yaml
 
 from bernstein.api import pod
 from bernstein.api.encoding import load
+from bernstein.api.probe import ProbeResult
 from bernstein.core import labels
+from bernstein.core.projects.probing import ACCOUNTS
 from tests.cluster.kwok import stages
 from tests.cluster.kwok.stages import LAST_WORDS, all_stages, as_yaml
 
@@ -23,6 +25,7 @@ FACTS: dict[str, object] = {
     "$verdicts": [{"name": "lint", "verdict": "Passed"}],
     "$config.sha": "b" * 40,
     "true": True,
+    "false": False,
 }
 
 
@@ -55,6 +58,7 @@ def said(words: str) -> Any:
         (pod.PUSHER, pod.PusherResult),
         (pod.INSPECT, pod.InspectResult),
         (pod.LAND, pod.LandResult),
+        *((container, ProbeResult) for container in ACCOUNTS.values()),
     ],
 )
 def test_last_words_can_be_read_as_the_programs_result(container: str, kind: type) -> None:
@@ -62,7 +66,7 @@ def test_last_words_can_be_read_as_the_programs_result(container: str, kind: typ
 
 
 def test_every_container_with_last_words_is_one_of_ours() -> None:
-    assert set(LAST_WORDS) <= set(pod.PROGRAMS)
+    assert set(LAST_WORDS) <= {*pod.PROGRAMS, *ACCOUNTS.values()}
 
 
 def test_pods_are_known_by_our_labels() -> None:
@@ -71,7 +75,10 @@ def test_pods_are_known_by_our_labels() -> None:
     text = as_yaml(all_stages())
     for label in (*stages.ROLE_LABELS, *stages.TASK_LABELS):
         assert json.dumps(label)[1:-1] in text
-    assert pod.CONFIG_VARIABLE in text
+    called = (*pod.PROGRAM, pod.LAND, "configuration")
+    assert f"eq (len $words) {len(called)}" in text
+    assert f'eq (index $words {called.index("bernstein.pods")}) \\"bernstein.pods\\"' in text
+    assert f"fromJson (index $words {called.index('configuration')})" in text
     assert f'hasPrefix \\"{stages.UNCHANGED}\\"' in text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api.pod import (
+    PROGRAM,
     BeginConfig,
     Check,
     CheckoutConfig,
@@ -156,7 +157,7 @@ def jobs() -> dict[str, Object]:
 
 
 def environment(container: Object) -> dict[str, str]:
-    return {e["name"]: e["value"] for e in container["env"] if "value" in e}
+    return {e["name"]: e["value"] for e in container.get("env", ()) if "value" in e}
 
 
 def idles(container: Object) -> bool:
@@ -166,8 +167,14 @@ def idles(container: Object) -> bool:
 
 def program(container: Object) -> str | None:
     """The program of ours that it runs."""
-    *python, called = container["command"]
-    return called if python == ["python3", "-m", "bernstein.pods"] else None
+    return str(container["command"][3]) if tuple(container["command"][:3]) == PROGRAM else None
+
+
+def configuration(container: Object) -> str:
+    """What a program of ours is told."""
+    assert program(container) is not None
+    (text,) = container["command"][4:]
+    return str(text)
 
 
 JOBS = jobs()

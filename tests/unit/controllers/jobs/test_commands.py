@@ -11,7 +11,7 @@ from bernstein.api.encoding import load
 from bernstein.api.pod import PrepareConfig
 from bernstein.core.actions import RunCheck, RunPrepare
 from tests.unit.controllers.jobs import built
-from tests.unit.controllers.jobs.built import Object, environment
+from tests.unit.controllers.jobs.built import Object, configuration, environment
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD
 
@@ -52,7 +52,7 @@ def test_a_program_of_ours_is_configured_with_the_text_that_was_written(text: st
     wanted = RunPrepare("j", built.REF, HEAD, built.INTEGRATION, f"{built.REF}-c", text)
     job = built.follow_up(wanted, built.TASK, built.PLAIN, built.PLAIN_SETTINGS)
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    config = expanded(environment(container)["BERNSTEIN_CONFIG"], container)
+    config = expanded(configuration(container), container)
 
     assert load(PrepareConfig, config).commit.message == text
 

@@ -14,7 +14,7 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from bernstein.api.encoding import load
+from bernstein.api.encoding import dump, load
 from bernstein.api.pod import (
     CheckoutConfig,
     InspectConfig,
@@ -25,6 +25,7 @@ from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import (
     JOBS,
     Object,
+    configuration,
     containers,
     environment,
     mounts,
@@ -34,6 +35,7 @@ from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, TREE
 
 EVERY = pytest.mark.parametrize("name", JOBS)
+LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
     "git-read": {"checkout", "probe"},
     "git-work": {"pusher", "begin", "prepare", "probe-work"},
@@ -131,8 +133,7 @@ def test_root_file_systems_are_read_only_unless_a_toolchain_opts_out(name: str) 
 def test_home_and_tmp_are_scratch_and_nothing_else_is_writable(name: str) -> None:
     writable: dict[str, set[str]] = {}
     for container, mount, volume in mounts(name):
-        if not mount.get("readOnly"):
-            assert "emptyDir" in volume, f"{container['name']}: {mount}"
+        if "emptyDir" in volume and not mount.get("readOnly"):
             writable.setdefault(container["name"], set()).add(mount["mountPath"])
     for container in (c for c in containers(name) if not built.idles(c)):
         assert "/tmp" in writable[container["name"]]
@@ -207,7 +208,7 @@ CHECKS = pytest.mark.parametrize("name", [n for n in JOBS if n.startswith(("chec
 @CHECKS
 def test_a_check_fetches_the_whole_history_only_where_it_merges(name: str) -> None:
     (first,) = pod(name)["initContainers"]
-    config = load(CheckoutConfig, environment(first)["BERNSTEIN_CONFIG"])
+    config = load(CheckoutConfig, configuration(first))
 
     assert config.history is name.startswith("inspect-merge")
     if name.startswith("inspect"):
@@ -219,7 +220,7 @@ def test_a_pod_s_start_takes_nothing_from_its_check_s_time(name: str) -> None:
     (runs,) = pod(name)["containers"]
     limit = built.LINT.timeout if name in ("check", "check-full") else built.OWN.timeout
     if runs["name"] == "inspect":
-        limit = load(InspectConfig, environment(runs)["BERNSTEIN_CONFIG"]).scan_seconds
+        limit = load(InspectConfig, configuration(runs)).scan_seconds
         assert limit == built.PLAIN.spec.gates.timeout_seconds
 
     assert pod(name)["activeDeadlineSeconds"] == limit + 300
@@ -229,12 +230,11 @@ def test_a_pod_s_start_takes_nothing_from_its_check_s_time(name: str) -> None:
 
 
 @EVERY
-def test_a_secret_is_mounted_only_where_it_is_needed_and_read_only(name: str) -> None:
-    for container, mount, volume in mounts(name):
+def test_a_secret_is_mounted_only_where_it_is_needed_and_for_its_group(name: str) -> None:
+    for container, _, volume in mounts(name):
         if "secret" in volume:
             holder = volume["secret"]["secretName"]
             assert container["name"] in MAY_HOLD[holder], f"{container['name']} holds {holder}"
-            assert mount["readOnly"] is True
             assert volume["secret"]["defaultMode"] == 0o440
 
 
@@ -245,7 +245,7 @@ def test_no_value_of_the_environment_comes_from_a_secret_but_what_a_probe_waits_
     """That is the name of its account; or a model key, in a container that does nothing."""
     for container in containers(name):
         assert "envFrom" not in container
-        taken = [e["valueFrom"] for e in container["env"] if e.keys() != {"name", "value"}]
+        taken = [e["valueFrom"] for e in container.get("env", ()) if e.keys() != {"name", "value"}]
         assert len(taken) == int(name.startswith("probe"))
         for source in taken:
             assert source.keys() == {"secretKeyRef"}
@@ -279,13 +279,11 @@ def test_a_program_of_ours_is_configured_with_what_is_mounted(name: str) -> None
     for container in containers(name):
         called = built.program(container)
         if called is None:
-            assert "BERNSTEIN_CONFIG" not in environment(container)
             continue
         kind = built.CONFIGS[called]
-        text = environment(container)["BERNSTEIN_CONFIG"]
-        config: Any = load(kind, text)
+        config: Any = load(kind, configuration(container))
         here = [m["mountPath"] for m in container["volumeMounts"]]
-        for path in _paths(json.loads(text)):
+        for path in _paths(json.loads(dump(config))):
             assert any(path == p or path.startswith(f"{p}/") for p in [*here, "/usr"]), path
         remote = getattr(config, "remote", None)
         if remote is not None:
@@ -319,9 +317,9 @@ def test_pusher_and_recorder_stand_beside_the_agent_and_end_after_it(name: str) 
 def test_the_agent_gets_its_prompt_and_nothing_else_of_the_session(name: str) -> None:
     seen = {m["name"]: m for c, m, _ in mounts(name) if c["name"] == "agent"}
 
-    assert "session" not in seen
-    assert (seen["prompt"]["mountPath"], seen["prompt"]["readOnly"]) == ("/session", True)
-    assert config(name, "checkout").prompt.to == "/prompt/prompt.md"
+    assert "parts" not in seen
+    assert (seen["session"]["mountPath"], seen["session"]["readOnly"]) == ("/session", True)
+    assert config(name, "checkout").prompt.to == "/session/prompt.md"
 
 
 def test_the_model_key_reaches_the_agent_as_a_file_of_one_key() -> None:
@@ -335,11 +333,26 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
     command = pod(name)["containers"][0]["command"]
     before = command[: command.index("--")]
 
-    assert before[0] == "/control/launcher"
+    assert before[0] == "/session/launcher"
     options = dict(zip(before[1::2], before[2::2], strict=True))
-    assert options["--stdin"] == "/session/prompt.md"
-    seconds = int(options["--int-seconds"]) + int(options["--term-seconds"])
-    assert seconds < pod(name)["terminationGracePeriodSeconds"] / 2
+    assert (options.pop("--session"), options.pop("--stream")) == ("/session", "/stream")
+    assert options.keys() <= {"--echo-hides"}
+    usual = re.search(r"\.int_ms = (\d+), \.term_ms = (\d+)", LAUNCHER.read_text())
+    assert usual is not None
+    assert sum(map(int, usual.groups())) < 1000 * pod(name)["terminationGracePeriodSeconds"] / 2
+
+
+@AGENTS
+def test_launcher_and_recorder_look_for_each_other_in_the_same_files(name: str) -> None:
+    within = re.findall(r'set_within\(&o->\w+, (\w+), "([^"]+)"\)', LAUNCHER.read_text())
+    files = {f"/{folder}/{file}" for folder, file in within}
+    told = config(name, "recorder")
+
+    assert files == {
+        config(name, "checkout").prompt.to,
+        *(told.start_file, told.stop_file, told.output, told.output_end),
+        *(told.stdout, told.stderr, told.exit_record),
+    }
 
 
 # --- checks and merges --------------------------------------------------------------------------
@@ -347,7 +360,7 @@ def test_the_launcher_starts_the_agent_and_ends_it_within_the_grace(name: str) -
 
 def config(name: str, container: str) -> Any:
     (found,) = [c for c in containers(name) if c["name"] == container]
-    return load(built.CONFIGS[container], environment(found)["BERNSTEIN_CONFIG"])
+    return load(built.CONFIGS[container], configuration(found))
 
 
 def test_a_check_runs_on_exactly_the_judged_commit_with_the_pinned_configuration() -> None:

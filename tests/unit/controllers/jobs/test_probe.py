@@ -7,7 +7,7 @@ import pytest
 from bernstein.api.encoding import load
 from bernstein.api.probe import ProbeConfig
 from tests.unit.controllers.jobs import built
-from tests.unit.controllers.jobs.built import Object, environment
+from tests.unit.controllers.jobs.built import Object, configuration, mounts
 
 JOBS = {name: job for name, job in built.jobs().items() if name.startswith("probe")}
 EVERY = pytest.mark.parametrize("name", JOBS)
@@ -38,9 +38,8 @@ def test_no_container_of_a_probe_sees_two_credentials(name: str) -> None:
 def test_the_containers_of_a_probe_share_no_folder_to_write_to(name: str) -> None:
     writable = [
         mount["name"]
-        for container in pod(name)["containers"]
-        for mount in container.get("volumeMounts", ())
-        if not mount.get("readOnly")
+        for _, mount, volume in mounts(name)
+        if "emptyDir" in volume and not mount.get("readOnly")
     ]
 
     assert len(writable) == len(set(writable)) > 0
@@ -74,4 +73,4 @@ def test_the_work_account_alone_is_asked_about_a_ref_of_ours() -> None:
 
 
 def config(container: Object) -> ProbeConfig:
-    return load(ProbeConfig, environment(container)["BERNSTEIN_CONFIG"])
+    return load(ProbeConfig, configuration(container))

@@ -14,12 +14,9 @@ BETWEEN = {
     "agent": {
         "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
         "stream": {"recorder": "ro", "agent": "rw"},
-        "control": {"checkout": "rw", "recorder": "rw", "agent": "ro"},
-        "prompt": {"checkout": "rw", "agent": "ro"},
-        "packs": {"pusher": "ro", "recorder": "rw"},
-        "base": {"checkout": "rw", "pusher": "ro", "recorder": "ro"},
-        "recorder": {"recorder": "rw"},
-        "pusher": {"pusher": "rw"},
+        "session": {"checkout": "rw", "recorder": "rw", "agent": "ro"},
+        "base": {"checkout": "rw", "pusher": "rw", "recorder": "ro"},
+        "recorder": {"recorder": "rw", "pusher": "ro"},
         "home": {"agent": "rw"},
         "tmp": {"agent": "rw"},
     },
@@ -63,9 +60,20 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
 
 @AGENTS
 def test_the_parts_of_a_prompt_and_the_servers_ca_are_read_by_programs_of_ours(name: str) -> None:
-    readers = {c["name"]: m.get("readOnly") for c, m, _ in mounts(name) if m["name"] == "session"}
+    readers = {c["name"] for c, m, _ in mounts(name) if m["name"] == "parts"}
 
-    assert readers == {"checkout": True, "recorder": True}
+    assert readers == {"checkout", "recorder"}
+
+
+@AGENTS
+def test_who_holds_the_work_credential_writes_where_nobody_else_does(name: str) -> None:
+    """But `checkout`, which has ended: nobody can change a repository under the pusher's hands."""
+    (own,) = (
+        m["name"] for c, m, _ in mounts(name) if (c["name"], m["mountPath"]) == ("pusher", "/tmp")
+    )
+    writers = {c["name"] for c, m, _ in mounts(name) if m["name"] == own and not m.get("readOnly")}
+
+    assert writers == {"checkout", "pusher"}
 
 
 @EVERY

@@ -7,7 +7,6 @@ import pytest
 from bernstein.api.delivery import Delivery
 from bernstein.api.encoding import dump, load
 from bernstein.api.pod import (
-    CONFIG_VARIABLE,
     INSPECT,
     TERMINATION_LIMIT,
     CheckVerdict,
@@ -34,8 +33,8 @@ from tests.unit.core.objects import NOW, failed, job, over, result_job, sha
 CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 EMOJI = "\N{VIOLIN}"
 LARGEST = {"type": "file_contains", "path": EMOJI * 256, "contains": EMOJI * 1024}
-LONGEST_VARIABLE = 128 * 1024
-"""Bytes, as Linux takes them, with the name."""
+LONGEST_WORD = 128 * 1024
+"""Bytes, as Linux takes them, with the zero at its end."""
 
 
 def exist(count: int) -> list[Signal]:
@@ -76,19 +75,16 @@ def test_those_of_a_plan_are_shared_out_each_once_in_order() -> None:
 
 
 @pytest.mark.parametrize("count", [20, MOST_SIGNALS])
-def test_the_largest_questions_fit_the_variables_of_their_containers(count: int) -> None:
+def test_the_largest_questions_fit_the_commands_of_their_containers(count: int) -> None:
     for number, share in enumerate(inspections(asked(of_largest(count))).values()):
         run = RunInspect(f"i{number}", share, "refs/x", sha(1), sha(2), "refs/heads/main")
         made = job_actions.build(run, built.FULL, "team", built.TASK, built.FULL_SETTINGS)
         pod = made["spec"]["template"]["spec"]
         for container in (*pod["initContainers"], *pod["containers"]):
-            for variable in container["env"]:
-                text = f"{variable['name']}={variable['value']}\0".encode()
-                assert len(text) <= LONGEST_VARIABLE
-                if variable["name"] == CONFIG_VARIABLE and container["name"] == INSPECT:
-                    assert load(InspectConfig, variable["value"]).checks == tuple(
-                        c.reads for c in share
-                    )
+            text = built.configuration(container)
+            assert len(f"{text}\0".encode()) <= LONGEST_WORD
+            if container["name"] == INSPECT:
+                assert load(InspectConfig, text).checks == tuple(c.reads for c in share)
 
 
 def test_the_longest_verdicts_fit_one_termination_message_with_some_words_each() -> None:

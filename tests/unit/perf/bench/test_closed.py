@@ -52,6 +52,7 @@ def test_a_column_shows_each_number_of_tasks() -> None:
         memory=90_000_000,
         most_memory=95_000_000,
         lost=0,
+        asked={"PATCH tasks": 1},
     )
 
     made = table({0: [run], 10_000: [run, run]}, 7_000)
@@ -59,4 +60,5 @@ def test_a_column_shows_each_number_of_tasks() -> None:
     rows = {row.what: row.cells for row in made.rows}
     assert rows["memory at rest"] == {"0 more": (90.0,), "10,000 more": (90.0, 90.0)}
     assert rows["writes at rest"]["10,000 more"] == (1.0, 1.0)
+    assert rows["all writes: PATCH tasks"] == {"0 more": (1.0,), "10,000 more": (1.0, 1.0)}
     assert "7,000 bytes" in made.title

@@ -15,7 +15,7 @@ TARGET = "refs/heads/main"
 INTEGRATION = "refs/bernstein/01234567/integration"
 SESSION = "refs/bernstein/01234567/add-api/s1"
 CANDIDATE = "refs/bernstein/01234567/add-api/candidate"
-TEXT = CommitText("Bernstein", "bernstein@example.com", "Add the API\n\nBernstein-Task: add-api\n")
+TEXT = CommitText("Add the API\n\nBernstein-Task: add-api\n", email="bernstein@example.com")
 
 
 def reason(action: Callable[[], object]) -> str:

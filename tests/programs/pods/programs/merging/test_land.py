@@ -200,11 +200,11 @@ class Lifecycle:
     def _job(self) -> None:
         self.pods += 1
         git_dir = str(self.folder / f"{self.name}-{self.pods}")
-        text = CommitText("x", "x@example.com", self.name)
+        text = CommitText(self.name, "x", "x@example.com")
         candidate = f"{self.ref}/candidate"
         if self.prepared is None:
             remote = self.origin.remote("work")
-            values = (f"{self.ref}/s1", self.work, INTEGRATION, candidate, git_dir, text)
+            values = (f"{self.ref}/s1", self.work, INTEGRATION, candidate, text, git_dir)
             self.prepared = prepare.run(PrepareConfig(remote, *values))
             return
         made, remote = self.prepared, self.origin.remote("deliver")

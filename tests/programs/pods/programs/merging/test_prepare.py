@@ -162,9 +162,9 @@ def test_the_message_and_author_of_a_candidate_are_required(
     work = origin.commit({"b": "2\n"}, base, ref=SESSION)
     origin.commit({"c": "3\n"}, base, ref=INTEGRATION)
     for broken in (
-        CommitText("", "x@y", "m"),
-        CommitText("<>", "x@y", "m"),
-        CommitText("a", "", " "),
+        CommitText("m", "", "x@y"),
+        CommitText("m", "<>", "x@y"),
+        CommitText(" ", "a", ""),
     ):
         assert reason(lambda b=broken: do_prepare(work, commit=b)) == "InvalidConfig"  # type: ignore[misc]
 

@@ -25,6 +25,7 @@ class Session:
     def __init__(self, folder: Path, origin: Origin, checked_out: Volumes) -> None:
         self.origin = origin
         self.volumes = Volumes(folder)
+        self.volumes.packs.mkdir()
         shutil.copytree(checked_out.base, self.volumes.base, dirs_exist_ok=True)
         shutil.copytree(checked_out.worktree, self.volumes.worktree, dirs_exist_ok=True)
         self.base = origin.tip("refs/heads/main")
@@ -34,7 +35,7 @@ class Session:
             remote=origin.remote("work"),
             ref=REF,
             base_git_dir=str(self.volumes.base_git_dir),
-            git_dir=str(self.volumes.pusher / "repo.git"),
+            git_dir=str(self.volumes.pusher_git_dir),
             packs=str(self.volumes.packs),
         )
         self.ended = threading.Event()

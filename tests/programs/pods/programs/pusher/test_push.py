@@ -33,7 +33,7 @@ def test_checkpoints_replace_each_other_and_the_final_one_ends_it(session: Sessi
     assert log == [last.sha], "exactly one commit on the base"
     assert session.origin.git("show", f"{REF}:new.py") == "3"
     session.origin.git("fsck", "--strict", last.sha)
-    stores = session.volumes.pusher.rglob("incoming-*.pack")
+    stores = session.volumes.pusher_git_dir.rglob("incoming-*.pack")
     assert len(list(stores)) == 1, "older packs are gone"
 
 

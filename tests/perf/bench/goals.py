@@ -1,0 +1,178 @@
+"""What a bench is to show, and a line for people on each figure that misses it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.perf.bench.table import Row, Table, Values, apart, number, span
+
+LAST = "the last"
+"""The column that has most beside it, whatever it is called."""
+OTHERS = "others' part of the CPU"
+OF_THEM = "all writes: "
+"""Rows of one kind of writes begin with it."""
+MULTIPLES = ("of bare", "of minimal", "most")
+"""Columns of goals that have a figure as a multiple of another."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a figure has to be, whichever run it is taken from."""
+
+    table: str
+    """Beginning of the titles of the tables that it is for."""
+    row: str
+    column: str
+    limit: float
+    why: Callable[[Table, str], str]
+    """What the table tells of where a miss comes from; it gets the column, too."""
+    least: bool = False
+    """The figure must not be below the limit; else, not above."""
+
+    def holds(self, values: Values) -> bool:
+        return min(values) >= self.limit if self.least else max(values) <= self.limit
+
+
+def verdicts(tables: Sequence[Table]) -> list[str]:
+    """A line for each goal that the tables tell something of: whether it is reached, and how far
+    the runs lie apart; below it, where it is missed, what that comes from."""
+    lines = []
+    for goal in GOALS:
+        for table in tables:
+            row = _row(table, goal.row) if table.title.startswith(goal.table) else None
+            column = table.columns[-1] if goal.column == LAST else goal.column
+            values = row.cells.get(column, ()) if row is not None else ()
+            if row is not None and values:
+                lines += _told(goal, table, row, column)
+    return lines
+
+
+def _told(goal: Goal, table: Table, row: Row, column: str) -> list[str]:
+    values = row.cells[column]
+    unit = f" {row.unit}" if row.unit and column not in MULTIPLES else ""
+    wanted = f"at {'least' if goal.least else 'most'} {number(goal.limit)}{unit}"
+    spread = apart(values)
+    noise = "one run" if len(values) < 2 else f"runs lie {spread or 0:.0%} apart"
+    others = _row(table, OTHERS)
+    if others is not None:
+        most = max(max(each) for each in others.cells.values())
+        noise += f", others used up to {number(most)}% of the CPU"
+    word = "reached" if goal.holds(values) else "MISSED"
+    line = f"{word}: {table.title}: {row.what}, {column}: {span(values)}{unit}, {wanted} ({noise})"
+    return [line] if goal.holds(values) else [line, f"  {goal.why(table, column)}"]
+
+
+def _row(table: Table, what: str) -> Row | None:
+    return next((row for row in table.rows if row.what == what), None)
+
+
+# --- where it comes from
+
+
+def _mean(table: Table, what: str, column: str) -> float | None:
+    row = _row(table, what)
+    values = row.cells.get(column, ()) if row is not None else ()
+    return statistics.fmean(values) if values else None
+
+
+def _beside_bare(table: Table, column: str) -> str:
+    """Whose CPU a Task takes beyond what its Jobs take alone, the most first."""
+    beside = "minimal Jobs" if column == "of minimal" else "bare Jobs"
+    more = {}
+    for row in table.rows:
+        who, _, rest = row.what.partition("'s CPU")
+        if not rest and who != row.what and "Tasks" in row.cells:
+            alone = _mean(table, row.what, beside) or 0.0
+            more[who] = (_mean(table, row.what, "Tasks") or 0.0) - alone
+    parts = [f"{who} {_signed(ms)}" for who, ms in sorted(more.items(), key=_by_size)]
+    asked = [_mean(table, "requests to the API server", each) for each in ("Tasks", beside)]
+    known = ["?" if each is None else number(each) for each in asked]
+    return (
+        f"CPU of a Task beyond that of {beside}, ms: {', '.join(parts)}; "
+        f"requests {known[0]} instead of {known[1]}"
+    )
+
+
+def _by_size(part: tuple[str, float]) -> float:
+    return -part[1]
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def _of_the_operator(table: Table, _: str) -> str:
+    said = {
+        what: _mean(table, what, "Tasks")
+        for what in ("reconciles", "operator's reads", "operator's writes", "operator's Events")
+    }
+    told = ", ".join(f"{what} {number(n)}" for what, n in said.items() if n is not None)
+    return f"of a Task: {told}; `profile` tells in which room and function"
+
+
+def _by_reconciles(table: Table, _: str) -> str:
+    few, most = table.columns[0], table.columns[-2]
+    told = []
+    for row in table.rows:
+        if row.what.startswith("reconciles for "):
+            counts = [number(statistics.fmean(row.cells[column])) for column in (few, most)]
+            told.append(f"{row.what} {' and '.join(counts)}")
+    return (
+        f"where {few} and where {most}: {'; '.join(told)}; if they are as many, each has become "
+        "dearer"
+    )
+
+
+def _beside_none(table: Table, column: str) -> str:
+    none, count = table.columns[0], int(column.split()[0].replace(",", ""))
+    told = []
+    for what, unit, times in (
+        ("memory at rest", "KB", 1000.0),
+        ("most memory seen", "KB", 1000.0),
+        ("restart until settled", "ms", 1000.0),
+    ):
+        alone, all_of_them = (_mean(table, what, each) for each in (none, column))
+        if alone is not None and all_of_them is not None:
+            each = times * (all_of_them - alone) / max(count, 1)
+            told.append(f"{what}: {number(alone)} beside none, {number(each)} {unit} for each Task")
+    return "; ".join(told)
+
+
+def _which_writes(table: Table, column: str) -> str:
+    rows = (row for row in table.rows if row.what.startswith(OF_THEM))
+    told = [f"{row.what.removeprefix(OF_THEM)} {span(row.cells[column])}" for row in rows]
+    return f"all writes of such a life, Lease and Events aside: {', '.join(told)}"
+
+
+def _longest_phases(table: Table, column: str) -> str:
+    phases = {
+        row.what: statistics.fmean(row.cells[column])
+        for row in table.rows
+        if not row.what.startswith("all")
+    }
+    longest = sorted(phases.items(), key=_by_size)[:3]
+    return "the longest phases, s: " + ", ".join(f"{what} {number(s)}" for what, s in longest)
+
+
+_FOUR = "Tasks of four Jobs:"
+_BESIDE = "A Task beside others of its Project"
+_CLOSED = "Closed Tasks with their sessions"
+GOALS = (
+    Goal(_FOUR, "rate", "of bare", 0.7, _beside_bare, least=True),
+    Goal(_FOUR, "rate", "of minimal", 0.45, _beside_bare, least=True),
+    Goal(_FOUR, "operator's CPU a pod", "Tasks", 13, _of_the_operator),
+    Goal(_FOUR, "API server's CPU", "of bare", 1.5, _beside_bare),
+    Goal(_BESIDE, "operator's CPU for a new Task", "most", 1.5, _by_reconciles),
+    Goal(_BESIDE, "operator's CPU for one that passes", "most", 1.5, _by_reconciles),
+    Goal(_CLOSED, "most memory seen", LAST, 250, _beside_none),
+    Goal(_CLOSED, "restart until settled", LAST, 10, _beside_none),
+    Goal(_CLOSED, "Lease lost", LAST, 0, _beside_none),
+    *(
+        Goal(_CLOSED, row, LAST, 0, _which_writes)
+        for row in ("writes at a restart", "writes at rest", "writes when it looks at all again")
+    ),
+    Goal("From the agent's end to Closed", "all", "p50", 7.5, _longest_phases),
+)
+"""Those of the reference sizes; with smaller ones they are easier to reach."""

@@ -1,0 +1,127 @@
+"""What is told of goals, and of why one is missed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.perf.bench import closed, overhead, throughput, waiting
+from tests.perf.bench.goals import GOALS, verdicts
+from tests.perf.bench.moments import Span
+from tests.perf.bench.table import Table
+from tests.perf.bench.throughput import COLUMNS
+
+FOUR = "Tasks of four Jobs: 100 in 25 Projects"
+
+
+def span(api: float = 1.0, operator: float = 1.0, reconciles: float = 100) -> Span:
+    cpu = {
+        "operator": operator,
+        "kube-apiserver": api,
+        "etcd": 0.1,
+        "bench": 0.1,
+        "kwok": 0.1,
+        "kube-controller-manager": 0.1,
+        "kube-scheduler": 0.1,
+    }
+    return Span(10.0, cpu, 0.02, Counter(), Counter(), reconciles, 0)
+
+
+def of_throughput(tasks_seconds: float, api: float, operator: float) -> Table:
+    runs = {name: [throughput.Run(10, span(api=1.0))] * 2 for name in COLUMNS}
+    runs["Tasks"] = [throughput.Run(tasks_seconds, span(api, operator))] * 2
+    return throughput.costs(FOUR, 10, throughput.Found(pods=4, runs=runs))
+
+
+def of_waiting(most: float) -> Table:
+    found = {
+        100: waiting.Costs(made=[span(operator=1, reconciles=30)], passed=[span(operator=1)]),
+        2000: waiting.Costs(made=[span(operator=most, reconciles=30)], passed=[span(operator=1)]),
+    }
+    return waiting.table(waiting.Size((100, 2000), 10), found)
+
+
+def of_closed(megabytes: int, lost: int) -> Table:
+    few, many = (
+        closed.Run(2.0 + mb / 100, n, 0, 0, mb * 10**6, mb * 10**6, n, {"PATCH tasks": n})
+        for mb, n in ((90, 0), (megabytes, lost))
+    )
+    return closed.table({0: [few, few], 10_000: [many, many]}, 7_000)
+
+
+def of_overhead(seconds: float) -> Table:
+    of_each = dict.fromkeys(overhead.PHASES, 0.1) | {overhead.PHASES[0]: seconds}
+    return overhead.table(overhead.Size(20, 2), [[of_each] * 20] * 2)
+
+
+REACHED = [
+    of_throughput(tasks_seconds=12, api=1.4, operator=0.5),
+    of_waiting(most=1.4),
+    of_closed(megabytes=200, lost=0),
+    of_overhead(4.0),
+]
+
+
+def test_every_goal_is_about_a_figure_that_there_is() -> None:
+    lines = verdicts(REACHED)
+
+    assert len(lines) == len(GOALS)
+    assert [line for line in lines if not line.startswith("reached: ")] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "missed", "told"),
+    [
+        (
+            of_throughput(tasks_seconds=20, api=1.4, operator=0.5),
+            ["rate, of bare: 0.5, at least 0.7"],
+            "API server +40, etcd 0",
+        ),
+        (
+            of_throughput(tasks_seconds=12, api=1.6, operator=0.8),
+            ["operator's CPU a pod, Tasks: 20 ms, at most 13 ms", "API server's CPU, of bare: 1.6"],
+            "`profile` tells",
+        ),
+        (
+            of_waiting(most=4),
+            ["operator's CPU for a new Task, most: 4, at most 1.5"],
+            "reconciles for a new Task 3 and 3",
+        ),
+        (
+            of_closed(megabytes=700, lost=1),
+            ["most memory seen, 10,000 more: 700 MB, at most 250 MB", "Lease lost"],
+            "90 beside none, 61 KB for each Task",
+        ),
+        (of_closed(megabytes=90, lost=3), ["writes at a restart"], "PATCH tasks 3"),
+        (of_overhead(9.0), ["all, p50: 9.6 s, at most 7.5 s"], f"{overhead.PHASES[0]} 9, "),
+    ],
+)
+def test_a_goal_that_is_missed_is_told_with_its_noise_and_where_that_comes_from(
+    table: Table, missed: list[str], told: str
+) -> None:
+    lines = verdicts([table])
+    heads = [line for line in lines if line.startswith("MISSED: ")]
+
+    for what in missed:
+        (line,) = (line for line in heads if what in line)
+        assert "(runs lie 0% apart" in line or "(one run" in line
+        assert lines[lines.index(line) + 1].startswith("  ")
+    assert any(told in line for line in lines if line.startswith("  ")), lines
+
+
+def test_one_run_of_two_that_misses_is_a_miss() -> None:
+    table = Table("From the agent's end to Closed, 20 Tasks", ["p50"])
+    table.add("a phase", "s", {"p50": (7.0, 8.0)})
+    table.add("all", "s", {"p50": (7.0, 8.0)})
+
+    head, why = verdicts([table])
+
+    assert head.startswith("MISSED: ")
+    assert "7..8 s, at most 7.5 s (runs lie 13% apart)" in head
+    assert why == "  the longest phases, s: a phase 7.5"
+
+
+def test_what_was_not_measured_is_not_judged() -> None:
+    assert verdicts([]) == []
+    assert verdicts([Table("Tasks of one Job: 100 in 25 Projects", COLUMNS)]) == []
