@@ -70,13 +70,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a commit changes against its base, as the conditions of gates ask for it: the number of
-    files, and whether Python code, tests or lists of dependencies are among them."""
+    """What a commit changes against its base: how many files, and whether Python code, tests or
+    lists of dependencies are among them; the first protected path, and the digest of their list."""
 
     files: int = 0
     python: bool = False
     tests: bool = False
     deps: bool = False
+    protected: str = ""
+    protected_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +202,8 @@ class RecorderConfig:
     adapter: str
     worktree: str
     base_git_dir: str
-    """Bare repository that `checkout` filled; only read here."""
+    """Bare repository that `checkout` filled; only read here, beside `git_dir`, its own."""
     git_dir: str
-    """The recorder's own bare repository."""
     stdout: str
     stderr: str
     exit_record: str
@@ -211,8 +212,7 @@ class RecorderConfig:
     stop_file: str
     """Made by the recorder to ask the launcher for a soft stop."""
     output: str
-    """Made by the recorder: what of the agent's output people may see, which the launcher copies
-    into the log of the agent's container."""
+    """Made by the recorder: what people may see of the output; it becomes the agent's log."""
     output_end: str
     """Made by the recorder once all that an agent that has ended wrote is in `output`."""
     packs: str
@@ -222,6 +222,7 @@ class RecorderConfig:
     checkpoint_seconds: int = 30
     stall_seconds: int = 180
     limits: TreeLimits = field(default_factory=TreeLimits)
+    protected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +406,7 @@ class PrepareConfig:
     merge: bool = False
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
+    protected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

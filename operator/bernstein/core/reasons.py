@@ -294,6 +294,21 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         not_landed=True,
     ),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),
+    Reason.REJECTED: Policy(
+        Retry.AT_ONCE, True, "Read why; apply the work anew, with a clearer step."
+    ),
+    Reason.APPROVAL_EXPIRED: Policy(
+        Retry.NEVER,
+        False,
+        "Apply the work anew under another name, and decide in time; or give people more of it "
+        "(approval.expiresAfterSeconds).",
+    ),
+    Reason.AUTHOR_MISSING: Policy(
+        Retry.NEVER,
+        False,
+        "Apply it anew with spec.author, your own user name; or take approverIsNotAuthor out of "
+        "the policy.",
+    ),
     Reason.NAME_CONFLICT: Policy(
         Retry.PROBE,
         False,

@@ -48,6 +48,7 @@ def prepare_job(
         git_dir=pod.OWN_GIT,
         commit=CommitText(author=AUTHOR, email=EMAIL, message=action.message),
         merge=action.merge,
+        protected=project.spec.protected_paths,
     )
     return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
 

@@ -1,8 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended
-        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ siblings_at_work
+        ─ model_unknown ─ pattern_invalid ─ author_missing ─ dependencies_open ─ plan_cancelled
+        ─ plan_ended ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown
+        ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
@@ -21,6 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
+from bernstein.core.approvals import policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
@@ -121,6 +123,16 @@ def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     return Wait(Reason.INVALID_PATTERN, problem, needs_person=True) if problem is not None else None
 
 
+def author_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that nobody could approve."""
+    assert snapshot.project is not None
+    plan = snapshot.plan
+    rules = policy.effective(snapshot.project.spec, plan.spec if plan is not None else None)
+    if not policy.lacks_author(rules, policy.author_of(snapshot.task, plan)):
+        return None
+    return Wait(Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, needs_person=True)
+
+
 def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     unmet = dependencies.unmet(snapshot)
     if unmet is None:
@@ -219,6 +231,7 @@ LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (
     *_PROJECT,
+    author_missing,
     dependencies_open,
     plan_cancelled,
     plan_ended,
