@@ -58,6 +58,9 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
     ),
+    Subcommand("pending", "Lists what waits for a person to decide."),
+    Subcommand("approve", "Approves the work of a task, or a Plan that waits to begin."),
+    Subcommand("reject", "Rejects the work of a task, or a Plan; or sends the work back."),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

@@ -20,8 +20,7 @@ KNOWN = digest_of(PROTECTED_PATHS)
 
 def combined(project: dict[str, Any], plan: dict[str, Any] | None) -> ApprovalPolicy:
     spec = {} if plan is None else {"approval": plan}
-    found = policy.effective(objects.project(approval=project).spec, objects.plan(**spec).spec)
-    return found
+    return policy.effective(objects.project(approval=project).spec, objects.plan(**spec).spec)
 
 
 @pytest.mark.parametrize(
