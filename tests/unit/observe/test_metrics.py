@@ -176,7 +176,8 @@ def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
 
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
-    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list, "plans": list}
+    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list}
+    sources |= {"plans": list, "approvals": list}
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
     assert not gauges & {family.name for family in metrics.registry.collect()}
 

@@ -43,7 +43,9 @@ class Subject(Model):
 class Asks(Model):
     """Exactly what is asked: a decision is about this and nothing else."""
 
-    attempt: int | None = Field(default=None, description="Of a Task: counted attempts so far.")
+    attempt: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(
+        default=None, description="Of a Task: counted attempts so far."
+    )
     work: Sha | None = Field(
         default=None, description="Of a Task: the commit that its session left."
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -59,10 +58,12 @@ def is_pending(approval: Approval) -> bool:
 
 async def _verdicts(cluster: Cluster, seconds: float) -> None:
     """Waits until no verdict is on its way about which a person may have to decide."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            while await _is_verifying(cluster):
-                await asyncio.sleep(_TICK)
+    end = asyncio.get_running_loop().time() + seconds
+    while True:
+        left = end - asyncio.get_running_loop().time()
+        if left <= 0 or not await _is_verifying(cluster):
+            return
+        await asyncio.sleep(min(_TICK, left))
 
 
 async def _is_verifying(cluster: Cluster) -> bool:
