@@ -133,6 +133,7 @@ KINDS = (
             Column("Kind", ".spec.subject.kind"),
             Column("Subject", ".spec.subject.name"),
             Column("State", ".status.state"),
+            Column("Reason", ".status.shown.because[0]"),
             Column("Decision", ".spec.decision"),
             Column("By", ".spec.decidedBy"),
             Column("Files", ".status.shown.filesChanged", "integer"),
@@ -141,7 +142,7 @@ KINDS = (
             AGE,
             Column("Title", ".status.shown.title", wide=True),
             Column("Commit", ".spec.asks.sha", wide=True),
-            Column("Reason", ".spec.reason", wide=True),
+            Column("Said", ".spec.reason", wide=True),
         ),
     ),
 )

@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.api import plan, task
 from bernstein.api.states import TaskState
-from bernstein.core.approvals import plans, results
+from bernstein.core.approvals import asking, plans, results
 from bernstein.resources import APPROVALS, PLANS, TASKS
 from tests.model.loop import run
 from tests.model.scenario import Scenario
@@ -131,7 +131,7 @@ def test_without_the_question_the_model_finds_that_a_plan_begins_unseen(
 def test_without_the_binding_the_model_finds_an_approval_of_something_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    approved = results.is_approved
+    approved = asking.is_approved
 
     def any_yes(asked: Any, question: Any) -> bool:
         return approved(asked, question) or (asked is not None and asked.decision == "Approve")

@@ -62,9 +62,9 @@ class ApprovalPolicy(Model):
     )
     moved_base: Literal["Ask", "Keep"] | None = Field(
         default=None,
-        description="Where other work has landed since the approval, so that the same change was "
-        "verified again on it. Ask: a person is asked again. Keep: the approval holds. Absent: of "
-        "a Project Ask, of a Plan as the Project says.",
+        description="Where other work has landed since the approval, and the same change was "
+        "verified again on it. Ask: a person is asked again. Keep: it holds. Absent: as the "
+        "Project says, of a Project Ask.",
     )
 
 

@@ -19,7 +19,7 @@ KNOWN = digest_of(PROTECTED_PATHS)
 
 
 def combined(project: dict[str, Any], plan: dict[str, Any] | None) -> ApprovalPolicy:
-    spec = {} if plan is None else {"approval": plan}
+    spec: dict[str, Any] = {} if plan is None else {"approval": plan}
     return policy.effective(objects.project(approval=project).spec, objects.plan(**spec).spec)
 
 

@@ -93,6 +93,6 @@ def test_the_verdicts_are_asked_again_whatever_the_summary_says(verdict: str) ->
 
 
 def test_what_people_have_not_approved_may_not() -> None:
-    asked = {"sha": HEAD, "tree": TREE, "expected": [LINT]}
+    found = judged(check("lint"))
 
-    assert not may_merge(judged(check("lint")), **asked, approved=False)
+    assert not may_merge(found, sha=HEAD, tree=TREE, expected=[LINT], approved=False)
