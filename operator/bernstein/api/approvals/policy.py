@@ -30,7 +30,8 @@ class ApprovalPolicy(Model):
         **Model.model_config,
         "json_schema_extra": cel(
             rule(
-                "(self.plan == 'AboveCost') == has(self.aboveUsd)",
+                # Of a default the API server sees no default below it.
+                "(has(self.plan) && self.plan == 'AboveCost') == has(self.aboveUsd)",
                 "aboveUsd goes with plan: AboveCost, and only with that",
                 fieldPath=".aboveUsd",
             ),
@@ -75,8 +76,8 @@ def only_stricter() -> tuple[CelRule, ...]:
     """Rules for the root of a kind: its `spec.approval` never asks for less than before."""
     return (
         _stricter(f"has({_IS})", ""),
-        _stricter(f"!has({_IS}) || {_ranks('plan', PLANS)}", ".plan"),
-        _stricter(f"!has({_IS}) || {_ranks('result', RESULTS)}", ".result"),
+        _stricter(f"!has({_IS}) || ({_ranks('plan', PLANS)})", ".plan"),
+        _stricter(f"!has({_IS}) || ({_ranks('result', RESULTS)})", ".result"),
         _stricter(
             f"!has({_IS}) || !has({_WAS}.aboveUsd) || {_IS}.plan == 'Always' || "
             f"(has({_IS}.aboveUsd) && {_IS}.aboveUsd == {_WAS}.aboveUsd)",
@@ -101,9 +102,16 @@ def only_stricter() -> tuple[CelRule, ...]:
 
 
 def _ranks(field: str, words: tuple[str, ...]) -> str:
-    """CEL: the new word is no looser than the old one."""
-    order = "[" + ", ".join(f"'{word}'" for word in words) + "]"
-    return f"{order}.indexOf({_IS}.{field}) >= {order}.indexOf({_WAS}.{field})"
+    """CEL: the new word is no looser than the old one. Spelled out: to search for a word
+    costs more than the API server allows."""
+    looser = [f"{_WAS}.{field} != '{old}'" for old in words[1:]]
+    stricter = [_one_of(field, words[place:]) for place in range(1, len(words))]
+    each = zip(looser, stricter, strict=True)
+    return " && ".join(f"({was} || {now})" for was, now in each)
+
+
+def _one_of(field: str, words: tuple[str, ...]) -> str:
+    return "(" + " || ".join(f"{_IS}.{field} == '{word}'" for word in words) + ")"
 
 
 def _stricter(expression: str, field: str) -> CelRule:
