@@ -294,21 +294,11 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         not_landed=True,
     ),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),
-    Reason.REJECTED: Policy(
-        Retry.AT_ONCE, True, "Read why; apply the work anew, with a clearer step."
-    ),
+    Reason.REJECTED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.APPROVAL_EXPIRED: Policy(
-        Retry.NEVER,
-        False,
-        "Apply the work anew under another name, and decide in time; or give people more of it "
-        "(approval.expiresAfterSeconds).",
+        Retry.NEVER, False, "Apply the work anew under another name, and decide in time."
     ),
-    Reason.AUTHOR_MISSING: Policy(
-        Retry.NEVER,
-        False,
-        "Apply it anew with spec.author, your own user name; or take approverIsNotAuthor out of "
-        "the policy.",
-    ),
+    Reason.AUTHOR_MISSING: Policy(Retry.NEVER, False, "Apply it anew with spec.author, your name."),
     Reason.NAME_CONFLICT: Policy(
         Retry.PROBE,
         False,

@@ -70,7 +70,7 @@ TABLE = {
     "PushRejected": (Retry.PROBE, False, "git server"),
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
     "Cancelled": (Retry.NEVER, False, ""),
-    "Rejected": (Retry.AT_ONCE, True, "Read why"),
+    "Rejected": (Retry.AT_ONCE, True, "Read the verdict"),
     "ApprovalExpired": (Retry.NEVER, False, "in time"),
     "AuthorMissing": (Retry.NEVER, False, "spec.author"),
     "NameConflict": (Retry.PROBE, False, "rename"),
