@@ -4,14 +4,15 @@ operator's place."""
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from tests.control_plane.cli.conftest import Bernstein
-from tests.control_plane.cli.scenes import now, set_status
+from tests.control_plane.cli.scenes import PLAN, now, set_status
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import APPROVALS, PROJECTS, TASKS, valid
+from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS, valid
 
 NAME = "one-approval-1"
 SHA = "a" * 40
@@ -84,7 +85,7 @@ async def test_verdicts_on_their_way_are_waited_for_where_people_are_asked(
         task = await set_status(operator, task, state=state)
 
     soon = await bernstein("pending", "--json", "--no-wait")
-    late = asyncio.create_task(bernstein("pending", "--json", "--timeout", "60"))
+    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60"))
     await asyncio.sleep(2)
     assert not late.done()
     await set_status(operator, task, state="Closed")
@@ -135,6 +136,18 @@ async def test_work_is_sent_back_with_a_reason(
 
     assert (spec["decision"], spec["reason"]) == ("Retry", "use the other library")
     assert "is sent back" in sent.out
+
+
+async def test_whoever_runs_a_file_is_the_author_of_its_plan(
+    bernstein: Bernstein, admin: Client, namespace: str, user: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(PLAN)
+
+    await bernstein("run", str(file), "--no-wait")
+
+    plan = await admin.get(PLANS, "small-plan", namespace)
+    assert plan["spec"]["author"] == user
 
 
 async def test_where_nobody_is_asked_there_is_nothing_to_decide(
