@@ -222,7 +222,7 @@ class RecorderConfig:
     checkpoint_seconds: int = 30
     stall_seconds: int = 180
     limits: TreeLimits = field(default_factory=TreeLimits)
-    protected: tuple[str, ...] = ()
+    protected: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +406,7 @@ class PrepareConfig:
     merge: bool = False
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
-    protected: tuple[str, ...] = ()
+    protected: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def blobs(repository: Git, object_ids: list[str]) -> dict[str, bytes]:
     return contents
 
 
-def changed(repository: Git, base: str, head: str, protected: Sequence[str]) -> Changed:
+def changed(repository: Git, base: str, head: str, protected: Sequence[str] | None) -> Changed:
     """What `head` changes against `base`; a rename is a removal and an addition."""
     flags = ["-r", "-z", "--no-renames", "--name-only"]
     listing = repository.run("diff-tree", *flags, base, head, "--")
