@@ -101,7 +101,7 @@ def install_chart(tools: Tools) -> None:
     tools.kubectl(
         *("wait", "--for=condition=Established", "--timeout=60s", "crd"),
         *("projects.bernstein.dev", "plans.bernstein.dev"),
-        *("tasks.bernstein.dev", "agentsessions.bernstein.dev"),
+        *("tasks.bernstein.dev", "agentsessions.bernstein.dev", "approvals.bernstein.dev"),
     )
     _await_kinds_as_owners(tools)
     _await_policies(tools)

@@ -11,7 +11,8 @@ PROJECTS = Resource("bernstein.dev", "v1alpha1", "projects", "Project")
 PLANS = Resource("bernstein.dev", "v1alpha1", "plans", "Plan")
 TASKS = Resource("bernstein.dev", "v1alpha1", "tasks", "Task")
 AGENT_SESSIONS = Resource("bernstein.dev", "v1alpha1", "agentsessions", "AgentSession")
-KINDS = {r.kind: r for r in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS)}
+APPROVALS = Resource("bernstein.dev", "v1alpha1", "approvals", "Approval")
+KINDS = {r.kind: r for r in (PROJECTS, PLANS, TASKS, AGENT_SESSIONS, APPROVALS)}
 
 _SPECS: dict[str, dict[str, Any]] = {
     "Project": {
@@ -48,6 +49,14 @@ _SPECS: dict[str, dict[str, Any]] = {
         "workRef": "refs/bernstein/00000000/task/s1",
         "timeoutSeconds": 600,
     },
+    "Approval": {
+        "subject": {
+            "kind": "Task",
+            "name": "task",
+            "uid": "00000000-0000-0000-0000-000000000000",
+        },
+        "asks": {"attempt": 1, "sha": "a" * 40, "base": "b" * 40, "digest": "c" * 64},
+    },
 }
 
 
@@ -58,7 +67,7 @@ OURS = {"app.kubernetes.io/managed-by": "bernstein"}
 def valid(kind: str, namespace: str, name: str = "one", /, **spec: Any) -> Object:
     """An object that the API server takes, with these fields of its spec replaced."""
     resource = KINDS[kind]
-    labels = {"labels": OURS} if kind == "AgentSession" else {}
+    labels = {"labels": OURS} if kind in ("AgentSession", "Approval") else {}
     return {
         "apiVersion": resource.api_version,
         "kind": kind,

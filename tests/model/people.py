@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from bernstein.api.requests import MOST_REQUESTS
 from bernstein.kube.errors import ApiError
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, key_of, uid_of
-from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE, Store, copy
 from tests.unit.core.simulation.remote import Remote
 
-KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS)}
+KINDS = {kind.plural: kind for kind in (PLANS, TASKS, SESSIONS, JOBS, PODS, APPROVALS)}
 TARGET = "refs/heads/main"
 
 LOOKS_SECONDS = 60.0
@@ -146,7 +146,7 @@ class People:
     def _delete(self, event: dict[str, Any]) -> None:
         resource = KINDS[event["kind"]]
         obj = self._pick(resource, event)
-        if obj is not None:
+        if obj is not None and not _is_kept(resource, obj):
             self.deleted.add(uid_of(obj))
             self._store.delete(resource, key_of(obj), propagation=event["propagation"])
 
@@ -217,6 +217,12 @@ class People:
 
 def _state(obj: Object) -> str:
     return str(obj.get("status", {}).get("state", ""))
+
+
+def _is_kept(resource: Resource, obj: Object) -> bool:
+    """The chart keeps a decision until it is acted upon."""
+    undone = obj.get("status", {}).get("state", "Pending") == "Pending"
+    return resource == APPROVALS and "decision" in obj["spec"] and undone
 
 
 def _has_failed(obj: Object) -> bool:

@@ -115,6 +115,7 @@ def _project(dice: Dice) -> dict[str, Any]:
     execution = dice.pick(("Parallel", "Sequential"), "execution")
     soon = int(dice.between(10, 1200, "kept"))
     return {
+        "approval": _policy(dice),
         "retention": {"tasksSeconds": soon if dice.chance(0.4, "retention") else 604800},
         "gates": {
             "extends": "Default",
@@ -127,6 +128,20 @@ def _project(dice: Dice) -> dict[str, Any]:
             "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},
         },
     }
+
+
+def _policy(dice: Dice) -> dict[str, Any]:
+    """When people decide; most Projects ask nobody."""
+    if not dice.chance(0.35, "asks"):
+        return {}
+    policy: dict[str, Any] = {
+        "plan": dice.pick(("Never", "Always"), "asks", "plan"),
+        "result": dice.pick(("Never", "HighRisk", "Always"), "asks", "result"),
+        "movedBase": dice.pick(("Ask", "Keep"), "asks", "moved"),
+    }
+    if dice.chance(0.3, "asks", "expires"):
+        policy["expiresAfterSeconds"] = int(dice.between(60, 900, "asks", "seconds"))
+    return policy
 
 
 class _Maker:
@@ -216,7 +231,9 @@ class _Maker:
         if self._dice.chance(0.5, "patient", "part"):
             patient.append({"at": 0.0, "do": "deliver partial", "looks": 60, "pick": 0.5})
         asks = (self._ask(n, at) for n, at in self._times(2.0, "requests of tasks"))
-        return [*(self._act(n, at) for n, at in self._times(3.0, "people")), *patient, *asks]
+        decides = [{"at": self._at("decides", latest=120), "do": "decide all"}]
+        acts = [self._act(n, at) for n, at in self._times(3.0, "people")]
+        return [*acts, *patient, *asks, *decides, *self._decisions()]
 
     def _ask(self, number: int, at: float) -> Event:
         """Somebody asks for something of a Task: most wait until it makes sense."""
@@ -230,6 +247,19 @@ class _Maker:
             "pick": round(dice.draw("whose request", number), 3),
             "twice": dice.chance(0.2, "twice", number),
         }
+
+    def _decisions(self) -> list[Event]:
+        """Of people who decide at any moment, whatever became of it; where nobody is asked, nothing
+        comes of them."""
+        dice, made = self._dice, []
+        for n, at in self._times(2.0, "decisions"):
+            pick = round(dice.draw("about", n), 3)
+            decision = dice.pick(("Approve", "Reject", "Retry"), "decision", n)
+            made.append({"at": at, "do": "decide", "pick": pick, "decision": decision})
+            if dice.chance(0.5, "deletes", n):
+                event = {"do": "delete", "kind": "approvals", "propagation": "Background"}
+                made.append(event | {"at": self._at("deletes", n), "pick": pick})
+        return made
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -11,6 +11,8 @@ from typing import Any
 import structlog
 
 from tests.model import endings
+from tests.model.approvals.approvers import Approvers
+from tests.model.approvals.oracle import OraclesOfDecisions
 from tests.model.cluster.collector import Collector
 from tests.model.cluster.job_controller import JobController
 from tests.model.cluster.kubelet import Kubelets
@@ -59,7 +61,8 @@ class World:
         self.store = Store()
         self.remote = Remote(TARGET)
         self.people = People(self.store, self.remote)
-        self.oracles = Oracles(self.store, self.people)
+        self.approvers = Approvers(self.store, dice)
+        self.oracles = OraclesOfDecisions(self.store, self.people, self.approvers)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
         self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
@@ -101,6 +104,12 @@ class World:
             return
         act = getattr(self, "_" + event["do"].replace(" ", "_"), self.people.act)
         act(event)
+
+    def _decide(self, event: Event) -> None:
+        self.approvers.decide(event)
+
+    def _decide_all(self, _: Event) -> None:
+        self.approvers.look()
 
     def _fault(self, event: Event) -> None:
         self.troubles.arm(dict(event))

@@ -17,6 +17,7 @@ PROJECT_KIND = "Project"
 PLAN_KIND = "Plan"
 TASK_KIND = "Task"
 SESSION_KIND = "AgentSession"
+APPROVAL_KIND = "Approval"
 
 
 class Model(BaseModel):
@@ -203,6 +204,8 @@ Line = Annotated[
 MOST_AGENTS = 1000
 """That may work at the same time for a Project or a Plan."""
 Text = Annotated[str, Field(max_length=8192)]
+UserName = Annotated[str, Field(min_length=1, max_length=300)]
+"""As the API server knows a user."""
 Money = Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$", max_length=16)]
 """US dollars as a decimal string."""
 RelativePath = Annotated[
@@ -220,6 +223,7 @@ RelativePath = Annotated[
         ),
     ),
 ]
+ProtectedPath = Annotated[str, Field(max_length=128)]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
 _HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9A-Fa-f:]+[]])(:[0-9]+)?"
 _PATH = "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"

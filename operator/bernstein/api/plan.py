@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bernstein.api.approvals.approval import AskedApproval
+from bernstein.api.approvals.policy import ApprovalPolicy, only_stricter
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
@@ -20,6 +22,7 @@ from bernstein.api.meta import (
     Sha,
     Text,
     UsageCounts,
+    UserName,
     cel,
     immutable_spec_except,
     list_map,
@@ -104,6 +107,14 @@ class PlanSpec(Model):
         Field(min_length=1, max_length=MAX_STAGES, json_schema_extra=list_map("name")),
     ]
     """One after the other, unless dependsOn says otherwise."""
+    approval: ApprovalPolicy | None = Field(
+        default=None,
+        description="When a person must say yes, beside what the Project asks for. It may only "
+        "become stricter.",
+    )
+    author: UserName | None = Field(
+        default=None, description="Who made the Plan: the user's own name, or it is refused."
+    )
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
     """Ends the Plan for good; agents get time to save their work."""
@@ -255,6 +266,7 @@ class PlanStatus(WithWaiting):
     ] = Field(default=(), description="One for each step, in the Plan's order.")
     requests: Answers | None = None
     """Answers to requests, the oldest first."""
+    approval: AskedApproval | None = None
     expanded: bool = Field(default=False, description="All Tasks were made; none is made again.")
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
@@ -296,7 +308,7 @@ class PlanStatus(WithWaiting):
         return bool(self.tasks) and self.tasks[0].step is not None
 
 
-CHANGEABLE = ("budget", "cancel", "maxAgents", "requests", "suspend")
+CHANGEABLE = ("approval", "budget", "cancel", "maxAgents", "requests", "suspend")
 """Fields of a spec that may be changed while the Plan runs."""
 _NEVER_RAN = (
     "has(oldSelf.status) && has(oldSelf.status.phase) && oldSelf.status.phase == 'Invalid'"
@@ -314,6 +326,7 @@ class Plan(Model):
         "json_schema_extra": cel(
             named(63),
             kept_until_answered(),
+            *only_stricter(),
             *immutable_spec_except(
                 *CHANGEABLE,
                 spec=PlanSpec,

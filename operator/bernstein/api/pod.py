@@ -88,13 +88,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a commit changes against its base, as the conditions of gates ask for it: the number of
-    files, and whether Python code, tests or lists of dependencies are among them."""
+    """What a commit changes against its base: how many files, and whether Python code, tests or
+    lists of dependencies are among them; the first protected path, and the digest of their list."""
 
     files: int = 0
     python: bool = False
     tests: bool = False
     deps: bool = False
+    protected: str = ""
+    protected_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,7 @@ class RecorderConfig:
     checkpoint_seconds: int = 30
     stall_seconds: int = 180
     limits: TreeLimits = field(default_factory=TreeLimits)
+    protected: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +432,7 @@ class PrepareConfig:
     merge: bool = False
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
+    protected: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

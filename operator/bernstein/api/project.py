@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
@@ -18,6 +19,7 @@ from bernstein.api.meta import (
     Money,
     Name,
     ObjectName,
+    RelativePath,
     cel,
     list_map,
     named,
@@ -353,6 +355,16 @@ class ProjectSpec(Model):
     budget: Budget = Field(default_factory=Budget)
     """How money is counted."""
     retention: Retention = Field(default_factory=Retention)
+    protected_paths: Annotated[
+        tuple[RelativePath, ...],
+        Field(max_length=100, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=PROTECTED_PATHS,
+        description="Files and folders whose change is a high risk: a single name wherever it is, "
+        "a path with a / from the root. Absent: settings of CI and of coding agents.",
+    )
+    approval: ApprovalPolicy = Field(default_factory=ApprovalPolicy)
+    """When a person must say yes, beside all checks; a Plan may ask for more."""
     pods: PodSettings = Field(default_factory=PodSettings)
     """Settings of all pods."""
     network: Network = Field(default_factory=Network)

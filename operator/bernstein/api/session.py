@@ -13,6 +13,7 @@ from bernstein.api.meta import (
     Metadata,
     Model,
     ObjectName,
+    ProtectedPath,
     Sha,
     UsageCounts,
     cel,
@@ -185,6 +186,11 @@ class Work(Model):
     """Whether tests are among the changed files."""
     deps_changed: bool = False
     """Whether lists of dependencies are among the changed files."""
+    protected: ProtectedPath | None = None
+    """First protected path among the changed ones, cut."""
+    protected_by: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="Digest of the list of protected paths that it was compared with."
+    )
 
 
 class Prompt(Model):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     Conditions,
@@ -18,6 +19,7 @@ from bernstein.api.meta import (
     Sha,
     Text,
     UsageCounts,
+    UserName,
     cel,
     immutable_except,
     named,
@@ -90,6 +92,10 @@ class TaskSpec(Assignment):
     """Files that the agent is told to read."""
     max_retries: Annotated[int, Field(ge=0, le=20)] = Field(
         default=3, description="Attempts after the first one."
+    )
+    author: UserName | None = Field(
+        default=None,
+        description="Who made the Task, where no Plan did: the user's own name, or it is refused.",
     )
     cancel: Cancel | None = None
     """Ends the Task for good; its agent gets time to save its work."""
@@ -225,6 +231,7 @@ class TaskStatus(WithWaiting):
         description="An attempt of this round was begun because the work before did not merge.",
     )
     verification: Verification | None = None
+    approval: AskedApproval | None = None
     delivery: Delivery | None = None
     model: Annotated[str, Field(max_length=300)] | None = None
     """Model of the last session."""

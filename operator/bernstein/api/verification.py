@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bernstein.api.meta import (
     Model,
+    ProtectedPath,
     Sha,
     list_map,
 )
@@ -163,6 +164,11 @@ class Verification(Model):
     """Whether tests are among the changed files."""
     deps_changed: bool = False
     """Whether lists of dependencies are among the changed files."""
+    protected: ProtectedPath | None = None
+    """First protected path among the changed ones, cut."""
+    protected_by: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="Digest of the list of protected paths that it was compared with."
+    )
     files_changed: int = 0
     """How many files differ from the base."""
     policy: Annotated[str, Field(max_length=64)] | None = Field(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bernstein.api.pod import Changed
 
@@ -23,19 +25,59 @@ _DEPENDENCY_FILE = re.compile(
     r"|.*\.csproj|packages\.lock\.json|mix\.(exs|lock)|Package\.(swift|resolved)"
 )
 _DEPENDENCY_FOLDERS = {"requirements"}
+_SHOWN = 100
+"""Characters of a path."""
 
 
-def changed_from_paths(paths: Iterable[str | bytes]) -> Changed:
-    """Facts about the paths that were added, edited or deleted, relative to the repository."""
+def changed_from_paths(
+    paths: Iterable[str | bytes], protected: Sequence[str] | None = None
+) -> Changed:
+    """Facts about the paths that were added, edited or deleted, relative to the repository.
+
+    `protected`: the Project's protected paths; None where nobody knows them.
+    """
     count = 0
+    guard, found = Protected(protected or ()), ""
     python = tests = deps = False
     for path in paths:
-        parts = _text(path).split("/")
+        text = _text(path)
+        parts = text.split("/")
+        found = found or (_shown(text) if guard.holds(text) else "")
         count += 1
         python = python or parts[-1].endswith(_PYTHON)
         tests = tests or _is_test(parts)
         deps = deps or _is_dependency(parts)
-    return Changed(files=count, python=python, tests=tests, deps=deps)
+    known = "" if protected is None else digest_of(protected)
+    return Changed(count, python, tests, deps, protected=found, protected_by=known)
+
+
+class Protected:
+    """Protected paths: a folder with all below it, or a file. A single name is meant anywhere, a
+    path with a `/` from the root of the repository. Case makes no difference."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        plain = [path.lower().strip("/") for path in paths]
+        self._names = {path for path in plain if "/" not in path}
+        self._paths = {path for path in plain if "/" in path}
+
+    def holds(self, path: str) -> bool:
+        """Whether a change of this path is one of what is protected."""
+        parts = path.lower().split("/")
+        if not self._names.isdisjoint(parts):
+            return True
+        above = ("/".join(parts[:depth]) for depth in range(2, len(parts) + 1))
+        return any(each in self._paths for each in above)
+
+
+def digest_of(protected: Iterable[str]) -> str:
+    """Names the list, in whatever order."""
+    text = json.dumps(sorted(set(protected)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _shown(path: str) -> str:
+    """As much of the path as a status has room for, in characters that every reader sees."""
+    return path.encode("ascii", "replace").decode()[:_SHOWN]
 
 
 def _text(path: str | bytes) -> str:

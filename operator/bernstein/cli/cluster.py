@@ -15,6 +15,8 @@ from bernstein.api import plan as plans
 from bernstein.api import project as projects
 from bernstein.api import session as sessions
 from bernstein.api import task as tasks
+from bernstein.api.approvals import approval as approvals
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -28,7 +30,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import KubeError, NotFound
 from bernstein.kube.resource import CONFIG_MAPS, Object, Resource
-from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
 FIELD_MANAGER = "bernstein-cli"
 
@@ -89,6 +91,15 @@ class Cluster:
     async def find_session(self, name: str) -> AgentSession | None:
         obj = await self._object(SESSIONS, name)
         return sessions.parse(obj) if obj else None
+
+    async def find_approval(self, name: str) -> Approval | None:
+        obj = await self._object(APPROVALS, name)
+        return approvals.parse(obj) if obj else None
+
+    async def approvals(self) -> list[Approval]:
+        """All of the namespace; the oldest first."""
+        listed = await self.client.list(APPROVALS, self.namespace)
+        return [approvals.parse(item) for item in sorted(listed.items, key=_age)]
 
     async def config_map(self, name: str) -> Object | None:
         return await self._object(CONFIG_MAPS, name)

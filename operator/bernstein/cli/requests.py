@@ -52,7 +52,7 @@ def check_reason(reason: str) -> None:
 
 async def ask(cluster: Cluster, subject: Plan | Task, verb: str, reason: str) -> str:
     """Ask for it, and return the request's id; one of the same verb that has no answer will do."""
-    user = await _user(cluster)
+    user = await user_name(cluster)
     for _ in range(_TRIES):
         asked, answers = subject.spec.requests, subject.status.requests
         waits = [request for request in unanswered(asked, answers) if request.verb == verb]
@@ -89,7 +89,7 @@ def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
     return [request.dump() for request in asked]
 
 
-async def _user(cluster: Cluster) -> str:
+async def user_name(cluster: Cluster) -> str:
     """The user's name, as the API server knows it."""
     review = {
         "apiVersion": SELF_SUBJECT_REVIEWS.api_version,

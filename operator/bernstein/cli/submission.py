@@ -18,12 +18,13 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
 from bernstein.cli.follow import is_over
 from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.requests import user_name
 from bernstein.core.names import NAME_LIMIT
 from bernstein.kube.errors import AlreadyExists
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS
 
-_NO_WORK = ("suspend", "cancel", "requests")
+_NO_WORK = ("approval", "author", "suspend", "cancel", "requests")
 """What no file says."""
 _SHOWN = 10
 """Fields that a message names."""
@@ -42,7 +43,9 @@ async def submit(terminal: Terminal, cluster: Cluster, plan_object: Object) -> P
     live = await cluster.plan_object(name)
     if live is None:
         try:
-            created = parse_plan(await cluster.client.create(PLANS, plan_object))
+            created = parse_plan(
+                await cluster.client.create(PLANS, await _signed(cluster, plan_object))
+            )
         except AlreadyExists:
             live = await cluster.plan_object(name)
             if live is None:
@@ -53,6 +56,12 @@ async def submit(terminal: Terminal, cluster: Cluster, plan_object: Object) -> P
     if "deletionTimestamp" in live["metadata"]:
         raise CliError("BeingDeleted", f"Plan '{name}' is being deleted", "try again in a moment")
     return await _brought_up_to_date(terminal, cluster, parse_plan(live), plan_object)
+
+
+async def _signed(cluster: Cluster, plan_object: Object) -> Object:
+    """The Plan with who makes it: where a policy says so, another one must approve it."""
+    author = await user_name(cluster)
+    return {**plan_object, "spec": {**plan_object["spec"], "author": author}}
 
 
 async def _brought_up_to_date(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from bernstein.api import plan, project, session, task
+from bernstein.api.approvals import approval
 from bernstein.api.meta import Metadata
 from bernstein.api.pod import AGENT
 from bernstein.api.states import TaskState
@@ -30,7 +31,7 @@ from bernstein.kube.resource import (
     controller_of,
     key_of,
 )
-from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
 T = TypeVar("T")
 
@@ -144,6 +145,7 @@ class Caches:
         self.sessions = Parsed(
             informer(SESSIONS, indexes=owned | {PLAN: _plan_of_session}), session.parse
         )
+        self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
         self.pods = informer(
             PODS,
@@ -165,6 +167,7 @@ class Caches:
             self.plans.informer,
             self.tasks.informer,
             self.sessions.informer,
+            self.approvals.informer,
             self.jobs,
             self.pods,
             self.network_policies,

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from bernstein.controllers import job_metrics
+from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
@@ -35,6 +36,7 @@ CONTROLLERS: tuple[type[KindController], ...] = (
     SchedulerController,
     TaskController,
     SessionController,
+    ApprovalController,
 )
 LEASE = "bernstein-operator"
 LEASE_SECONDS = 15.0
@@ -120,6 +122,7 @@ class Engine:
             tasks=self.caches.tasks.informer.objects,
             sessions=self.caches.sessions.informer.objects,
             plans=self.caches.plans.informer.objects,
+            approvals=self.caches.approvals.informer.objects,
         ):
             await self._work(events, logs, controllers)
 

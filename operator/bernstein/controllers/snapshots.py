@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
+from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
@@ -35,6 +37,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
         dependants=_dependants(caches, key),
+        approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
     )
 
 
@@ -117,4 +120,22 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
         strangers={name: task for name, task in owned.items() if name not in tasks},
         sessions=caches.sessions.of_plan(plan.metadata).values(),
         jobs=await caches.job_views.of(plan.metadata, now),
+        approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
     )
+
+
+def approval_snapshot(caches: Caches, key: Key) -> ApprovalSnapshot | None:
+    """The Approval with what it is about; None: the Approval is gone."""
+    approval = caches.approvals.get(key)
+    if approval is None:
+        return None
+    about = approval.spec.subject
+    of = Key(key.namespace, about.name)
+    if about.kind == PLAN_KIND:
+        plan = caches.plans.get(of)
+        is_it = plan is not None and plan.metadata.uid == about.uid
+        return ApprovalSnapshot(approval, plan if is_it else None)
+    task = caches.tasks.get(of)
+    if task is None or task.metadata.uid != about.uid:
+        return ApprovalSnapshot(approval, None)
+    return ApprovalSnapshot(approval, task, _plan_of(caches, task))

@@ -36,9 +36,13 @@ from bernstein.kube.writes import (
     SetSpec,
     StatusPatch,
 )
-from bernstein.resources import TASKS
+from bernstein.resources import APPROVALS, TASKS
 
-EXACT = {TASKS: ("cancel", "requests"), CONFIG_MAPS: ()}
+EXACT = {
+    TASKS: ("cancel", "requests"),
+    APPROVALS: ("decision", "decidedBy", "reason"),
+    CONFIG_MAPS: (),
+}
 """What is taken at its word, with the fields of its spec that people change: another of that name
 will do only if it says the same. A Job's verdict names what was asked, and only the operator's
 account makes Jobs and sessions."""

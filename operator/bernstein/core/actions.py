@@ -184,6 +184,14 @@ class DeleteTask:
 
 
 @dataclass(frozen=True)
+class CreateApproval:
+    """Ask people about the Task or Plan."""
+
+    approval: dict[str, Any]
+    """The Approval object, as the API server takes it."""
+
+
+@dataclass(frozen=True)
 class AskTask:
     """Hand a request of the Plan on to one of its Tasks."""
 
@@ -195,9 +203,9 @@ class AskTask:
 
 JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
 """What Tasks and Plans ask for alike."""
-TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | JobAction
+TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs
-PlanAction = CreateTasks | CancelTasks | AskTask | RunBegin | JobAction
+PlanAction = CreateTasks | CancelTasks | AskTask | CreateApproval | RunBegin | JobAction
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,11 @@ def _mark_of_check(check: str) -> str:
     return (f"u{len(name)}" if "_" in name else "") + ("b" if name != check else "")
 
 
+def approval(subject: str, digest: str) -> str:
+    """Name of the Approval that asks what has this digest about a Task or a Plan."""
+    return bounded(f"{subject}-approval-{digest[:10]}")
+
+
 def network_policy(project: str, pods: str) -> str:
     """Name of the NetworkPolicy for some of a Project's pods."""
     return bounded(f"bernstein-{project}-{pods}")

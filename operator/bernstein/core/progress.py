@@ -14,6 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeVar
 
+from bernstein.api.approvals.approval import APPROVE, AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import DELIVERED_PARTIALLY, Plan, PlanStatus
@@ -21,7 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import Verification
-from bernstein.api.waiting import Waiting, WaitReason, WaitScope
+from bernstein.api.waiting import Cancel, Waiting, WaitReason, WaitScope
 from bernstein.core.conditions import Progress, Truth, drop, is_true, put
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, ordinal, some
@@ -128,6 +129,15 @@ def _failed(waiting: Waiting) -> _Conditions:
     return _ended("False", waiting.reason, cause.rstrip(".")) | _waits(waiting)
 
 
+def _why_cancelled(cancel: Cancel | None, asked: AskedApproval | None) -> tuple[str, str]:
+    """(reason, message) of what somebody has ended: by a cancel, or by a decision."""
+    if cancel is not None or asked is None or asked.decision in (None, APPROVE):
+        return Reason.CANCELLED, cancel.reason if cancel is not None else ""
+    if asked.decision == "Expired":
+        return Reason.APPROVAL_EXPIRED, asked.reason or ""
+    return Reason.REJECTED, ": ".join(filter(None, (f"rejected by {asked.by}", asked.reason)))
+
+
 # --- Tasks ----------------------------------------------------------------------------------------
 
 
@@ -136,7 +146,7 @@ def _of_task(task: Task, status: TaskStatus) -> _Conditions:
     if status.state is TaskState.CLOSED:
         return _ended("True", "Closed", "verified and merged")
     if status.state is TaskState.CANCELLED:
-        return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
+        return _ended("False", *_why_cancelled(cancel, status.approval))
     if waiting is not None and is_final(status, task.spec.max_retries):
         return _failed(waiting)
     if waiting is not None:
@@ -201,7 +211,7 @@ def _of_plan(plan: Plan, status: PlanStatus) -> _Conditions:
     if status.ended_at is not None and waiting is not None:
         return _failed(waiting)
     if status.ended_at is not None:
-        return _ended("False", Reason.CANCELLED, cancel.reason if cancel is not None else "")
+        return _ended("False", *_why_cancelled(cancel, status.approval))
     if waiting is not None:
         # One that rests, as it was told to, is neither at work nor in need of anybody.
         rests = waiting.reason == WaitReason.SUSPENDED and waiting.message == RESTS

@@ -307,6 +307,11 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.UNCLAIMED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.KILLED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),
+    Reason.REJECTED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.APPROVAL_EXPIRED: Policy(
+        Retry.NEVER, False, "Apply the work anew under another name, and decide in time."
+    ),
+    Reason.AUTHOR_MISSING: Policy(Retry.NEVER, False, "Apply it anew with spec.author, your name."),
     Reason.NAME_CONFLICT: Policy(
         Retry.PROBE, False, "Delete or rename what has the name, or use another name here."
     ),

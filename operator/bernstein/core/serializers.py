@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic.alias_generators import to_snake
 
+from bernstein.api.approvals.approval import Approval, ApprovalState, ShownCheck
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import ConditionType
+from bernstein.api.meta import PLAN_KIND, TASK_KIND, ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
@@ -127,6 +128,38 @@ def task_record(task: Task, blocked_by: Blockers | None = None) -> Document:
     if status.state is TaskState.PENDING_APPROVAL:
         record["approval"] = "pending"
     return record
+
+
+def approval_record(approval: Approval) -> Document:
+    """What a person is asked, and what became of it."""
+    spec, status, shown = approval.spec, approval.status, approval.status.shown
+    about = spec.subject
+    return {
+        "id": approval.metadata.name,
+        "task_id": about.name if about.kind == TASK_KIND else None,
+        "plan_id": about.name if about.kind == PLAN_KIND else None,
+        "status": to_snake(status.state or ApprovalState.PENDING),
+        "title": line(shown.title, 300) if shown is not None else None,
+        "because": [line(why, 300) for why in shown.because] if shown is not None else [],
+        "author": shown.author if shown is not None else None,
+        "attempt": spec.asks.attempt,
+        "sha": spec.asks.sha,
+        "base": spec.asks.base,
+        "ref": shown.ref if shown is not None else None,
+        "files_changed": shown.files_changed if shown is not None else None,
+        "checks": [_shown_check(check) for check in shown.checks] if shown is not None else [],
+        "cost_usd": _dollars(shown.cost_usd) if shown is not None and shown.cost_usd else None,
+        "decision": to_snake(spec.decision) if spec.decision is not None else None,
+        "decided_by": spec.decided_by,
+        "reason": line(spec.reason, 1024) if spec.reason is not None else None,
+        "created_at": _time(approval.metadata.creation_timestamp),
+        "expires_at": _time(status.expires_at),
+    }
+
+
+def _shown_check(check: ShownCheck) -> Document:
+    title = line(check.title, 120)
+    return {"name": check.name, "title": title, "verdict": to_snake(check.verdict)}
 
 
 def _answers(answers: Iterable[Answer] | None) -> list[Document]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -99,6 +100,8 @@ class TaskSnapshot:
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""
+    approvals: Mapping[str, Approval] = field(default_factory=dict)
+    """Those that ask about this Task, by name; known where its own next step is decided."""
 
     @property
     def status(self) -> TaskStatus:
@@ -175,6 +178,8 @@ class PlanSnapshot:
     """Those for Jobs of its namespace."""
     refused: str | None = None
     """Why the API server will not have one of its Tasks."""
+    approvals: Mapping[str, Approval] = field(default_factory=dict)
+    """Those that ask about this Plan, by name."""
 
     @property
     def owned(self) -> Mapping[str, Task]:

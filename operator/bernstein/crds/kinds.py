@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.meta import ConditionType, Model
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
@@ -122,6 +123,26 @@ KINDS = (
             Column("Pod", ".status.pod.name", wide=True),
             Column("Node", ".status.pod.node", wide=True),
             Column("Progress", ".status.report.progress", wide=True),
+        ),
+    ),
+    Kind(
+        Approval,
+        "approvals",
+        "bappr",
+        (
+            Column("Kind", ".spec.subject.kind"),
+            Column("Subject", ".spec.subject.name"),
+            Column("State", ".status.state"),
+            Column("Reason", ".status.shown.because[0]"),
+            Column("Decision", ".spec.decision"),
+            Column("By", ".spec.decidedBy"),
+            Column("Files", ".status.shown.filesChanged", "integer"),
+            Column("Cost", ".status.shown.costUsd"),
+            Column("Expires", ".status.expiresAt"),
+            AGE,
+            Column("Title", ".status.shown.title", wide=True),
+            Column("Commit", ".spec.asks.sha", wide=True),
+            Column("Said", ".spec.reason", wide=True),
         ),
     ),
 )

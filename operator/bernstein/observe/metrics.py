@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Literal
 
+from bernstein.api.approvals.approval import ApprovalState
 from bernstein.api.meta import PLAN_KIND, TASK_KIND
 from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
@@ -37,6 +38,7 @@ class Metrics(EngineMetrics):
         self._landed = histogram(series.AGENT_END_TO_CLOSED, self.registry)
         self._waitings = histogram(series.WAITED, self.registry)
         self._answers = counter(series.ANSWERS, self.registry)
+        self._decisions = histogram(series.DECISIONS, self.registry)
         self._started = counter(series.SESSIONS_STARTED, self.registry)
         self._ended = counter(series.SESSIONS_ENDED, self.registry)
         self._jobs = histogram(series.JOB_SECONDS, self.registry)
@@ -49,7 +51,12 @@ class Metrics(EngineMetrics):
 
     @contextmanager
     def population(
-        self, *, tasks: ReadObjects, sessions: ReadObjects, plans: ReadObjects
+        self,
+        *,
+        tasks: ReadObjects,
+        sessions: ReadObjects,
+        plans: ReadObjects,
+        approvals: ReadObjects,
     ) -> Iterator[None]:
         """Inside of the block every scrape counts these objects.
 
@@ -60,6 +67,7 @@ class Metrics(EngineMetrics):
             Population(series.TASKS, tasks, field="state", known=TaskState),
             Population(series.SESSIONS, sessions, field="state", known=SessionState),
             Population(series.PLANS, plans, field="phase"),
+            Population(series.APPROVALS, approvals, field="state", known=ApprovalState),
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans}),
         )
         for collector in collectors:
@@ -92,6 +100,12 @@ class Metrics(EngineMetrics):
         self, namespace: str, kind: Literal["Task", "Plan"], verb: str, answer: str
     ) -> None:
         self._answers(namespace, kind, one_of(verb, VERBS), answer).inc()
+
+    def decided(
+        self, namespace: str, kind: Literal["Task", "Plan"], decision: str, seconds: float
+    ) -> None:
+        """`seconds` from the question to people until the decision was acted upon."""
+        self._decisions(namespace, kind, word(decision)).observe(max(seconds, 0.0))
 
     def session_started(self, namespace: str, adapter: str) -> None:
         self._started(namespace, word(adapter)).inc()

@@ -15,6 +15,7 @@ _USUAL = (5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)
 JOB_BUCKETS = (1.0, 2.0, *_USUAL, 300.0, 600.0, 1800.0, 3600.0, 10800.0, 21600.0)
 LANDING_BUCKETS = (*_USUAL, 180.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0)
 WAIT_BUCKETS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0, 86400.0)
+DECISION_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14400.0, 28800.0, 86400.0, 259200.0, 604800.0)
 LIFE_BUCKETS = (30.0, 60.0, 90.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 86400.0)
 
 
@@ -41,6 +42,12 @@ SESSIONS = Series(
 )
 PLANS = Series(
     "bernstein_plans", "gauge", ("namespace", "phase"), "Plans that exist now, by phase."
+)
+APPROVALS = Series(
+    "bernstein_approvals",
+    "gauge",
+    ("namespace", "state"),
+    "Approvals that exist now, by state: `Pending` ones wait for a person.",
 )
 STALLED = Series(
     "bernstein_stalled",
@@ -82,6 +89,14 @@ ANSWERS = Series(
     ("namespace", "kind", "verb", "answer"),
     "Requests of people (`spec.requests`) that were answered, by the kind of what they were made "
     "of, by verb and by answer (`Done`, `Refused`).",
+)
+DECISIONS = Series(
+    "bernstein_approval_decision_seconds",
+    "histogram",
+    ("namespace", "kind", "decision"),
+    "Time from the question to people about a `Task` or a `Plan` until what they decided was acted "
+    "upon, by the decision: `Approve`, `Reject`, `Retry`, or `Expired`, where nobody did.",
+    DECISION_BUCKETS,
 )
 SESSIONS_STARTED = Series(
     "bernstein_sessions_started_total",
@@ -253,12 +268,14 @@ OPERATOR = (
     TASKS,
     SESSIONS,
     PLANS,
+    APPROVALS,
     STALLED,
     TASK_MOVES,
     TASK_CLOSED_SECONDS,
     AGENT_END_TO_CLOSED,
     WAITED,
     ANSWERS,
+    DECISIONS,
     SESSIONS_STARTED,
     SESSIONS_ENDED,
     JOB_SECONDS,

@@ -14,6 +14,7 @@ _CHOSEN: dict[str, Any] = {
     "steps[].goal": _GONE,
     "agents[].adapter": "generic",
     "to[].ipBlock": _GONE,
+    ".approval.aboveUsd": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }
 

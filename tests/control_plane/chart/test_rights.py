@@ -17,7 +17,15 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from bernstein.kube.resource import LEASES, Resource
 from tests.control_plane.conftest import CHART, RELEASE_NAMESPACE, Person, Tools, may
-from tests.control_plane.objects import AGENT_SESSIONS, KINDS, PLANS, PROJECTS, TASKS, valid
+from tests.control_plane.objects import (
+    AGENT_SESSIONS,
+    APPROVALS,
+    KINDS,
+    PLANS,
+    PROJECTS,
+    TASKS,
+    valid,
+)
 
 
 class Right(NamedTuple):
@@ -258,7 +266,8 @@ async def test_an_editor_writes_plans_and_tasks_only(person: Person, namespace: 
     await editor.patch(PLANS, "one", namespace, {"spec": {"cancel": {"reason": "Enough"}}})
     await editor.delete(TASKS, "one", namespace)
 
-    for kind, resource in (("Project", PROJECTS), ("AgentSession", AGENT_SESSIONS)):
+    others = {"Project": PROJECTS, "AgentSession": AGENT_SESSIONS, "Approval": APPROVALS}
+    for kind, resource in others.items():
         with pytest.raises(Forbidden, match="cannot create resource"):
             await editor.create(resource, valid(kind, namespace))
 

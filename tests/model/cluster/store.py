@@ -33,7 +33,7 @@ from bernstein.kube.resource import (
     resource_version_of,
     uid_of,
 )
-from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.loop import START
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
@@ -44,6 +44,7 @@ KEPT = (
     PLANS,
     TASKS,
     SESSIONS,
+    APPROVALS,
     JOBS,
     PODS,
     CONFIG_MAPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.pod import Changed
-from bernstein.checks.changes import changed_from_paths
+from bernstein.checks.changes import changed_from_paths, digest_of
 
 
 def test_nothing_changed() -> None:
@@ -47,3 +47,54 @@ def test_one_path(path: str | bytes, expected: Changed) -> None:
 def test_paths_add_up() -> None:
     paths = ["a.py", "tests/b.txt", "go.sum"]
     assert changed_from_paths(paths) == Changed(3, python=True, tests=True, deps=True)
+
+
+PROTECTED = (".github/workflows", ".claude", "Jenkinsfile", "infra/prod/")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".github/workflows/ci.yml",
+        ".GitHub/Workflows/ci.yml",
+        ".claude/settings.json",
+        "web/app/.claude/hooks/run.sh",
+        "Jenkinsfile",
+        "sub/jenkinsfile",
+        "infra/prod/main.tf",
+    ],
+)
+def test_a_change_of_a_protected_path_is_told(path: str) -> None:
+    found = changed_from_paths(["README.md", path], PROTECTED)
+
+    assert (found.protected, found.protected_by) == (path, digest_of(PROTECTED))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "github/workflows/ci.yml",
+        "docs/.github/workflows/ci.yml",
+        ".claude.md",
+        "infra/production/a",
+    ],
+)
+def test_a_change_of_another_path_is_not(path: str) -> None:
+    found = changed_from_paths([path], PROTECTED)
+
+    assert (found.protected, found.protected_by) == ("", digest_of(PROTECTED))
+
+
+def test_where_nobody_knows_the_list_nothing_is_said_of_it() -> None:
+    assert changed_from_paths([".claude/settings.json"]).protected_by == ""
+
+
+def test_what_is_told_of_a_path_is_short_and_plain() -> None:
+    found = changed_from_paths([b".claude/" + b"\xff\xe2\x80\xae" * 200], PROTECTED)
+
+    assert len(found.protected) == 100
+    assert found.protected.isascii()
+
+
+def test_a_list_has_one_name_in_whatever_order() -> None:
+    assert digest_of(PROTECTED) == digest_of(PROTECTED[::-1]) != digest_of(PROTECTED[:-1])

@@ -92,6 +92,17 @@ async def test_a_file_that_is_older_than_the_object_is_not_taken_for_its_content
     assert "budget $20 → $5" in said
 
 
+async def test_who_made_it_and_its_policy_are_no_content_of_the_file(
+    api: ApiServer, client: Client
+) -> None:
+    there(api, of_file(), {"author": "ann", "approval": {"result": "Always"}})
+
+    plan, said = await ran(client, of_file())
+
+    assert (plan.spec.author, patches(api)) == ("ann", [])
+    assert said == f"Plan '{NAME}' unchanged: it has this content and is running\n"
+
+
 async def test_a_limit_that_the_file_does_not_name_stays(api: ApiServer, client: Client) -> None:
     there(api, of_file(max_agents=None), {"maxAgents": 2})
 

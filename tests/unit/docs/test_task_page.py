@@ -8,11 +8,7 @@ from bernstein.api.waiting import WaitReason
 from tests.unit.docs.pages import REFERENCE, section, table
 
 PAGE = REFERENCE / "task.md"
-UNUSED = {
-    TaskState.PLANNED,
-    TaskState.WAITING_FOR_SUBTASKS,
-    TaskState.PENDING_APPROVAL,
-}
+UNUSED = {TaskState.WAITING_FOR_SUBTASKS}
 
 
 def test_every_reason_to_wait_has_its_row() -> None:

@@ -153,7 +153,7 @@ def task(namespace: str, state: str | None) -> dict[str, Any]:
 def test_what_exists_is_counted_when_it_is_scraped() -> None:
     metrics = Metrics(process=False)
     tasks = [task("a", "Open"), task("a", "Open"), task("b", "Closed"), task("b", None)]
-    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list):
+    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list, approvals=list):
         assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
         assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
         assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
@@ -169,14 +169,15 @@ def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
         {"metadata": {"namespace": "a"}, "status": {"phase": "Running"}},
         {"metadata": {"namespace": "a"}},
     ]
-    with metrics.population(tasks=list, sessions=list, plans=lambda: plans):
+    with metrics.population(tasks=list, sessions=list, plans=lambda: plans, approvals=list):
         assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
         assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
 
 
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
-    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list, "plans": list}
+    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list}
+    sources |= {"plans": list, "approvals": list}
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
     assert not gauges & {family.name for family in metrics.registry.collect()}
 
@@ -196,7 +197,9 @@ def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
     metrics = Metrics(process=False)
     tasks = [stalled("a", "SecretNotFound"), stalled("a", "SecretNotFound"), task("a", "Open")]
     plans = [stalled("a", "TaskFailed"), stalled("a", "TaskFailed", "False")]
-    with metrics.population(tasks=lambda: tasks, sessions=list, plans=lambda: plans):
+    with metrics.population(
+        tasks=lambda: tasks, sessions=list, plans=lambda: plans, approvals=list
+    ):
         of_tasks = {"namespace": "a", "kind": "Task", "reason": "SecretNotFound"}
         assert value(metrics, "bernstein_stalled", **of_tasks) == 2
         of_plans = {"namespace": "a", "kind": "Plan", "reason": "TaskFailed"}
@@ -206,7 +209,7 @@ def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
 def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:
     metrics = Metrics(process=False)
     tasks = [stalled("a", f"Forged{number}") for number in range(50)]
-    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list):
+    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list, approvals=list):
         counted = {"namespace": "a", "kind": "Task", "reason": "other"}
         assert value(metrics, "bernstein_stalled", **counted) == 50
         metrics.waited("a", "Task", "Forged", 1.0)

@@ -41,7 +41,7 @@ def test_the_page_names_no_series_that_does_not_exist() -> None:
 
 def test_the_processes_expose_exactly_the_listed_series() -> None:
     operator, server = Metrics(), ServerMetrics()
-    with operator.population(tasks=list, sessions=list, plans=list):
+    with operator.population(tasks=list, sessions=list, plans=list, approvals=list):
         exposed = {
             f"{family.name}_total" if family.type == "counter" else family.name
             for metrics in (operator, server)

@@ -93,6 +93,9 @@ COMMANDS: tuple[Subcommand, ...] = (
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
     ),
     Subcommand("merge", "Waits until what is done is merged, and says what is not.", room="tasks"),
+    Subcommand("pending", "Lists what waits for a person to decide."),
+    Subcommand("approve", "Approves the work of a task, or a Plan that waits to begin."),
+    Subcommand("reject", "Rejects the work of a task, or a Plan; or sends the work back."),
     Subcommand("cancel", "Cancels a task or a whole Plan; agents get time to save their work."),
     Subcommand(
         "doctor",

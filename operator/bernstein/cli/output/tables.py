@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -92,6 +93,31 @@ def plan_table(plans: Sequence[Plan], *, namespaces: bool = False) -> Table:
             Text(f"{counts.closed}/{counts.total}"),
             Text(spent(plan.status)),
             Text(_age(plan.metadata.creation_timestamp)),
+        )
+    return table
+
+
+def approval_table(approvals: Sequence[Approval]) -> Table:
+    """One line for each question to people."""
+    table = _table()
+    table.add_column("KIND", no_wrap=True)
+    table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
+    table.add_column("FILES", justify="right", no_wrap=True)
+    table.add_column("COST", justify="right", no_wrap=True)
+    table.add_column("AGE", justify="right", no_wrap=True)
+    table.add_column("BECAUSE", no_wrap=True, overflow="ellipsis", ratio=1)
+    for approval in approvals:
+        shown, about = approval.status.shown, approval.spec.subject
+        files = shown.files_changed if shown is not None else None
+        cost = shown.cost_usd if shown is not None else None
+        because = "; ".join(shown.because) if shown is not None else ""
+        table.add_row(
+            Text(about.kind.lower()),
+            Text(about.name),
+            Text("" if files is None else str(files)),
+            Text("" if cost is None else cents(cost)),
+            Text(_age(approval.metadata.creation_timestamp)),
+            Text(line(because, 300)),
         )
     return table
 

@@ -187,6 +187,7 @@ def _recorder(
         callback=callback,
         checkpoint_seconds=settings.checkpoint_seconds,
         stall_seconds=project.spec.limits.stall_seconds,
+        protected=project.spec.protected_paths,
     )
     return pod.ours(
         RECORDER,

@@ -45,6 +45,7 @@ def prepare_job(
         candidate=action.candidate,
         commit=CommitText(message=action.message),
         merge=action.merge,
+        protected=project.spec.protected_paths,
     )
     return _job(PREPARE, "work", action.job, config, project, namespace, owner, settings)
 

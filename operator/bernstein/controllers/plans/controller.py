@@ -9,12 +9,19 @@ from typing import ClassVar
 
 from bernstein.api.plan import PlanStatus
 from bernstein.controllers import execution, job_actions, stalls, verdict_metrics, wait_metrics
+from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.plans.watches import watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.controllers.writer import check_content
 from bernstein.core import progress
-from bernstein.core.actions import AskTask, CancelTasks, CreateTasks, PlanAction
+from bernstein.core.actions import (
+    AskTask,
+    CancelTasks,
+    CreateApproval,
+    CreateTasks,
+    PlanAction,
+)
 from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
 from bernstein.core.plans.standstill import stopped
@@ -25,7 +32,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object, controller_of
 from bernstein.observe import logging
-from bernstein.resources import PLANS, TASKS
+from bernstein.resources import APPROVALS, PLANS, TASKS
 
 log = logging.logger(__name__)
 
@@ -60,6 +67,7 @@ class PlanController(KindController):
         if await self._writer.status(key, PLANS, obj, status.dump()):
             self._tell(key, obj, snapshot, status)
             wait_metrics.count(self._metrics, key.namespace, "Plan", snapshot.status, status, now)
+            decisions.count(self._metrics, key.namespace, "Plan", snapshot.status, status)
         return Result(again)
 
     async def _execute(self, key: Key, snapshot: PlanSnapshot, action: PlanAction) -> None:
@@ -70,6 +78,8 @@ class PlanController(KindController):
                 for name in names:
                     body = {"spec": {"cancel": {"reason": reason}}}
                     await self._writer.merge(key, TASKS, name, body)
+            case CreateApproval(approval):
+                await self._writer.create(key, APPROVALS, approval)
             case AskTask(name, version, requests):
                 asks: Object = {
                     "metadata": {"resourceVersion": version},

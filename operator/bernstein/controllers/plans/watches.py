@@ -36,6 +36,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(projects.informer, beside, when=spec_changed)
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
+    yield Watch(caches.approvals.informer, controller_key(PLANS))
     yield Watch(caches.jobs, controller_key(PLANS))
     yield Watch(caches.pods, of_own_pod)
 

@@ -17,6 +17,7 @@ from bernstein.controllers.tasks.watches import watches
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core import labels, names, progress
 from bernstein.core.actions import (
+    CreateApproval,
     CreateSession,
     DeleteSession,
     DeleteTask,
@@ -30,7 +31,7 @@ from bernstein.core.tasks.decide import decide
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
-from bernstein.resources import SESSIONS, TASKS
+from bernstein.resources import APPROVALS, SESSIONS, TASKS
 
 
 class TaskController(KindController):
@@ -70,6 +71,8 @@ class TaskController(KindController):
                 name = session["metadata"]["name"]
                 with job_actions.refusable(SESSIONS, name, key, self._context):
                     await self._writer.create(key, SESSIONS, session)
+            case CreateApproval(approval):
+                await self._writer.create(key, APPROVALS, approval)
             case DeleteTask():
                 # As it was decided about: a person may have had it run again meanwhile.
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)

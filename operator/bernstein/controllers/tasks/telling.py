@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from bernstein.api.meta import Metadata
@@ -9,6 +10,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers import stalls, verdict_metrics, wait_metrics
+from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
 from bernstein.core.sanitise import count
@@ -21,6 +23,7 @@ log = logging.logger(__name__)
 _JUDGED = (TaskState.DONE, TaskState.FAILED)
 """Elsewhere its verdicts are about work of an earlier attempt."""
 _WORDS = {
+    TaskState.PLANNED: "a person must approve its Plan before it starts",
     TaskState.OPEN: "it is in line to start",
     TaskState.CLAIMED: "its turn has come: a session for attempt {attempt} is made",
     TaskState.IN_PROGRESS: "the agent is at work",
@@ -30,6 +33,7 @@ _WORDS = {
     TaskState.ORPHANED: "nothing is heard of its agent any more: {why}",
     TaskState.BLOCKED: "its agent waits for something: its status.blocked says what",
     TaskState.CANCELLED: "it was cancelled",
+    TaskState.PENDING_APPROVAL: "it is verified, and a person must decide whether it lands",
 }
 """What is told of a move to this state."""
 _REOPENED = {
@@ -38,6 +42,19 @@ _REOPENED = {
     Reason.KILLED: "a person had its session ended; it is in line to start",
 }
 """What is told of a move to Open, by its reason."""
+
+
+_DECIDED = {
+    (TaskState.PLANNED, TaskState.OPEN): "its Plan may begin: it is in line to start",
+    (TaskState.PENDING_APPROVAL, TaskState.DONE): "it goes on to land: {why}",
+    (TaskState.PENDING_APPROVAL, TaskState.FAILED): "a person has sent its work back",
+}
+"""What is told of moves that people's decisions lead to."""
+_ENDED: Mapping[str, str] = {
+    Reason.APPROVAL_EXPIRED: "nobody has decided about its work in time: it is rejected",
+    Reason.REJECTED: "a person has rejected its work for good",
+}
+"""The same of those to Cancelled, by their reason."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
@@ -91,6 +108,10 @@ def _moved(old: TaskStatus, new: TaskStatus, why: str) -> str:
 def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
     """The move for people: the states alone are words of ours."""
     assert new.state is not None
+    if old is not None and (old, new.state) in _DECIDED:
+        return _DECIDED[old, new.state].format(why=why)
+    if new.state is TaskState.CANCELLED and why in _ENDED:
+        return _ENDED[why]
     if old is TaskState.FAILED and new.state is TaskState.OPEN:
         return f"it is tried again, after {count(new.attempt, 'attempt')}"
     if new.state is TaskState.OPEN and (words := _REOPENED.get(why)) is not None:
@@ -113,6 +134,7 @@ def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None
         signals=task.spec.completion_signals,
     )
     wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
+    decisions.count(metrics, meta.namespace, "Task", old, new)
     if new.state is TaskState.CLOSED and old.state is not TaskState.CLOSED:
         _count_closed(context, meta, new, now)
 

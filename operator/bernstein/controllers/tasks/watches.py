@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -22,7 +23,9 @@ from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
 
-_WAITING = (TaskState.OPEN, TaskState.BLOCKED)
+_WAITING = (TaskState.OPEN, TaskState.BLOCKED, TaskState.PENDING_APPROVAL)
+"""States in which a change of the Project lets a Task go on, or keeps it."""
+
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
@@ -36,6 +39,14 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_plan(plan: Object) -> Collection[Key]:
         its = tasks.of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
+
+    def planned_of(plan: Object) -> Collection[Key]:
+        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
+        return [_key(task) for task in its if task.status.state is TaskState.PLANNED]
+
+    def pending_of(plan: Object) -> Collection[Key]:
+        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
+        return [_key(task) for task in its if task.status.state is TaskState.PENDING_APPROVAL]
 
     def beside(task: Object) -> Collection[Key]:
         """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
@@ -56,6 +67,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
+    yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
+    yield Watch(caches.plans.informer, pending_of, spec_changed)
+    yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS))
     yield Watch(caches.jobs, controller_key(TASKS))
     yield Watch(caches.pods, label_key(labels.TASK))
@@ -64,6 +78,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
 def upstream_of(task: Object) -> Collection[Key]:
     """The Tasks that it depends on by name: they may be kept for it."""
     return [Key(key_of(task).namespace, name) for name in task["spec"].get("dependsOn", ())]
+
+
+def _asked_otherwise(old: Plan | None, new: Plan | None) -> bool:
+    return (old and old.status.approval) != (new and new.status.approval)
 
 
 def _keeps_otherwise(old: Project | None, new: Project | None) -> bool:

@@ -16,13 +16,15 @@ def may_merge(
     sha: str,
     tree: str,
     expected: Iterable[CheckSpec],
+    approved: bool,
 ) -> bool:
-    """True only for exactly the judged commit and tree, passed by every expected check.
+    """True only for exactly the judged commit and tree, passed by every expected check, and
+    approved by people where they must be asked.
 
     `expected` are the checks that the Project and the Task ask for now. A verdict counts only for
     exactly the check that it answered.
     """
-    if verification is None or verification.passed is not True:
+    if not approved or verification is None or verification.passed is not True:
         return False
     if (verification.sha, verification.tree) != (sha, tree):
         return False

@@ -12,6 +12,7 @@ from bernstein.api.verification import Verification
 from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
+from bernstein.core.approvals import results
 from bernstein.core.delivery import conflict, landing, tip
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
@@ -106,10 +107,14 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
 def _verify_again(
     snapshot: TaskSnapshot, status: TaskStatus, judged: Verification
 ) -> TaskStatus | None:
-    """None where it may be merged; else the status in which the checks of now are run first."""
-    expected = specs_of(snapshot, judged)
-    if may_merge(judged, sha=judged.sha, tree=judged.tree, expected=expected):
+    """None where it may be merged; else the status in which people are asked, or the checks of now
+    are run, first."""
+    expected, approved = specs_of(snapshot, judged), results.may_land(snapshot, status)
+    commit = {"sha": judged.sha, "tree": judged.tree}
+    if may_merge(judged, **commit, expected=expected, approved=approved):
         return None
+    if may_merge(judged, **commit, expected=expected, approved=True):
+        return landing.without_turn(status)
     return again(landing.without_turn(status), afresh(judged))
 
 

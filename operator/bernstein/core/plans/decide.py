@@ -21,6 +21,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunFence,
 )
+from bernstein.core.approvals import plans
 from bernstein.core.conditions import note
 from bernstein.core.delivery import end, ledger
 from bernstein.core.delivery import plan as plan_delivery
@@ -30,7 +31,7 @@ from bernstein.core.delivery.retry import tried_again
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS
-from bernstein.core.plans import part, requests
+from bernstein.core.plans import approval, part, requests
 from bernstein.core.plans.enforced import enforced
 from bernstein.core.plans.estimate import estimate
 from bernstein.core.plans.expansion import expand, is_made, upstream_first
@@ -84,7 +85,7 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
     plan = snapshot.plan
     if status.ended_at is not None:
         return PlanDecision(status, (*_cancel_late(snapshot), *end.stop_late(snapshot.jobs)))
-    if plan.spec.cancel is not None and not part.outlives_cancel(status):
+    if approval.why_ended(plan, status) is not None and not part.outlives_cancel(status):
         return _cancel(snapshot, status, now)
     if part.is_on_its_way(status) and not plan.spec.suspend:
         return _without_the_rest(snapshot, status, now)
@@ -148,9 +149,36 @@ def _validate(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> Plan
 def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The next step of a valid Plan."""
     assert snapshot.project is not None
-    actions: list[PlanAction] = []
     status = enforced(status, snapshot.plan, snapshot.project, now)
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
+    if not status.expanded or status.integration is None:
+        return _before_its_begin(snapshot, status, now)
+    if snapshot.plan.spec.suspend:
+        status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
+        if has_started(status):
+            return _finish_landing(snapshot, status, now)
+        return PlanDecision(rest(snapshot, status, now))
+    status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
+    status = _resumed(status, snapshot.project)
+    strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
+    if strange:
+        return PlanDecision(_strange(status, strange, now))
+    if status.counts.total and status.counts.closed == status.counts.total:
+        unjudged = status.verification is None or is_lost(status)
+        if status.delivery is None and unjudged and not is_held(status):
+            status = goes_on(status)  # what it said was what its Tasks waited for
+        return plan_delivery.deliver(snapshot, status, now)
+    return PlanDecision(watch(snapshot, status, now))
+
+
+def _before_its_begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
+    """Its Tasks are made; then people approve it, where they must; then it begins."""
+    assert snapshot.project is not None
+    before, status = status.approval, approval.asked(snapshot, status, now)
+    if status.approval is not None and status.approval != before:
+        # Its Tasks are made Planned: it stands here what is asked before there is one.
+        return PlanDecision(status)
+    actions: list[PlanAction] = []
     if not status.expanded:
         seconds = seconds_left(status.waiting, snapshot.project, now)
         if seconds is not None:
@@ -164,25 +192,13 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         names_made = (o["metadata"]["name"] for o in objects)
         rows = in_place(snapshot.plan.spec, status.tasks, names_made)
         status = status.model_copy(update={"expanded": True, "tasks": rows})
-    if status.integration is None:
-        begun = _begin(snapshot, status, now)
-        return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
-    if snapshot.plan.spec.suspend:
-        status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
-        if has_started(status):
-            return _finish_landing(snapshot, status, now)
-        return PlanDecision(rest(snapshot, status, now), tuple(actions))
-    status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
-    status = _resumed(status, snapshot.project)
-    strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
-    if strange:
-        return PlanDecision(_strange(status, strange, now), tuple(actions))
-    if status.counts.total and status.counts.closed == status.counts.total and not actions:
-        unjudged = status.verification is None or is_lost(status)
-        if status.delivery is None and unjudged and not is_held(status):
-            status = goes_on(status)  # what it said was what its Tasks waited for
-        return plan_delivery.deliver(snapshot, status, now)
-    return PlanDecision(watch(snapshot, status, now), tuple(actions))
+    if status.integration is not None:
+        return PlanDecision(status, tuple(actions))
+    step = approval.step(snapshot, status, actions, now)
+    if step is not None:
+        return step
+    begun = _begin(snapshot, status, now)
+    return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
 
 
 def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
@@ -297,8 +313,7 @@ def _is_asked_for(status: PlanStatus) -> bool:
 
 
 def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
-    assert snapshot.plan.spec.cancel is not None
-    reason = snapshot.plan.spec.cancel.reason
+    reason = approval.why_ended(snapshot.plan, status) or ""
     if has_started(status):
         status = refuse_cancel(status, now)
         if snapshot.project is None:
@@ -325,11 +340,11 @@ def _cancel_late(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
     them."""
     if snapshot.plan.status.phase == DELIVERED_PARTIALLY:
         return part.cancel(snapshot)
-    cancel = snapshot.plan.spec.cancel
-    if cancel is None or snapshot.plan.status.phase != "Cancelled":
+    reason = approval.why_ended(snapshot.plan, snapshot.plan.status)
+    if reason is None or snapshot.plan.status.phase != "Cancelled":
         return ()
     names = _to_cancel(snapshot)
-    return (CancelTasks(names, cancel.reason),) if names else ()
+    return (CancelTasks(names, reason),) if names else ()
 
 
 def _to_cancel(snapshot: PlanSnapshot) -> tuple[str, ...]:
@@ -342,6 +357,8 @@ def _fences(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple[
     """For Jobs that requests on their way may still make; taken before the Plan is `Cancelling`."""
     if status.integration is not None:
         return plan_delivery.fences(snapshot, status, now)
+    if plans.is_unapproved(status):
+        return ()
     begin = names.plan_job(snapshot.plan.metadata.name, BEGIN, status.jobs)
     is_asked_for = status.expanded and _is_asked_for(status) and begin not in snapshot.jobs
     return (RunFence(begin),) if is_asked_for else ()

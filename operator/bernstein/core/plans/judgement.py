@@ -12,7 +12,8 @@ import hashlib
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.vocabulary import ROLES
-from bernstein.core.plans.field_errors import listed
+from bernstein.core.approvals import policy
+from bernstein.core.plans.field_errors import FieldError, listed
 from bernstein.core.plans.validation import validate_plan
 
 LISTED = 3800
@@ -33,11 +34,17 @@ class KnownProblems:
         question = _digest(plan) + _digest(project)
         known = self._known.pop(question, None)
         if known is None:
-            known = listed(validate_plan(plan, project, ROLES), LISTED)
+            known = listed((*validate_plan(plan, project, ROLES), *_author(plan, project)), LISTED)
         self._known[question] = known  # last of all
         if len(self._known) > self._most:
             del self._known[next(iter(self._known))]
         return known
+
+
+def _author(plan: PlanSpec, project: ProjectSpec) -> tuple[FieldError, ...]:
+    if not policy.lacks_author(policy.effective(project, plan), plan.author):
+        return ()
+    return (FieldError("author", f"author: {policy.MISSING_AUTHOR}"),)
 
 
 def _digest(spec: PlanSpec | ProjectSpec) -> bytes:

@@ -73,7 +73,7 @@ def validate_plan(
 
 def _file_form(spec: PlanSpec) -> dict[str, Any]:
     """The spec as a plan file has it: in snake case, without what a file cannot say."""
-    ours = {"project_ref", "suspend", "cancel", "requests"}
+    ours = {"approval", "author", "project_ref", "suspend", "cancel", "requests"}
     data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
     return data
 
@@ -390,7 +390,7 @@ _INSTEAD = {
     "repos": "a plan works on the repository of its Project",
     "repo": "every step works on the repository of the Project",
     "depends_on_repo": "stages depend on stages with 'depends_on'",
-    "approval": "work that passes its checks is merged",
+    "approval": "write a Plan object, whose spec.approval says when people decide",
     "workflow": "write 'stages'",
 }
 

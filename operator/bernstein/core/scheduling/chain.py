@@ -1,9 +1,10 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ pattern_invalid ─ dependencies_open ─ plan_cancelled ─ plan_ended
-        ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown ─ tokens_unknown
-        ─ siblings_at_work ──▶ ready: `starts` decides who starts
+        ─ model_unknown ─ pattern_invalid ─ author_missing ─ dependencies_open ─ plan_cancelled
+        ─ plan_ended ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown
+        ─ tokens_unknown ─ siblings_at_work
+        ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
 there is a Project, after `agent_missing` its agent.
@@ -21,6 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
+from bernstein.core.approvals import policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
@@ -119,6 +121,16 @@ def pattern_invalid(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     """No agent is paid for work that no check can judge."""
     problem = expressions.problem_of(snapshot.status)
     return Wait(Reason.INVALID_PATTERN, problem, needs_person=True) if problem is not None else None
+
+
+def author_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that nobody could approve."""
+    assert snapshot.project is not None
+    plan = snapshot.plan
+    rules = policy.effective(snapshot.project.spec, plan.spec if plan is not None else None)
+    if not policy.lacks_author(rules, policy.author_of(snapshot.task, plan)):
+        return None
+    return Wait(Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, needs_person=True)
 
 
 def dependencies_open(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -226,6 +238,7 @@ LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
 """What a session needs: without one of these none can be made."""
 OTHERS: tuple[Link, ...] = (
     *_PROJECT,
+    author_missing,
     dependencies_open,
     plan_cancelled,
     plan_ended,

@@ -24,7 +24,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
-from bernstein.core.fsm import ACTIVE, VERIFYING
+from bernstein.core.fsm import ACTIVE
 from bernstein.core.sanitise import some
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import AtWork, TaskSnapshot
@@ -34,11 +34,12 @@ from bernstein.core.waiting import is_stalled
 
 
 def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
-    """Those that have a session, or whose work is judged, and who go on by themselves."""
+    """Those that have a session, or whose work is judged, and who go on by themselves; not one that
+    a person decides about."""
     found = (
         (_last(task.status, TaskState.CLAIMED), task.metadata.name)
         for task in tasks
-        if task.status.state in ACTIVE | VERIFYING
+        if task.status.state in ACTIVE | {TaskState.DONE}
         and not is_stalled(task.status)
         and not waits_for_them(task.status)
         and not is_ending(task)

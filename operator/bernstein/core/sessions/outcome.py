@@ -179,6 +179,8 @@ def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -
         python_changed=changed.python if changed else True,
         tests_changed=changed.tests if changed else True,
         deps_changed=changed.deps if changed else True,
+        protected=changed.protected or None if changed else None,
+        protected_by=changed.protected_by or None if changed else None,
     )
 
 

@@ -112,9 +112,16 @@ def count_failure(
     return fail(snapshot, status, reason, now)
 
 
-def fail(snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime) -> TaskStatus:
+def fail(
+    snapshot: TaskSnapshot,
+    status: TaskStatus,
+    reason: str,
+    now: datetime,
+    *,
+    actor: str = "operator",
+) -> TaskStatus:
     """Failed: to be tried again, or for good where no retry is left."""
-    failed = goes_on(move(status, TaskState.FAILED, reason, now))
+    failed = goes_on(move(status, TaskState.FAILED, reason, now, actor=actor))
     if may_retry(failed, snapshot.task.spec.max_retries):
         return failed
     return _no_retry_left(snapshot, failed, reason, now)

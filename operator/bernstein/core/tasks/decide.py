@@ -7,6 +7,7 @@ landed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,7 +23,20 @@ from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
 from bernstein.core.tasks.open import decide_new, decide_open
+from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
+
+_STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDecision]] = {
+    TaskState.PLANNED: decide_planned,
+    TaskState.OPEN: decide_open,
+    TaskState.CLAIMED: decide_running,
+    TaskState.IN_PROGRESS: decide_running,
+    TaskState.BLOCKED: decide_blocked,
+    TaskState.ORPHANED: decide_orphaned,
+    TaskState.FAILED: decide_failed,
+    TaskState.DONE: decide_done,
+    TaskState.PENDING_APPROVAL: decide_pending,
+}
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
@@ -65,18 +79,5 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
         return TaskDecision(status, end.stop_late(snapshot.jobs))
     if snapshot.task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
-    match status.state:
-        case TaskState.OPEN:
-            return decide_open(snapshot, status, now)
-        case TaskState.CLAIMED | TaskState.IN_PROGRESS:
-            return decide_running(snapshot, status, now)
-        case TaskState.BLOCKED:
-            return decide_blocked(snapshot, status, now)
-        case TaskState.ORPHANED:
-            return decide_orphaned(snapshot, status, now)
-        case TaskState.FAILED:
-            return decide_failed(snapshot, status, now)
-        case TaskState.DONE:
-            return decide_done(snapshot, status, now)
-        case _:
-            return TaskDecision(status)
+    step = _STEPS.get(status.state)
+    return step(snapshot, status, now) if step is not None else TaskDecision(status)

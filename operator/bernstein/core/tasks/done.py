@@ -15,6 +15,7 @@ from bernstein.core.fsm import may_retry
 from bernstein.core.scheduling import chain, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
+from bernstein.core.tasks.pending import asked
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
@@ -41,7 +42,11 @@ def _is_mended(snapshot: TaskSnapshot, status: TaskStatus) -> bool:
 
 
 def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """What does not merge is done once more on the new tip, if an attempt is left."""
+    """What does not merge is done once more on the new tip, if an attempt is left. Before anything
+    is moved, people are asked who must be."""
+    pending = asked(snapshot, status, now)
+    if pending is not None:
+        return pending
     decision = deliver(snapshot, status, now)
     found = decision.status
     if not conflict.is_met(found) or conflict.is_met(status):

@@ -8,6 +8,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
+from bernstein.core.approvals import plans
 from bernstein.core.fsm import move
 from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
@@ -17,8 +18,13 @@ _NO_PROJECT = (Reason.PROJECT_NOT_FOUND, Reason.PROJECT_GONE)
 
 
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """A Task that nobody has looked at yet is Open."""
-    status = move(status, TaskState.OPEN, "Created", now).model_copy(update={"started_at": now})
+    """A Task that nobody has looked at yet is Open; Planned, where a person has yet to approve its
+    Plan."""
+    of_plan = snapshot.plan.status if snapshot.plan is not None else None
+    first = TaskState.PLANNED if plans.is_unapproved(of_plan) else TaskState.OPEN
+    status = move(status, first, "Created", now).model_copy(update={"started_at": now})
+    if first is TaskState.PLANNED:
+        return TaskDecision(status)
     return decide_open(snapshot, status, now)
 
 

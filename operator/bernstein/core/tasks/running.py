@@ -168,6 +168,8 @@ def _reported_done(
         python_changed=work.python_changed,
         tests_changed=work.tests_changed,
         deps_changed=work.deps_changed,
+        protected=work.protected,
+        protected_by=work.protected_by,
     )
     if snapshot.project is not None:
         # Known already, so that the first look at it has nothing to write.

@@ -50,4 +50,6 @@ def candidate(
         python_changed=result.changed.python,
         tests_changed=result.changed.tests,
         deps_changed=result.changed.deps,
+        protected=result.changed.protected or None,
+        protected_by=result.changed.protected_by or None,
     )

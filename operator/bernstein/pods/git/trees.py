@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bernstein.api.pod import Changed
@@ -82,11 +82,11 @@ def blobs(repository: Git, object_ids: list[str]) -> dict[str, bytes]:
     return contents
 
 
-def changed(repository: Git, base: str, head: str) -> Changed:
+def changed(repository: Git, base: str, head: str, protected: Sequence[str] | None) -> Changed:
     """What `head` changes against `base`; a rename is a removal and an addition."""
     flags = ["-r", "-z", "--no-renames", "--name-only"]
     listing = repository.run("diff-tree", *flags, base, head, "--")
-    return changed_from_paths(path for path in listing.split(b"\0") if path)
+    return changed_from_paths((path for path in listing.split(b"\0") if path), protected)
 
 
 @dataclass(frozen=True, slots=True)

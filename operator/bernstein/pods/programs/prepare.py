@@ -30,7 +30,7 @@ def run(config: PrepareConfig) -> PrepareResult:
         log.event("conflict", base=tip, files=len(merged.conflicts))
         return _conflict(repository, tip, config.sha, merged)
     sha = _commit(repository, config, tip, merged.tree)
-    changed = trees.changed(repository, tip, sha)
+    changed = trees.changed(repository, tip, sha, config.protected)
     if sha != tip:
         repository.push(config.candidate, sha, repository.read_ref(config.candidate))
     log.event("prepared", base=tip, sha=sha)

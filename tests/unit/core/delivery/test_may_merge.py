@@ -29,24 +29,28 @@ def judged(*checks: CheckResult, passed: bool | None = True) -> Verification:
 
 
 def test_a_passed_tree_may_be_merged() -> None:
-    assert may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT])
+    assert may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT], approved=True)
 
 
 @pytest.mark.parametrize("passed", [None, False])
 def test_what_is_not_passed_may_not(passed: bool | None) -> None:
     found = judged(check("lint"), passed=passed)
 
-    assert not may_merge(found, sha=HEAD, tree=TREE, expected=[LINT])
-    assert not may_merge(None, sha=HEAD, tree=TREE, expected=())
+    assert not may_merge(found, sha=HEAD, tree=TREE, expected=[LINT], approved=True)
+    assert not may_merge(None, sha=HEAD, tree=TREE, expected=(), approved=True)
 
 
 @pytest.mark.parametrize(("commit", "tree"), [(sha(1), TREE), (HEAD, sha(1))])
 def test_another_commit_or_tree_may_not(commit: str, tree: str) -> None:
-    assert not may_merge(judged(check("lint")), sha=commit, tree=tree, expected=[LINT])
+    assert not may_merge(
+        judged(check("lint")), sha=commit, tree=tree, expected=[LINT], approved=True
+    )
 
 
 def test_a_check_that_is_asked_for_now_and_was_not_made_forbids_it() -> None:
-    assert not may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT, TESTS])
+    assert not may_merge(
+        judged(check("lint")), sha=HEAD, tree=TREE, expected=[LINT, TESTS], approved=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,9 @@ def test_a_check_that_is_asked_for_now_and_was_not_made_forbids_it() -> None:
 def test_a_check_that_is_another_one_by_now_forbids_it(changed: dict[str, Any]) -> None:
     now_asked = replace(LINT, **changed)
 
-    assert not may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked])
+    assert not may_merge(
+        judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked], approved=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,13 +78,21 @@ def test_a_check_that_is_another_one_by_now_forbids_it(changed: dict[str, Any]) 
 def test_what_does_not_change_the_question_forbids_nothing(changed: dict[str, Any]) -> None:
     now_asked = replace(LINT, **changed)
 
-    assert may_merge(judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked])
+    assert may_merge(
+        judged(check("lint")), sha=HEAD, tree=TREE, expected=[now_asked], approved=True
+    )
 
 
 @pytest.mark.parametrize("verdict", ["Failed", "Errored", "TimedOut", "Skipped"])
 def test_the_verdicts_are_asked_again_whatever_the_summary_says(verdict: str) -> None:
     forged = judged(check("lint", verdict))
 
-    assert not may_merge(forged, sha=HEAD, tree=TREE, expected=[LINT])
+    assert not may_merge(forged, sha=HEAD, tree=TREE, expected=[LINT], approved=True)
     optional = judged(check("lint", verdict, required=False))
-    assert may_merge(optional, sha=HEAD, tree=TREE, expected=[LINT])
+    assert may_merge(optional, sha=HEAD, tree=TREE, expected=[LINT], approved=True)
+
+
+def test_what_people_have_not_approved_may_not() -> None:
+    found = judged(check("lint"))
+
+    assert not may_merge(found, sha=HEAD, tree=TREE, expected=[LINT], approved=False)

@@ -1,0 +1,123 @@
+"""When a person must say yes, beside all checks: of a Project, and stricter of a Plan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import CelRule, Model, cel, rule
+from bernstein.api.money import Dollars
+
+PLANS = ("Never", "AboveCost", "Always")
+"""Which Plans are asked about, from the loosest policy to the strictest."""
+RESULTS = ("Never", "HighRisk", "Always")
+"""Which work is asked about before it lands, in the same order."""
+
+
+PROTECTED_PATHS = (
+    *(".github/workflows", ".github/actions", ".gitlab-ci.yml", ".gitea/workflows"),
+    *(".forgejo/workflows", ".circleci", ".buildkite", ".drone.yml", ".travis.yml"),
+    *(".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile"),
+    *(".claude", ".codex", ".gemini", ".cursor", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
+    ".bernstein",
+)
+"""Without a list of the Project: what CI runs with its secrets, and what steers the next agent."""
+
+
+class ApprovalPolicy(Model):
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": cel(
+            rule(
+                # Of a default the API server sees no default below it.
+                "(has(self.plan) && self.plan == 'AboveCost') == has(self.aboveUsd)",
+                "aboveUsd goes with plan: AboveCost, and only with that",
+                fieldPath=".aboveUsd",
+            ),
+        ),
+    }
+
+    plan: Literal["Never", "AboveCost", "Always"] = Field(
+        default="Never",
+        description="Plans whose Tasks start only once a person has approved the Plan. AboveCost: "
+        "those whose estimate is above aboveUsd, or is not known.",
+    )
+    above_usd: Dollars | None = Field(
+        default=None, description="US dollars: 5, '5.50' or '$5.50'. For plan: AboveCost."
+    )
+    result: Literal["Never", "HighRisk", "Always"] = Field(
+        default="Never",
+        description="Verified work that lands only once a person has approved it. HighRisk: of the "
+        "role security, of complexity high, or with changes of protected paths.",
+    )
+    expires_after_seconds: Annotated[int, Field(ge=60, le=31536000)] | None = Field(
+        default=None,
+        description="Seconds after which what nobody has decided is rejected for good. Absent: it "
+        "stays pending. Nothing is ever approved by time.",
+    )
+    approver_is_not_author: bool = Field(
+        default=False,
+        description="true: whoever made the Plan, or the Task without one, may not decide. It "
+        "needs spec.author there.",
+    )
+    moved_base: Literal["Ask", "Keep"] | None = Field(
+        default=None,
+        description="Where other work has landed since the approval, and the same change was "
+        "verified again on it. Ask: a person is asked again. Keep: it holds. Absent: as the "
+        "Project says, of a Project Ask.",
+    )
+
+
+_WAS, _IS = "oldSelf.spec.approval", "self.spec.approval"
+
+
+def only_stricter() -> tuple[CelRule, ...]:
+    """Rules for the root of a kind: its `spec.approval` never asks for less than before."""
+    return (
+        _stricter(f"has({_IS})", ""),
+        _stricter(f"!has({_IS}) || ({_ranks('plan', PLANS)})", ".plan"),
+        _stricter(f"!has({_IS}) || ({_ranks('result', RESULTS)})", ".result"),
+        _stricter(
+            f"!has({_IS}) || !has({_WAS}.aboveUsd) || {_IS}.plan == 'Always' || "
+            f"(has({_IS}.aboveUsd) && {_IS}.aboveUsd == {_WAS}.aboveUsd)",
+            ".aboveUsd",
+        ),
+        _stricter(
+            f"!has({_IS}) || !has({_WAS}.expiresAfterSeconds) || "
+            f"(has({_IS}.expiresAfterSeconds) && "
+            f"{_IS}.expiresAfterSeconds <= {_WAS}.expiresAfterSeconds)",
+            ".expiresAfterSeconds",
+        ),
+        _stricter(
+            f"!has({_IS}) || !{_WAS}.approverIsNotAuthor || {_IS}.approverIsNotAuthor",
+            ".approverIsNotAuthor",
+        ),
+        _stricter(
+            f"!has({_IS}) || !has({_WAS}.movedBase) || {_WAS}.movedBase != 'Ask' || "
+            f"(has({_IS}.movedBase) && {_IS}.movedBase == 'Ask')",
+            ".movedBase",
+        ),
+    )
+
+
+def _ranks(field: str, words: tuple[str, ...]) -> str:
+    """CEL: the new word is no looser than the old one. Spelled out: to search for a word
+    costs more than the API server allows."""
+    looser = [f"{_WAS}.{field} != '{old}'" for old in words[1:]]
+    stricter = [_one_of(field, words[place:]) for place in range(1, len(words))]
+    each = zip(looser, stricter, strict=True)
+    return " && ".join(f"({was} || {now})" for was, now in each)
+
+
+def _one_of(field: str, words: tuple[str, ...]) -> str:
+    return "(" + " || ".join(f"{_IS}.{field} == '{word}'" for word in words) + ")"
+
+
+def _stricter(expression: str, field: str) -> CelRule:
+    return rule(
+        f"!has({_WAS}) || ({expression})",
+        "the policy of a Plan may only become stricter",
+        fieldPath=f".spec.approval{field}" if field else ".spec",
+        reason="FieldValueForbidden",
+    )

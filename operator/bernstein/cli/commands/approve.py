@@ -1,0 +1,44 @@
+"""`bernstein approve`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bernstein.api.plan import Plan
+from bernstein.cli import decisions
+from bernstein.cli.cluster import connected
+from bernstein.cli.decisions import Decision
+from bernstein.cli.naming import Subject
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import CliSettings
+from bernstein.core.serializers import plan_record, task_record
+
+
+def approve(
+    settings: CliSettings,
+    name: Subject,
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
+    ] = "",
+) -> None:
+    """Approves the work of a task, or a Plan that waits to begin.
+
+    Exactly what was verified is approved: work that changes afterwards is asked about anew.
+    """
+    terminal = Terminal(settings)
+    run_command(terminal, decided(terminal, settings, name, "Approve", reason.strip()))
+
+
+async def decided(
+    terminal: Terminal, settings: CliSettings, name: str, decision: Decision, reason: str
+) -> None:
+    """Decides, and shows what has become of it."""
+    decisions.check_reason(reason)
+    async with connected(settings) as cluster:
+        subject, asked = await decisions.decide(cluster, name, decision, reason)
+    if terminal.json:
+        terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
+    else:
+        terminal.say(decisions.told(subject, asked, decision))

@@ -1,0 +1,32 @@
+"""`bernstein reject`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bernstein.cli.commands.approve import decided
+from bernstein.cli.decisions import Decision
+from bernstein.cli.naming import Subject
+from bernstein.cli.output.terminal import Terminal, run_command
+from bernstein.cli.settings import CliSettings
+
+
+def reject(
+    settings: CliSettings,
+    name: Subject,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Send the work back: the next attempt is told why.")
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Recorded with it.")
+    ] = "",
+) -> None:
+    """Rejects the work of a task, or a Plan; or sends the work back.
+
+    Without --retry it is over: the task is cancelled, and what it left stays on its ref.
+    """
+    terminal = Terminal(settings)
+    decision: Decision = "Retry" if retry else "Reject"
+    run_command(terminal, decided(terminal, settings, name, decision, reason.strip()))

@@ -1,0 +1,176 @@
+"""A question to people, of a Task and of a Plan alike: what exactly is asked, and what came of it.
+
+    asked ──▶ the Approval is there ──▶ Decided: by a person, or expired
+      │               │
+      │               └─ undecided, and gone: it is made again, under the same name
+      └─ what it is about has changed: another question, under another name; the old one is void
+
+What is asked stands in the subject's status before there is an Approval, and the decision from when
+it is acted upon. So deleting an Approval changes nothing that was decided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, Protocol, Self, TypeVar
+
+from bernstein.api.approvals.approval import (
+    APPROVE,
+    Approval,
+    AskedApproval,
+    Asks,
+)
+from bernstein.api.approvals.policy import ApprovalPolicy
+from bernstein.api.meta import API_VERSION, APPROVAL_KIND, Metadata
+from bernstein.api.waiting import WaitReason
+from bernstein.core import labels, names
+from bernstein.core.actions import CreateApproval
+from bernstein.core.owners import owner_reference
+from bernstein.core.sanitise import line
+from bernstein.core.waiting import Waits, goes_on, waits
+
+_REASON = 1000
+
+
+class Asking(Waits, Protocol):
+    """What is read and written of the status of a Task or a Plan."""
+
+    @property
+    def approval(self) -> AskedApproval | None: ...
+    def model_copy(self, *, update: dict[str, object]) -> Self: ...
+
+
+S = TypeVar("S", bound=Asking)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a person is to be asked."""
+
+    kind: Literal["Task", "Plan"]
+    subject: Metadata
+    asks: Asks
+    because: tuple[str, ...]
+    policy: ApprovalPolicy
+
+    @property
+    def name(self) -> str:
+        """Of the Approval: the same question has the same name, and no other has it."""
+        asked = json.dumps([self.subject.uid, self.asks.dump()], sort_keys=True)
+        digest = hashlib.sha256(asked.encode()).hexdigest()
+        return names.approval(self.subject.name, digest)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What came of a question."""
+
+    decision: Literal["Approve", "Reject", "Retry", "Expired"]
+    by: str
+    """Who decided; "": time."""
+    reason: str
+
+
+def ask(status: S, question: Question, now: datetime) -> S:
+    """The status that asks, and waits for a person; one that asks the same already waits on."""
+    asked = status.approval
+    if asked is None or asked.name != question.name or asked.decision is not None:
+        seconds = question.policy.expires_after_seconds
+        asked = AskedApproval(
+            name=question.name,
+            asks=question.asks,
+            because=question.because,
+            since=now,
+            until=None if seconds is None else now + timedelta(seconds=seconds),
+        )
+        status = status.model_copy(update={"approval": asked})
+    return waits(status, WaitReason.AWAITING_APPROVAL, _told(question, asked), now)
+
+
+def _told(question: Question, asked: AskedApproval) -> str:
+    why = "; ".join(question.because)
+    return f"a person must decide, as Approval '{asked.name}' asks: {why}"
+
+
+def create(question: Question, approvals: Mapping[str, Approval]) -> tuple[CreateApproval, ...]:
+    """The Approval, where there is none: it was never made, or somebody has deleted it."""
+    if question.name in approvals:
+        return ()
+    return (CreateApproval(_manifest(question)),)
+
+
+def decided(
+    asked: AskedApproval, approvals: Mapping[str, Approval], now: datetime
+) -> Decided | None:
+    """What came of it; None: a person has yet to decide. Nothing is ever approved by time."""
+    approval = approvals.get(asked.name)
+    if approval is not None and approval.spec.asks == asked.asks:
+        spec = approval.spec
+        if spec.decision is not None and spec.decided_by not in (None, asked.asks.not_by):
+            return Decided(spec.decision, spec.decided_by or "", line(spec.reason or "", _REASON))
+    if asked.until is not None and now >= asked.until:
+        return Decided("Expired", "", "nobody has decided in time")
+    return None
+
+
+def seconds_left(asked: AskedApproval, now: datetime) -> float | None:
+    """Until it expires; None: it never does."""
+    return None if asked.until is None else max((asked.until - now).total_seconds(), 0.0)
+
+
+def answered(status: S, outcome: Decided, now: datetime) -> S:
+    """The status that knows what came of it, and waits no more."""
+    assert status.approval is not None
+    update = {
+        "decision": outcome.decision,
+        "by": outcome.by or None,
+        "reason": outcome.reason or None,
+        "time": now,
+    }
+    told = status.approval.model_copy(update=update)
+    return goes_on(status.model_copy(update={"approval": told}))
+
+
+def is_approved(asked: AskedApproval | None, question: Question) -> bool:
+    """Whether a person has said yes to exactly this.
+
+    Where the policy keeps an approval on a moved base, yes to the same change of the same attempt
+    is enough: it was verified again.
+    """
+    if asked is None or asked.decision != APPROVE or asked.by is None:
+        return False
+    if asked.by == question.asks.not_by:
+        return False
+    if _without_author(asked.asks) == _without_author(question.asks):
+        return True
+    if question.policy.moved_base != "Keep" or question.asks.work is None:
+        return False
+    same = (asked.asks.attempt, asked.asks.work) == (question.asks.attempt, question.asks.work)
+    return same and set(question.because) <= set(asked.because)
+
+
+def _without_author(asks: Asks) -> Asks:
+    """Who may not decide is looked at apart: a rule that came later is no other question."""
+    return asks.model_copy(update={"not_by": None})
+
+
+def _manifest(question: Question) -> dict[str, Any]:
+    subject = question.subject
+    return {
+        "apiVersion": API_VERSION,
+        "kind": APPROVAL_KIND,
+        "metadata": {
+            "name": question.name,
+            "namespace": subject.namespace,
+            "labels": {labels.MANAGED_BY: labels.MANAGER},
+            "ownerReferences": [owner_reference(question.kind, subject.name, subject.uid)],
+        },
+        "spec": {
+            "subject": {"kind": question.kind, "name": subject.name, "uid": subject.uid},
+            "asks": question.asks.dump(),
+        },
+    }

@@ -1,0 +1,158 @@
+"""Approval: what its status says. What follows from a decision is the subject's own next step.
+
+Pending ──┬─▶ Approved ──▶ Void   what it was about has changed since
+          ├─▶ Rejected            or sent back
+          ├─▶ Expired             nobody has decided in time
+          └─▶ Void                before anybody has decided
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bernstein.api.approvals.approval import (
+    APPROVE,
+    MOST_SHOWN,
+    Approval,
+    ApprovalState,
+    ApprovalStatus,
+    AskedApproval,
+    Shown,
+    ShownCheck,
+)
+from bernstein.api.meta import ConditionType
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.api.waiting import WaitReason
+from bernstein.core.conditions import Truth, drop, put
+from bernstein.core.sanitise import line
+
+_S = ApprovalState
+_TITLE = 120
+
+
+@dataclass(frozen=True)
+class ApprovalSnapshot:
+    """An Approval, and what it is about."""
+
+    approval: Approval
+    subject: Task | Plan | None
+    """None: it is gone."""
+    plan: Plan | None = None
+    """That of the Task."""
+
+
+def status_of(snapshot: ApprovalSnapshot, now: datetime) -> ApprovalStatus:
+    """The status to write."""
+    approval = snapshot.approval
+    before, asked = approval.status, _asked(snapshot)
+    state = _state(before.state, asked)
+    update: dict[str, object] = {
+        "observed_generation": approval.metadata.generation,
+        "state": state,
+        "shown": before.shown or _shown(snapshot, asked),
+        "expires_at": asked.until if asked is not None else before.expires_at,
+        "ended_at": None if state is _S.PENDING else before.ended_at or now,
+    }
+    return _told(before.model_copy(update=update), approval, now)
+
+
+def _asked(snapshot: ApprovalSnapshot) -> AskedApproval | None:
+    """What the subject has asked, if it is this; None: it asks something else by now."""
+    subject = snapshot.subject
+    asked = subject.status.approval if subject is not None else None
+    same = asked is not None and asked.name == snapshot.approval.metadata.name
+    return asked if same else None
+
+
+def _state(before: ApprovalState | None, asked: AskedApproval | None) -> ApprovalState:
+    if before in (_S.REJECTED, _S.EXPIRED, _S.VOID):
+        return before
+    if asked is None:
+        return _S.VOID
+    if asked.decision is None:
+        return _S.PENDING
+    if asked.decision == "Expired":
+        return _S.EXPIRED
+    return _S.APPROVED if asked.decision == APPROVE else _S.REJECTED
+
+
+def _told(status: ApprovalStatus, approval: Approval, now: datetime) -> ApprovalStatus:
+    """With its conditions: at work while a person has yet to decide, and then over."""
+    if status.state is _S.PENDING:
+        kind, other = ConditionType.RECONCILING, ConditionType.SUCCEEDED
+        truth: Truth = "True"
+        reason: str = WaitReason.AWAITING_APPROVAL
+        text = "a person has yet to decide"
+    else:
+        kind, other = ConditionType.SUCCEEDED, ConditionType.RECONCILING
+        truth = "True" if status.state is _S.APPROVED else "False"
+        reason, text = str(status.state), _over(status.state, approval)
+    conditions = put(
+        drop(status.conditions, other),
+        kind,
+        truth,
+        reason,
+        text,
+        generation=status.observed_generation,
+        now=now,
+    )
+    return status.model_copy(update={"conditions": conditions})
+
+
+def _over(state: ApprovalState | None, approval: Approval) -> str:
+    by, decision = approval.spec.decided_by, approval.spec.decision
+    match state:
+        case _S.APPROVED:
+            return f"approved by {by}"
+        case _S.REJECTED:
+            return f"rejected by {by}" if decision == "Reject" else f"sent back by {by}"
+        case _S.EXPIRED:
+            return "nobody has decided in time"
+        case _:
+            return "what it was about has changed or ended: it has no effect any more"
+
+
+def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | None:
+    """What the person sees; made once, while the subject still asks exactly this."""
+    if asked is None:
+        return None
+    because = tuple(line(why, 300) for why in asked.because)
+    if isinstance(snapshot.subject, Plan):
+        plan = snapshot.subject
+        estimate = plan.status.estimate
+        return Shown(
+            title=line(plan.spec.name, 300),
+            because=because,
+            author=plan.spec.author,
+            tasks=sum(len(stage.steps) for stage in plan.spec.stages),
+            cost_usd=estimate.cost_usd if estimate is not None else None,
+        )
+    task = snapshot.subject
+    assert task is not None
+    plan_author = snapshot.plan.spec.author if snapshot.plan is not None else None
+    judged, delivery = task.status.verification, task.status.delivery
+    return Shown(
+        title=line(task.spec.title, 300),
+        because=because,
+        author=plan_author or task.spec.author,
+        ref=judged.ref if judged is not None else None,
+        onto=delivery.onto if delivery is not None else None,
+        files_changed=judged.files_changed if judged is not None else None,
+        checks=_checks(judged),
+        cost_usd=task.status.spend_usd,
+    )
+
+
+def _checks(judged: Verification | None) -> tuple[ShownCheck, ...]:
+    """Those that did not pass first: a person shall see them, however many there are."""
+    results = judged.checks if judged is not None else ()
+    in_order = sorted(results, key=lambda result: result.verdict == "Passed")
+    return tuple(map(_check, in_order[:MOST_SHOWN]))
+
+
+def _check(result: CheckResult) -> ShownCheck:
+    title = line(result.title, _TITLE)
+    return ShownCheck(name=result.name, title=title, verdict=result.verdict)

@@ -1,0 +1,62 @@
+"""A Plan before it begins: whether a person must say yes first, and what came of that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from bernstein.api.approvals.approval import APPROVE, AskedApproval, Asks
+from bernstein.api.plan import Plan, PlanSpec, PlanStatus
+from bernstein.api.project import Project
+from bernstein.core.approvals import policy
+from bernstein.core.approvals.asking import Question
+
+NOT_ASKED = ("approval", "author", "cancel", "requests", "suspend")
+"""Fields of a spec that change nothing of what a Plan does."""
+
+
+def question(plan: Plan, project: Project, status: PlanStatus) -> Question | None:
+    """What is to be asked before the Plan begins; None: nothing, or a person has said yes.
+
+    One that has begun is not asked about any more.
+    """
+    if status.integration is not None or (status.expanded and status.approval is None):
+        return None
+    if status.approval is not None and status.approval.decision is not None:
+        return None
+    rules = policy.effective(project.spec, plan.spec)
+    because = policy.why_plan(rules, status.estimate)
+    if not because:
+        return None
+    author = plan.spec.author if rules.approver_is_not_author else None
+    asks = Asks(digest=digest_of(plan.spec), not_by=author)
+    return Question("Plan", plan.metadata, asks, because, rules)
+
+
+def digest_of(spec: PlanSpec) -> str:
+    """Names what the Plan would do."""
+    asked = spec.model_dump(mode="json", exclude_defaults=True, exclude=set(NOT_ASKED))
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def pending(status: PlanStatus | None) -> AskedApproval | None:
+    """What is asked about the Plan, while nobody has decided."""
+    asked = status.approval if status is not None else None
+    return asked if asked is not None and asked.decision is None else None
+
+
+def is_rejected(status: PlanStatus | None) -> bool:
+    """Whether somebody has said no, or nobody yes in time."""
+    asked = status.approval if status is not None else None
+    return asked is not None and asked.decision not in (None, APPROVE)
+
+
+def is_unapproved(status: PlanStatus | None) -> bool:
+    """Whether nobody has said yes who must: nothing of it may start."""
+    return pending(status) is not None or is_rejected(status)
+
+
+def opened_by(status: PlanStatus | None) -> str:
+    """Who let its Tasks start."""
+    asked = status.approval if status is not None else None
+    return (asked.by if asked is not None else None) or "operator"

@@ -1,0 +1,100 @@
+"""Whether a person must be asked: the stricter of what a Project and a Plan say.
+
+It is worked out from what is now: a policy that has become stricter asks about what has not landed
+yet, and one that asks no more lets on what waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from bernstein.api.approvals.policy import PLANS, RESULTS, ApprovalPolicy
+from bernstein.api.plan import Estimate, Plan, PlanSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.task import Task
+from bernstein.api.verification import Verification
+from bernstein.core.sanitise import line
+
+MISSING_AUTHOR = "the approver may not be the author, so spec.author must say who that is"
+
+
+def effective(project: ProjectSpec, plan: PlanSpec | None) -> ApprovalPolicy:
+    """The stricter of both, field by field."""
+    asked = plan.approval if plan is not None else None
+    if asked is None:
+        return project.approval
+    both = (project.approval, asked)
+    which = max((each.plan for each in both), key=PLANS.index)
+    expiries = [e.expires_after_seconds for e in both if e.expires_after_seconds is not None]
+    return ApprovalPolicy(
+        plan=which,
+        above_usd=_lowest(both) if which == "AboveCost" else None,
+        result=max((each.result for each in both), key=RESULTS.index),
+        expires_after_seconds=min(expiries, default=None),
+        approver_is_not_author=any(each.approver_is_not_author for each in both),
+        moved_base=_moved_base(project.approval, asked),
+    )
+
+
+def _lowest(policies: Iterable[ApprovalPolicy]) -> str | None:
+    figures = [each.above_usd for each in policies if each.above_usd is not None]
+    return min(figures, key=Decimal, default=None)
+
+
+def _moved_base(project: ApprovalPolicy, plan: ApprovalPolicy) -> str | None:
+    return "Ask" if plan.moved_base == "Ask" else project.moved_base
+
+
+def lacks_author(policy: ApprovalPolicy, author: str | None) -> bool:
+    """Whether nobody knows who may not decide, although somebody may be asked."""
+    asks = policy.plan != "Never" or policy.result != "Never"
+    return policy.approver_is_not_author and asks and author is None
+
+
+def why_plan(policy: ApprovalPolicy, estimate: Estimate | None) -> tuple[str, ...]:
+    """Why a person must say yes before the Plan begins; empty: nobody must."""
+    if policy.plan == "Always":
+        return ("every Plan is asked about",)
+    if policy.plan == "Never" or policy.above_usd is None:
+        return ()
+    cost = estimate.cost_usd if estimate is not None else None
+    if cost is None:
+        return ("what it may cost is not known",)
+    if Decimal(cost) > Decimal(policy.above_usd):
+        return (f"its estimate, ${cost}, is above ${policy.above_usd}",)
+    return ()
+
+
+def why_result(
+    policy: ApprovalPolicy, task: Task, judged: Verification, protected: str
+) -> tuple[str, ...]:
+    """Why a person must say yes before this lands; empty: nobody must. `protected`: the digest of
+    the Project's protected paths.
+
+    What changes nothing lands nothing.
+    """
+    if policy.result == "Never" or judged.sha == judged.base:
+        return ()
+    risks = _risks(task, judged, protected)
+    if policy.result == "Always":
+        return ("all work is asked about", *risks)
+    return risks
+
+
+def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
+    risks = []
+    if task.spec.role == "security":
+        risks.append("its role is security")
+    if task.spec.complexity == "high":
+        risks.append("its complexity is high")
+    if judged.protected_by != protected:
+        risks.append("it is not known whether it changes protected paths")
+    elif judged.protected:
+        risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
+    return tuple(risks)
+
+
+def author_of(task: Task, plan: Plan | None) -> str | None:
+    """Who asked for the work: the author of its Plan, or of the Task without one."""
+    return plan.spec.author if plan is not None else task.spec.author

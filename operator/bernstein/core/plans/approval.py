@@ -1,0 +1,64 @@
+"""A Plan that people must approve before it begins.
+
+checked ──▶ asked, in the status ──▶ its Tasks are made Planned ──▶ the Approval is made
+                                                                        │
+    begun, its Tasks Open ◀── approved ─────────────────────────────────┤
+    cancelled, with its Tasks ◀── rejected, or nobody decided in time ──┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.core.actions import PlanAction, PlanDecision
+from bernstein.core.approvals import asking, plans
+from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.waiting import goes_on
+
+PHASE = "PendingApproval"
+
+
+def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status with what is to be asked now. Nothing is, where nobody must say yes (any more), or
+    somebody has."""
+    assert snapshot.project is not None
+    question = plans.question(snapshot.plan, snapshot.project, status)
+    if question is not None:
+        if status.approval is not None and status.approval.name == question.name:
+            return status
+        return asking.ask(status, question, now).model_copy(update={"phase": PHASE})
+    if status.approval is not None and status.approval.decision is None:
+        return goes_on(status).model_copy(update={"approval": None})
+    return status
+
+
+def step(
+    snapshot: PlanSnapshot, status: PlanStatus, before: Sequence[PlanAction], now: datetime
+) -> PlanDecision | None:
+    """One look at the Approval, after the actions `before`; None: the Plan may begin."""
+    assert snapshot.project is not None
+    question = plans.question(snapshot.plan, snapshot.project, status)
+    if question is None or status.approval is None:
+        return None
+    outcome = asking.decided(status.approval, snapshot.approvals, now)
+    if outcome is not None:
+        return PlanDecision(asking.answered(status, outcome, now), tuple(before))
+    actions = (*before, *asking.create(question, snapshot.approvals))
+    again = asking.seconds_left(status.approval, now)
+    waiting = asking.ask(status, question, now).model_copy(update={"phase": PHASE})
+    return PlanDecision(waiting, actions, again)
+
+
+def why_ended(plan: Plan, status: PlanStatus) -> str | None:
+    """Why people have ended it: by a cancel, or by a decision; None: they have not."""
+    if plan.spec.cancel is not None:
+        return plan.spec.cancel.reason
+    asked_of = status.approval
+    if asked_of is None or not plans.is_rejected(status):
+        return None
+    if asked_of.decision == "Expired":
+        return "nobody has decided about its Plan in time"
+    said = f": {asked_of.reason}" if asked_of.reason else ""
+    return f"its Plan was rejected by {asked_of.by}{said}"[:1024]

@@ -1,0 +1,132 @@
+"""Who asks, who decides, and in whose name: the chart's policies and roles."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.errors import Forbidden, NotFound
+from tests.control_plane.conftest import Person, Tools, may
+from tests.control_plane.objects import APPROVALS, KINDS, OURS, valid
+
+BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
+
+
+def account(namespace: str, role: str) -> str:
+    return f"system:serviceaccount:{namespace}:{role}"
+
+
+def yes(by: str) -> dict[str, dict[str, str]]:
+    return {"spec": {"decision": "Approve", "decidedBy": by}}
+
+
+async def asked(operator: Client, namespace: str) -> None:
+    await operator.create(APPROVALS, valid("Approval", namespace))
+
+
+async def test_nobody_but_the_operator_makes_one_and_never_decided(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    with pytest.raises(Forbidden, match=r"bernstein-approvals.*operator only"):
+        await admin.create(APPROVALS, valid("Approval", namespace))
+    own = "system:serviceaccount:bernstein-system:bernstein-operator"
+    for by in (own, user):
+        decided = valid("Approval", namespace, **yes(by)["spec"])
+        with pytest.raises(Forbidden, match=r"bernstein-approvals"):
+            await operator.create(APPROVALS, decided)
+
+
+async def test_one_decides_in_ones_own_name_only(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    await asked(operator, namespace)
+
+    with pytest.raises(Forbidden, match=r"bernstein-approvals.*must be the name of who decides"):
+        await admin.patch(APPROVALS, "one", namespace, yes("somebody-else"))
+    await admin.patch(APPROVALS, "one", namespace, yes(user))
+
+
+@pytest.mark.parametrize("role", ["view", "edit", "admin"])
+async def test_no_role_of_the_cluster_decides(
+    operator: Client, person: Person, namespace: str, role: str
+) -> None:
+    await asked(operator, namespace)
+    somebody = await person(role)
+
+    assert await may(somebody, "list", "approvals.bernstein.dev", namespace)
+    with pytest.raises(Forbidden):
+        await somebody.patch(APPROVALS, "one", namespace, yes(account(namespace, role)))
+    with pytest.raises(Forbidden):
+        await somebody.delete(APPROVALS, "one", namespace, propagation="Background")
+
+
+async def test_an_approver_decides_and_edits_nothing_else(
+    tools: Tools, operator: Client, person: Person, namespace: str
+) -> None:
+    await asked(operator, namespace)
+    tools.kubectl(
+        *("create", "rolebinding", "approver", "-n", namespace),
+        *("--clusterrole=bernstein-approver", f"--serviceaccount={namespace}:view"),
+    )
+    approver = await person("view")
+
+    await approver.patch(APPROVALS, "one", namespace, yes(account(namespace, "view")))
+    for what in ("plans.bernstein.dev", "tasks.bernstein.dev", "projects.bernstein.dev"):
+        assert not await may(approver, "update", what, namespace)
+    assert not await may(approver, "create", "approvals.bernstein.dev", namespace)
+
+
+async def test_the_operators_own_account_decides_nothing(operator: Client, namespace: str) -> None:
+    await asked(operator, namespace)
+    own = "system:serviceaccount:bernstein-system:bernstein-operator"
+
+    with pytest.raises(Forbidden):
+        await operator.patch(APPROVALS, "one", namespace, yes(own))
+
+
+async def test_what_is_asked_and_about_whom_stays(
+    admin: Client, operator: Client, namespace: str
+) -> None:
+    await asked(operator, namespace)
+
+    with pytest.raises(Forbidden, match="labels of Bernstein"):
+        await admin.patch(
+            APPROVALS, "one", namespace, {"metadata": {"labels": dict.fromkeys(OURS)}}
+        )
+
+
+async def test_a_decision_stays_until_it_is_acted_upon(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    await asked(operator, namespace)
+    await admin.patch(APPROVALS, "one", namespace, yes(user))
+
+    with pytest.raises(Forbidden, match="stays until it is acted upon"):
+        await admin.delete(APPROVALS, "one", namespace, propagation="Background")
+    done = {"status": {"state": "Approved"}}
+    await operator.patch(APPROVALS, "one", namespace, done, subresource="status")
+    await admin.delete(APPROVALS, "one", namespace, propagation="Background")
+
+
+async def test_one_that_nobody_has_decided_may_be_deleted(
+    admin: Client, operator: Client, namespace: str
+) -> None:
+    await asked(operator, namespace)
+
+    await admin.delete(APPROVALS, "one", namespace, propagation="Background")
+
+    with pytest.raises(NotFound):
+        await admin.get(APPROVALS, "one", namespace)
+
+
+@BOTH
+async def test_an_author_writes_his_own_name_only(
+    admin: Client, person: Person, namespace: str, kind: str
+) -> None:
+    editor, name = await person("edit"), account(namespace, "edit")
+
+    with pytest.raises(Forbidden, match=r"bernstein-authors.*must be the name of who makes it"):
+        await editor.create(KINDS[kind], valid(kind, namespace, author="somebody-else"))
+    await editor.create(KINDS[kind], valid(kind, namespace, author=name))
+    # What stands already is no matter of who writes something else.
+    await admin.patch(KINDS[kind], "one", namespace, {"metadata": {"labels": {"a": "b"}}})

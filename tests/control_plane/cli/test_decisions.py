@@ -1,0 +1,160 @@
+"""`bernstein pending`, `approve` and `reject` against a real API server; the test acts in the
+operator's place."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Object
+from tests.control_plane.cli.conftest import Bernstein
+from tests.control_plane.cli.scenes import PLAN, now, set_status
+from tests.control_plane.conftest import eventually
+from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS, valid
+
+NAME = "one-approval-1"
+SHA = "a" * 40
+
+
+def asks() -> Object:
+    asked: Object = valid("Approval", "")["spec"]["asks"]
+    return asked
+
+
+def record(**more: Any) -> Object:
+    return {"name": NAME, "asks": asks(), "because": ["why"], "since": now(), **more}
+
+
+async def waits(admin: Client, operator: Client, namespace: str) -> Object:
+    """A Task whose work a person decides about."""
+    task = await admin.create(TASKS, valid("Task", namespace))
+    for state in ("Open", "Claimed", "InProgress", "Done", "PendingApproval"):
+        task = await set_status(operator, task, state=state, approval=record())
+    about = {"kind": "Task", "name": "one", "uid": task["metadata"]["uid"]}
+    approval = valid("Approval", namespace, NAME, subject=about)
+    await operator.create(APPROVALS, approval)
+    shown = {"title": "Write the limiter", "because": ["why"], "filesChanged": 2, "costUsd": "0.5"}
+    status = {"status": {"state": "Pending", "shown": shown}}
+    await operator.patch(APPROVALS, NAME, namespace, status, subresource="status")
+    return task
+
+
+async def acted(admin: Client, operator: Client, namespace: str, state: str) -> Object:
+    """What the operator writes once somebody has decided."""
+    found: list[Object] = []
+
+    async def there() -> bool:
+        approval = await admin.get(APPROVALS, NAME, namespace)
+        found[:] = [approval["spec"]] if "decision" in approval["spec"] else []
+        return bool(found)
+
+    await eventually(there)
+    (spec,) = found
+    done = record(decision=spec["decision"], by=spec["decidedBy"], time=now())
+    await set_status(operator, await admin.get(TASKS, "one", namespace), state=state, approval=done)
+    return spec
+
+
+async def test_what_waits_is_listed_with_the_names_that_scripts_know(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    await waits(admin, operator, namespace)
+
+    found = await bernstein("pending", "--json")
+    shown = await bernstein("pending")
+
+    (told,) = found.json
+    assert (told["id"], told["task_id"], told["status"]) == (NAME, "one", "pending")
+    assert (told["files_changed"], told["cost_usd"], told["because"]) == (2, 0.5, ["why"])
+    assert "one" in shown.out
+
+
+async def test_nothing_waits(bernstein: Bernstein, namespace: str) -> None:
+    assert "Nothing waits" in (await bernstein("pending")).out
+    assert (await bernstein("pending", "--json")).json == []
+
+
+async def test_verdicts_on_their_way_are_waited_for_where_people_are_asked(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    await admin.create(PROJECTS, valid("Project", namespace, approval={"result": "Always"}))
+    task = await admin.create(TASKS, valid("Task", namespace))
+    for state in ("Open", "Claimed", "InProgress", "Done"):
+        task = await set_status(operator, task, state=state)
+
+    soon = await bernstein("pending", "--json", "--no-wait")
+    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60"))
+    await asyncio.sleep(2)
+    assert not late.done()
+    await set_status(operator, task, state="Closed")
+
+    assert soon.json == []
+    assert (await late).json == []
+
+
+async def test_one_approves_in_ones_own_name_and_may_repeat_it(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    await waits(admin, operator, namespace)
+
+    first, spec = await asyncio.gather(
+        bernstein("approve", "one"), acted(admin, operator, namespace, "Done")
+    )
+    again = await bernstein("approve", "one", "--json")
+
+    assert spec == spec | {"decision": "Approve", "decidedBy": user}
+    assert f"Task 'one' is approved by {user}" in first.out
+    assert (again.code, again.json["id"], again.json["status"]) == (0, "one", "done")
+
+
+async def test_another_decision_than_the_first_ends_with_1(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    await waits(admin, operator, namespace)
+    _, spec = await asyncio.gather(
+        bernstein("reject", "one", "--reason", "not this"),
+        acted(admin, operator, namespace, "Cancelled"),
+    )
+
+    late = await bernstein("approve", "one", "--json")
+
+    assert (spec["decision"], spec["reason"]) == ("Reject", "not this")
+    assert (late.code, late.json["error"]["reason"]) == (1, "DecidedAlready")
+
+
+async def test_work_is_sent_back_with_a_reason(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    await waits(admin, operator, namespace)
+
+    sent, spec = await asyncio.gather(
+        bernstein("reject", "one", "--retry", "-r", "use the other library"),
+        acted(admin, operator, namespace, "Failed"),
+    )
+
+    assert (spec["decision"], spec["reason"]) == ("Retry", "use the other library")
+    assert "is sent back" in sent.out
+
+
+async def test_whoever_runs_a_file_is_the_author_of_its_plan(
+    bernstein: Bernstein, admin: Client, namespace: str, user: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(PLAN)
+
+    await bernstein("run", str(file), "--no-wait")
+
+    plan = await admin.get(PLANS, "small-plan", namespace)
+    assert plan["spec"]["author"] == user
+
+
+async def test_where_nobody_is_asked_there_is_nothing_to_decide(
+    bernstein: Bernstein, admin: Client, namespace: str
+) -> None:
+    await admin.create(TASKS, valid("Task", namespace))
+
+    found = await bernstein("approve", "one", "--json")
+
+    assert (found.code, found.json["error"]["reason"]) == (1, "NothingToDecide")

@@ -1,0 +1,149 @@
+"""People decide, on a real API server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bernstein.kube.resource import Object
+from tests.control_plane.controllers.remote import MAIN
+from tests.control_plane.controllers.world import World, condition, stage, state_of
+from tests.control_plane.objects import APPROVALS, PLANS, TASKS
+
+ALWAYS = {"approval": {"result": "Always"}}
+
+
+async def pending(world: World, about: str) -> Object:
+    """The Approval that asks about this Task or Plan."""
+
+    async def asked(kind: Any, name: str) -> str:
+        found = await world.until(
+            kind, name, lambda o: "decision" not in o["status"].get("approval", {"decision": ""})
+        )
+        return str(found["status"]["approval"]["name"])
+
+    kind, _, name = about.partition("/")
+    approval = await asked({"task": TASKS, "plan": PLANS}[kind], name)
+    return await world.until(APPROVALS, approval, lambda a: state_of(a) == "Pending")
+
+
+async def decide(world: World, approval: Object, user: str, decision: str, **more: str) -> None:
+    spec = {"decision": decision, "decidedBy": user, **more}
+    await world.change(APPROVALS, approval["metadata"]["name"], **spec)
+
+
+async def test_work_lands_once_a_person_has_approved_it(world: World, user: str) -> None:
+    await world.project(**ALWAYS)
+    await world.start()
+    await world.task("one")
+    approval = await pending(world, "task/one")
+
+    waits = await world.task_in("one", "PendingApproval")
+    assert condition(waits, "Reconciling")["reason"] == "AwaitingApproval"
+    assert "one-s1-land-1" not in world.kubelet.ran
+    await decide(world, approval, user, "Approve")
+
+    task = await world.task_in("one", "Closed")
+    assert task["status"]["delivery"]["sha"] == approval["spec"]["asks"]["sha"]
+    assert task["status"]["delivery"]["sha"] == world.kubelet.remote.refs[MAIN]
+    moves = {m["reason"]: m["actor"] for m in task["status"]["history"]}
+    assert moves["Approved"] == user
+    name = approval["metadata"]["name"]
+    over = await world.until(APPROVALS, name, lambda a: state_of(a) == "Approved")
+    assert condition(over, "Succeeded")["status"] == "True"
+    assert over["status"]["shown"]["filesChanged"] == 1
+
+
+async def test_work_that_is_sent_back_is_done_again_and_asked_about_anew(
+    world: World, user: str
+) -> None:
+    await world.project(**ALWAYS)
+    await world.start()
+    await world.task("one")
+    first = await pending(world, "task/one")
+    await decide(world, first, user, "Retry", reason="use the other library")
+
+    name = first["metadata"]["name"]
+    await world.until(APPROVALS, name, lambda a: state_of(a) == "Rejected")
+    task = await world.until(
+        TASKS, "one", lambda t: t["status"].get("approval", {}).get("name") != name
+    )
+
+    assert task["status"]["attempt"] == 2
+    second = await pending(world, "task/one")
+    assert second["spec"]["asks"]["attempt"] == 2
+    prompt = await world.sessions()
+    assert prompt == ["one-s1", "one-s2"]
+
+
+async def test_rejected_work_ends_and_nothing_is_merged(world: World, user: str) -> None:
+    await world.project(**ALWAYS)
+    await world.start()
+    await world.task("one")
+    approval = await pending(world, "task/one")
+    before = world.kubelet.remote.refs[MAIN]
+
+    await decide(world, approval, user, "Reject", reason="we do not want this")
+
+    task = await world.task_in("one", "Cancelled")
+    assert condition(task, "Succeeded")["reason"] == "Rejected"
+    assert world.kubelet.remote.refs[MAIN] == before
+
+
+async def test_one_that_is_deleted_undecided_is_made_again(world: World, user: str) -> None:
+    await world.project(**ALWAYS)
+    await world.start()
+    await world.task("one")
+    first = await pending(world, "task/one")
+    name, uid = first["metadata"]["name"], first["metadata"]["uid"]
+
+    await world.delete(APPROVALS, name)
+
+    again = await world.until(APPROVALS, name, lambda a: a["metadata"]["uid"] != uid)
+    await decide(world, again, user, "Approve")
+    await world.task_in("one", "Closed")
+    await world.until(APPROVALS, name, lambda a: state_of(a) == "Approved")
+    await world.delete(APPROVALS, name)
+    await world.at_rest()
+    assert name not in await world.all(APPROVALS)
+
+
+async def test_time_rejects_and_never_approves(world: World) -> None:
+    await world.project(approval={"result": "Always", "expiresAfterSeconds": 60})
+    await world.start()
+    await world.task("one")
+    approval = await pending(world, "task/one")
+
+    assert "expiresAt" in approval["status"]
+    task = await world.task_in("one", "Cancelled", 90)
+    assert condition(task, "Succeeded")["reason"] == "ApprovalExpired"
+    name = approval["metadata"]["name"]
+    await world.until(APPROVALS, name, lambda a: state_of(a) == "Expired")
+
+
+async def test_a_plan_begins_once_a_person_has_approved_it(world: World, user: str) -> None:
+    await world.project(approval={"plan": "Always"})
+    await world.start()
+    await world.plan("web", [stage("build", "one")])
+    approval = await pending(world, "plan/web")
+    (name,) = await world.all(TASKS)
+    await world.task_in(name, "Planned")
+    assert world.kubelet.ran == []
+
+    await decide(world, approval, user, "Approve")
+
+    await world.until(PLANS, "web", lambda p: p["status"].get("phase") == "Succeeded")
+    assert world.kubelet.ran[0] == "web-begin-0"
+
+
+async def test_a_rejected_plan_ends_with_its_tasks(world: World, user: str) -> None:
+    await world.project(approval={"plan": "Always"})
+    await world.start()
+    await world.plan("web", [stage("build", "one")])
+    await decide(world, await pending(world, "plan/web"), user, "Reject")
+
+    plan = await world.until(PLANS, "web", lambda p: p["status"].get("phase") == "Cancelled")
+
+    assert condition(plan, "Succeeded")["reason"] == "Rejected"
+    (name,) = await world.all(TASKS)
+    await world.task_in(name, "Cancelled")
+    assert world.kubelet.ran == []

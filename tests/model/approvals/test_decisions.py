@@ -1,0 +1,144 @@
+"""People decide about work and about Plans, whatever breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api import plan, task
+from bernstein.api.states import TaskState
+from bernstein.core.approvals import asking, plans, results
+from bernstein.resources import APPROVALS, PLANS, TASKS
+from tests.model.loop import run
+from tests.model.scenario import Scenario
+from tests.model.world import World
+
+STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]
+WORK = [
+    {"at": 1.0, "do": "apply plan", "name": "web", "spec": {"name": "web", "stages": STAGES}},
+    {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}},
+]
+DECIDES = {"at": 5.0, "do": "decide all"}
+ASKS = {"plan": "Always", "result": "Always"}
+
+
+def played(
+    *events: dict[str, Any], seed: int = 7, replicas: int = 1, **policy: Any
+) -> tuple[World, list[str]]:
+    """The end of a run, and which rules were broken."""
+    project = {
+        "approval": ASKS | policy,
+        "gates": {"enabled": False},
+        "limits": {"maxAgents": 2, "timeoutSeconds": {"small": 600, "medium": 600, "large": 600}},
+    }
+    ordered = tuple(sorted(events, key=lambda event: event["at"]))
+    scenario = Scenario(seed=seed, rates="calm", events=ordered, replicas=replicas, project=project)
+    found: list[tuple[World, list[str]]] = []
+
+    async def main() -> None:
+        world = World(scenario)
+        outcome = await world.play()
+        found.append((world, [str(each) for each in outcome.violations]))
+
+    run(main())
+    return found[0]
+
+
+def crashes(moment: int) -> list[dict[str, Any]]:
+    """The operator dies at writes around those that follow from decisions."""
+    after = bool(moment % 2)
+    return [
+        {"at": 4.0 + moment + n * 23.0, "do": "crash at write", "replica": 0, "after": after}
+        for n in range(8)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("moved_base", ["Ask", "Keep"])
+def test_what_people_approve_lands_and_nothing_else(seed: int, moved_base: str) -> None:
+    world, broken = played(*WORK, DECIDES, seed=seed, movedBase=moved_base)
+
+    assert broken == []
+    assert world.store.all(APPROVALS)
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_decisions_survive_crashes_at_every_write(moment: int) -> None:
+    _, broken = played(*WORK, DECIDES, *crashes(moment), seed=moment, replicas=1 + moment % 2)
+
+    assert broken == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_people_may_decide_twice_and_late_and_delete_what_they_are_asked(seed: int) -> None:
+    hasty = [
+        {"at": 20.0 + n * 17, "do": "decide", "pick": n / 12, "decision": decision}
+        for n, decision in enumerate(("Approve", "Reject", "Retry", "Approve") * 3)
+    ]
+    deletes = [
+        {"at": 25.0 + n * 13, "do": "delete", "kind": "approvals", "pick": n / 12}
+        | {"propagation": "Background"}
+        for n in range(12)
+    ]
+
+    _, broken = played(*WORK, DECIDES, *hasty, *deletes, seed=seed)
+
+    assert broken == []
+
+
+def test_nobody_decides_and_nothing_happens() -> None:
+    world, broken = played(*WORK)
+
+    assert broken == []
+    states = {task.parse(obj).status.state for obj in world.store.all(TASKS)}
+    assert states == {TaskState.PLANNED, TaskState.PENDING_APPROVAL}
+    (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
+    assert found.status.phase == "PendingApproval"
+
+
+def test_nobody_decides_and_time_rejects() -> None:
+    world, broken = played(*WORK, expiresAfterSeconds=300)
+
+    assert broken == []
+    states = {task.parse(obj).status.state for obj in world.store.all(TASKS)}
+    assert states == {TaskState.CANCELLED}
+    told = {obj["status"]["state"] for obj in world.store.all(APPROVALS)}
+    assert told == {"Expired"}
+
+
+def test_without_the_question_the_model_finds_that_work_lands_unseen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(results, "question", lambda *_: None)
+    monkeypatch.setattr(results, "may_land", lambda *_: True)
+
+    _, broken = played(*WORK, DECIDES, plan="Never")
+
+    assert any("work lands when a person has said yes" in each for each in broken)
+
+
+def test_without_the_question_the_model_finds_that_a_plan_begins_unseen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plans, "question", lambda *_: None)
+
+    _, broken = played(*WORK, DECIDES)
+
+    assert any("a Plan begins when a person has said yes" in each for each in broken)
+
+
+def test_without_the_binding_the_model_finds_an_approval_of_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    approved = asking.is_approved
+
+    def any_yes(asked: Any, question: Any) -> bool:
+        return approved(asked, question) or (asked is not None and asked.decision == "Approve")
+
+    monkeypatch.setattr(results, "is_approved", any_yes)
+    pushes = [{"at": 40.0 + n * 5, "do": "push", "pick": 0.9} for n in range(170)]
+
+    _, broken = played(*WORK, DECIDES, *pushes, plan="Never")
+
+    assert any("to exactly it" in each for each in broken)

@@ -1,0 +1,147 @@
+"""What the status of an Approval says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.approvals.approval import (
+    MOST_SHOWN,
+    Approval,
+    ApprovalState,
+    ApprovalStatus,
+    AskedApproval,
+    Shown,
+)
+from bernstein.api.plan import Plan
+from bernstein.api.task import Task
+from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
+from tests.unit.core import objects
+from tests.unit.core.approvals.asked import ANN, DIGEST, decided
+from tests.unit.core.delivery.tasks import verified
+from tests.unit.core.objects import HEAD, NOW, at, told
+
+NAME = "work-approval-1"
+ASKS = {"attempt": 1, "sha": HEAD, "digest": DIGEST}
+
+
+def approval(**status: Any) -> Approval:
+    return Approval.model_validate(
+        {
+            "metadata": objects.metadata(NAME, "uid-approval"),
+            "spec": {
+                "subject": {"kind": "Task", "name": "work", "uid": "uid-work"},
+                "asks": ASKS,
+            },
+            "status": ApprovalStatus(**status).model_dump(),
+        }
+    )
+
+
+def asks(name: str = NAME, **more: Any) -> AskedApproval:
+    fields = {"name": name, "asks": ASKS, "because": ("its role is security",), "since": NOW}
+    return AskedApproval.model_validate(fields | more)
+
+
+def task(asked: AskedApproval | None, **more: Any) -> Task:
+    status = verified(**more).model_copy(update={"approval": asked, "spend_usd": "0.42"})
+    return objects.task(status=status)
+
+
+def look(
+    subject: Task | Plan | None, before: Approval | None = None, plan: Plan | None = None
+) -> ApprovalStatus:
+    return status_of(ApprovalSnapshot(before or approval(), subject, plan), NOW)
+
+
+def test_one_that_nobody_has_decided_is_pending_and_at_work() -> None:
+    found = look(task(asks(until=at(600))))
+
+    assert (found.state, found.expires_at) == (ApprovalState.PENDING, at(600))
+    assert told(found.conditions) == {"Reconciling": ("True", "AwaitingApproval")}
+
+
+@pytest.mark.parametrize(
+    ("decision", "state", "succeeded"),
+    [
+        ("Approve", ApprovalState.APPROVED, "True"),
+        ("Reject", ApprovalState.REJECTED, "False"),
+        ("Retry", ApprovalState.REJECTED, "False"),
+        ("Expired", ApprovalState.EXPIRED, "False"),
+    ],
+)
+def test_what_was_acted_upon_is_told(decision: str, state: ApprovalState, succeeded: str) -> None:
+    found = look(task(asks(decision=decision, by=ANN, time=NOW)))
+
+    assert found.state is state
+    assert told(found.conditions) == {"Succeeded": (succeeded, str(state))}
+    assert found.ended_at == NOW
+
+
+def test_a_decision_that_nobody_has_acted_upon_yet_leaves_it_pending() -> None:
+    found = look(task(asks()), decided(approval(), "Approve"))
+
+    assert found.state is ApprovalState.PENDING
+
+
+@pytest.mark.parametrize("before", [None, "Pending", "Approved"])
+def test_it_is_void_once_the_task_asks_something_else(before: str | None) -> None:
+    found = look(task(asks("work-approval-2")), approval(state=before))
+
+    assert found.state is ApprovalState.VOID
+
+
+@pytest.mark.parametrize("before", ["Rejected", "Expired", "Void"])
+def test_how_it_ended_stays(before: str) -> None:
+    ended = approval(state=before, ended_at=at(-60))
+
+    found = look(task(asks("work-approval-2")), ended)
+
+    assert (found.state, found.ended_at) == (ApprovalState(before), at(-60))
+
+
+def test_an_approval_that_holds_stays_approved_whatever_its_task_does_next() -> None:
+    yes = asks(decision="Approve", by=ANN, time=NOW)
+
+    found = look(task(yes), approval(state="Approved"))
+
+    assert found.state is ApprovalState.APPROVED
+
+
+def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> None:
+    found = look(task(asks()), plan=objects.plan(author=ANN)).shown
+
+    assert found is not None
+    assert found.because == ("its role is security",)
+    assert (found.title, found.author, found.cost_usd) == ("Do work", ANN, "0.42")
+    assert [(check.name, check.verdict) for check in found.checks] == [("lint", "Passed")]
+    assert found.files_changed == 1
+
+
+def test_what_did_not_pass_is_shown_first_however_many_checks_there_are() -> None:
+    many = [objects.gate("lint") | {"name": f"gate_{i}"} for i in range(100)]
+    many.append(objects.gate("lint", "Failed") | {"name": "gate_x", "required": False})
+
+    found = look(task(asks(), verification={"checks": many})).shown
+
+    assert found is not None
+    assert (len(found.checks), found.checks[0].name) == (MOST_SHOWN, "gate_x")
+
+
+def test_what_was_shown_stays_when_it_is_void() -> None:
+    shown = Shown(title="Do work")
+
+    found = look(task(asks("other")), approval(state="Pending", shown=shown))
+
+    assert found.shown == shown
+
+
+def test_of_a_plan_its_size_and_its_estimate_are_shown() -> None:
+    plan = objects.plan(author=ANN)
+    plan = plan.model_copy(update={"status": plan.status.model_copy(update={"approval": asks()})})
+
+    found = look(plan).shown
+
+    assert found is not None
+    assert (found.title, found.author, found.tasks) == ("Better web", ANN, 1)

@@ -1,0 +1,118 @@
+"""The policy of a Project and that of a Plan: the stricter of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
+from bernstein.api.plan import Plan
+from bernstein.api.verification import Verification
+from bernstein.checks.changes import digest_of
+from bernstein.core.approvals import policy
+from tests.unit.core import objects
+from tests.unit.core.approvals.asked import ANN
+from tests.unit.core.objects import verification
+
+KNOWN = digest_of(PROTECTED_PATHS)
+
+
+def combined(project: dict[str, Any], plan: dict[str, Any] | None) -> ApprovalPolicy:
+    spec: dict[str, Any] = {} if plan is None else {"approval": plan}
+    return policy.effective(objects.project(approval=project).spec, objects.plan(**spec).spec)
+
+
+@pytest.mark.parametrize(
+    ("project", "plan", "stricter"),
+    [
+        ({"result": "HighRisk"}, None, {"result": "HighRisk"}),
+        ({"result": "HighRisk"}, {"result": "Always"}, {"result": "Always"}),
+        ({"result": "Always"}, {"result": "Never"}, {"result": "Always"}),
+        ({"plan": "Always"}, {"plan": "AboveCost", "aboveUsd": "5"}, {"plan": "Always"}),
+        (
+            {"plan": "AboveCost", "aboveUsd": "10"},
+            {"plan": "AboveCost", "aboveUsd": "9.5"},
+            {"plan": "AboveCost", "above_usd": "9.5"},
+        ),
+        (
+            {"plan": "AboveCost", "aboveUsd": "5"},
+            {"plan": "Never"},
+            {"plan": "AboveCost", "above_usd": "5"},
+        ),
+        (
+            {"expiresAfterSeconds": 600},
+            {"expiresAfterSeconds": 60},
+            {"expires_after_seconds": 60},
+        ),
+        ({}, {"expiresAfterSeconds": 60}, {"expires_after_seconds": 60}),
+        ({"approverIsNotAuthor": True}, {}, {"approver_is_not_author": True}),
+        ({"movedBase": "Keep"}, {}, {"moved_base": "Keep"}),
+        ({"movedBase": "Keep"}, {"movedBase": "Ask"}, {"moved_base": "Ask"}),
+        ({}, {"movedBase": "Keep"}, {"moved_base": None}),
+    ],
+)
+def test_the_stricter_of_both_counts(
+    project: dict[str, Any], plan: dict[str, Any] | None, stricter: dict[str, Any]
+) -> None:
+    found = combined(project, plan)
+
+    assert {field: getattr(found, field) for field in stricter} == stricter
+
+
+def judged(**more: Any) -> Verification:
+    return verification(passed=True, **({"protected_by": KNOWN} | more))
+
+
+def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
+    return policy.why_result(ApprovalPolicy(result=result), objects.task(**spec), judged, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("spec", "work"),
+    [
+        ({"role": "security"}, {}),
+        ({"complexity": "high"}, {}),
+        ({}, {"protected": ".github/workflows/ci.yml"}),
+        ({}, {"protected_by": None}),
+        ({}, {"protected_by": "another list"}),
+    ],
+    ids=["role", "complexity", "protected path", "never compared", "another list"],
+)
+def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
+    found = why("HighRisk", judged(**work), **spec)
+
+    assert len(found) == 1
+
+
+def test_what_is_of_no_risk_is_not() -> None:
+    assert why("HighRisk", judged()) == ()
+    assert why("Never", judged(), role="security") == ()
+
+
+def test_all_work_is_asked_about_where_the_policy_says_so() -> None:
+    assert why("Always", judged(), role="security")[0] == "all work is asked about"
+    assert len(why("Always", judged(), role="security")) == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "author", "lacks"),
+    [
+        ({"approverIsNotAuthor": True, "result": "Always"}, None, True),
+        ({"approverIsNotAuthor": True, "plan": "Always"}, None, True),
+        ({"approverIsNotAuthor": True, "result": "Always"}, ANN, False),
+        ({"approverIsNotAuthor": True}, None, False),
+        ({"result": "Always"}, None, False),
+    ],
+)
+def test_an_author_is_needed_where_people_may_be_asked_and_he_may_not_decide(
+    rules: dict[str, Any], author: str | None, lacks: bool
+) -> None:
+    assert policy.lacks_author(ApprovalPolicy.model_validate(rules), author) is lacks
+
+
+def test_the_author_of_a_plans_task_is_the_plans() -> None:
+    anns: Plan = objects.plan(author=ANN)
+
+    assert policy.author_of(objects.task(author="nobody"), anns) == ANN
+    assert policy.author_of(objects.task(author=ANN, plan=None), None) == ANN

@@ -1,0 +1,231 @@
+"""A person decides whether a Plan begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.approvals.approval import Approval
+from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
+from bernstein.api.task import Task
+from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision, RunBegin
+from tests.unit.core import objects, scheduled
+from tests.unit.core.approvals.asked import ANN, BEN, asking, decided, known, made
+from tests.unit.core.objects import at, plan_snapshot, snapshot, told
+from tests.unit.core.plans.decisions import again
+
+ALWAYS = asking(result="Never", plan="Always")
+
+
+def look(
+    subject: Plan, *approvals: Approval, tasks: tuple[Task, ...] = (), now: float = 0, **more: Any
+) -> PlanDecision:
+    given = {"project": ALWAYS} | more
+    return scheduled.decide_plan(
+        plan_snapshot(subject, *tasks, approvals=known(*approvals), **given), at(now)
+    )
+
+
+def new(**spec: Any) -> Plan:
+    return objects.plan(begun=False, **spec)
+
+
+def asked(**more: Any) -> Plan:
+    """A Plan that asks, before anything was made of it."""
+    spec = more.pop("spec", {})
+    plan = new(**spec)
+    return again(plan, look(plan, **more))
+
+
+def expanded(**more: Any) -> tuple[Plan, Approval]:
+    """The same with its Tasks, and what it asks."""
+    spec = more.pop("spec", {})
+    plan = asked(spec=spec, **more)
+    decision = look(plan, **more)
+    return again(plan, decision), made(decision)
+
+
+def test_what_is_asked_stands_in_the_status_before_a_task_is_made() -> None:
+    decision = look(new())
+
+    assert decision.actions == ()
+    assert decision.status.approval is not None
+    assert decision.status.phase == "PendingApproval"
+    assert told(decision.status.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+
+
+def test_its_tasks_are_made_and_then_the_approval_but_nothing_begins() -> None:
+    decision = look(asked())
+
+    assert [type(action) for action in decision.actions] == [CreateTasks, CreateApproval]
+    assert decision.status.expanded
+
+
+def test_tasks_of_a_plan_that_asks_are_planned() -> None:
+    plan, _ = expanded()
+
+    found = scheduled.decide(snapshot(objects.task(), plan=plan, project=ALWAYS), at(0)).status
+
+    assert found.state is TaskState.PLANNED
+
+
+def planned() -> Task:
+    return objects.task(status=objects.status(TaskState.PLANNED))
+
+
+def step(plan: Plan, task: Task) -> Any:
+    return scheduled.decide(snapshot(task, plan=plan, project=ALWAYS), at(0)).status
+
+
+def test_planned_tasks_wait_for_the_same_person() -> None:
+    plan, approval = expanded()
+
+    found = step(plan, planned())
+
+    assert found.state is TaskState.PLANNED
+    assert told(found.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+    assert approval.metadata.name in found.waiting.message
+
+
+def test_an_approved_plan_begins_and_its_tasks_are_open() -> None:
+    plan, approval = expanded()
+
+    opened = again(plan, look(plan, decided(approval, "Approve")))
+
+    found = step(opened, planned())
+    assert (found.state, found.history[-1].actor) == (TaskState.OPEN, ANN)
+    assert any(isinstance(action, RunBegin) for action in look(opened).actions)
+
+
+def test_nothing_begins_while_nobody_has_decided() -> None:
+    plan, approval = expanded()
+
+    decision = look(plan, approval, now=10**7)
+
+    assert decision.actions == ()
+    assert decision.status.phase == "PendingApproval"
+
+
+def test_a_rejected_plan_ends_with_its_tasks() -> None:
+    plan, approval = expanded()
+    rejected = again(plan, look(plan, decided(approval, "Reject", reason="too large")))
+
+    ending = look(rejected, tasks=(planned(),))
+    assert ending.actions == (CancelTasks(("work",), f"its Plan was rejected by {ANN}: too large"),)
+
+    over = objects.task(status=objects.status(TaskState.CANCELLED))
+    ended = look(again(rejected, ending), tasks=(over,)).status
+    assert ended.phase == "Cancelled"
+    assert told(ended.conditions)["Succeeded"] == ("False", "Rejected")
+
+
+def test_a_plan_that_nobody_has_decided_about_in_time_ends() -> None:
+    limited = asking(result="Never", plan="Always", expiresAfterSeconds=600)
+    plan, approval = expanded(project=limited)
+    assert look(plan, approval, project=limited).requeue_after == 600
+
+    expired = again(plan, look(plan, approval, project=limited, now=600))
+
+    ended = look(expired, project=limited, now=600).status
+    assert ended.phase == "Cancelled"
+    assert told(ended.conditions)["Succeeded"] == ("False", "ApprovalExpired")
+
+
+def test_a_change_of_what_it_would_do_is_another_question() -> None:
+    plan, approval = expanded()
+    richer = again(plan, look(plan, approval), budget="500")
+
+    asks = look(richer, decided(approval, "Approve"))
+
+    assert asks.status.approval is not None
+    assert asks.status.approval.name != approval.metadata.name
+    assert asks.status.approval.decision is None
+
+
+def test_suspending_it_is_no_other_question() -> None:
+    plan, approval = expanded()
+
+    decision = look(again(plan, look(plan, approval), suspend=True), approval)
+
+    assert decision.status.approval is not None
+    assert decision.status.approval.name == approval.metadata.name
+
+
+def test_deleting_what_was_decided_changes_nothing() -> None:
+    plan, approval = expanded()
+    opened = again(plan, look(plan, decided(approval, "Approve")))
+
+    decision = look(opened)
+
+    assert not any(isinstance(action, CreateApproval) for action in decision.actions)
+    assert decision.status.phase == "Starting"
+
+
+def test_a_plan_that_has_begun_is_not_asked_about() -> None:
+    decision = look(objects.plan())
+
+    assert decision.status.approval is None
+
+
+def test_a_policy_that_asks_no_more_lets_it_begin() -> None:
+    plan, approval = expanded()
+
+    opened = again(plan, look(plan, approval, project=objects.project()))
+
+    assert opened.status.approval is None
+    assert step(opened, planned()).state is TaskState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("above", "asks"), [("0.01", True), ("100000", False)], ids=["above", "below"]
+)
+def test_a_plan_is_asked_about_for_its_estimate(above: str, asks: bool) -> None:
+    decision = look(new(), project=asking(result="Never", plan="AboveCost", aboveUsd=above))
+
+    assert decision.status.estimate is not None
+    assert decision.status.estimate.cost_usd is not None
+    assert (decision.status.approval is not None) is asks
+
+
+def test_what_nobody_can_estimate_is_asked_about() -> None:
+    agent = {"name": "demo", "adapter": "demo", "image": "a:1", "models": {"sonnet": "unheard-of"}}
+    rules = {"plan": "AboveCost", "aboveUsd": "1000"}
+
+    decision = look(new(), project=objects.project(agents=[agent], approval=rules))
+
+    assert decision.status.estimate is not None
+    assert decision.status.estimate.cost_usd is None
+    assert decision.status.approval is not None
+
+
+def test_where_the_approver_may_not_be_the_author_a_plan_must_say_who_that_is() -> None:
+    strict = asking(result="Never", plan="Always", approverIsNotAuthor=True)
+
+    invalid = look(new(), project=strict).status
+    assert invalid.phase == "Invalid"
+    assert "spec.author" in told_of(invalid)
+
+    plan, approval = expanded(project=strict, spec={"author": ANN})
+    assert approval.spec.asks.not_by == ANN
+    by_ann = look(plan, decided(approval, "Approve", by=ANN), project=strict).status
+    by_ben = look(plan, decided(approval, "Approve", by=BEN), project=strict).status
+    assert [s.approval.decision for s in (by_ann, by_ben) if s.approval] == [None, "Approve"]
+
+
+def told_of(status: Any) -> str:
+    return "; ".join(condition.message for condition in status.conditions)
+
+
+def test_a_cancel_of_a_plan_that_asks_makes_no_job() -> None:
+    plan, approval = expanded()
+
+    decision = look(again(plan, look(plan, approval), cancel=objects_cancel()), approval, tasks=())
+
+    assert decision.actions == ()
+    assert decision.status.phase == "Cancelled"
+
+
+def objects_cancel() -> Any:
+    return objects.plan(cancel={"reason": "not needed"}).spec.cancel

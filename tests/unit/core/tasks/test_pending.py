@@ -1,0 +1,304 @@
+"""A person decides whether verified work lands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.approvals.approval import Approval
+from bernstein.api.plan import Plan
+from bernstein.api.project import Project
+from bernstein.api.states import TaskState
+from bernstein.api.task import TaskStatus
+from bernstein.core import conditions
+from bernstein.core.actions import CreateApproval, RunLand, TaskDecision
+from bernstein.core.fsm import is_final
+from tests.unit.core import objects, scheduled
+from tests.unit.core.approvals.asked import ANN, BEN, DIGEST, asking, decided, known, made
+from tests.unit.core.delivery.tasks import step, verified
+from tests.unit.core.objects import HEAD, NOW, at, sha, snapshot, told
+
+WORK = {"digest": DIGEST, "protected_by": "unknown"}
+ATTEMPT = {"session": "work-s1", "attempt": 1, "counted": True, "reason": "Succeeded"}
+
+
+def done(**more: Any) -> TaskStatus:
+    return verified(verification=WORK | more, attempts=(ATTEMPT,))
+
+
+def look(
+    status: TaskStatus,
+    *approvals: Approval,
+    of: Project | None = None,
+    now: float = 0,
+    plan: Plan | None = None,
+    **spec: Any,
+) -> TaskDecision:
+    subject = objects.task(status=status, **spec)
+    given = snapshot(
+        subject,
+        project=of or asking(),
+        approvals=known(*approvals),
+        plan=plan or objects.plan(),
+    )
+    return scheduled.decide(given, at(now))
+
+
+def pending(**more: Any) -> TaskStatus:
+    """The status of a Task that asks."""
+    return look(done(), **more).status
+
+
+def approval(**more: Any) -> Approval:
+    """What the Task asks."""
+    return made(look(pending(**more), **more))
+
+
+def test_verified_work_waits_for_a_person_where_the_policy_says_so() -> None:
+    decision = look(done())
+
+    found = decision.status
+    assert (found.state, decision.actions) == (TaskState.PENDING_APPROVAL, ())
+    assert told(found.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+    assert conditions.find(found.conditions, "Stalled") is None
+    assert found.approval is not None
+    assert (found.approval.asks.sha, found.approval.asks.digest) == (HEAD, DIGEST)
+
+
+def test_without_a_policy_it_lands_as_ever() -> None:
+    found = look(done(), of=objects.project()).status
+
+    assert (found.state, found.approval) == (TaskState.DONE, None)
+
+
+def test_what_changes_nothing_lands_nothing_and_needs_nobody() -> None:
+    found = look(done(sha=objects.BASE)).status
+
+    assert found.state is TaskState.CLOSED
+
+
+def test_what_is_asked_stands_in_the_status_before_there_is_an_approval() -> None:
+    asks = look(pending())
+
+    (action,) = asks.actions
+    assert isinstance(action, CreateApproval)
+    asked = asks.status.approval
+    assert asked is not None
+    assert action.approval["metadata"]["name"] == asked.name
+    (owner,) = action.approval["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["controller"]) == ("Task", "work", True)
+
+
+def test_an_approval_that_is_there_is_not_made_again() -> None:
+    first = approval()
+
+    assert look(pending(), first).actions == ()
+
+
+def test_one_that_is_deleted_undecided_is_asked_again_under_the_same_name() -> None:
+    assert made(look(pending())).metadata.name == approval().metadata.name
+
+
+def test_approved_work_goes_on_to_land_by_the_person_who_said_so() -> None:
+    found = look(pending(), decided(approval(), "Approve")).status
+
+    assert found.state is TaskState.DONE
+    assert found.approval is not None
+    assert (found.approval.decision, found.approval.by) == ("Approve", ANN)
+    assert (found.history[-1].actor, found.history[-1].reason) == (ANN, "Approved")
+    assert look(found).status.state is TaskState.DONE
+
+
+def test_deleting_what_was_decided_changes_nothing() -> None:
+    approved = look(pending(), decided(approval(), "Approve")).status
+
+    found = look(approved)
+
+    assert (found.status.state, found.actions) == (TaskState.DONE, ())
+    assert found.status.delivery is not None
+    assert found.status.delivery.step == "Landing"
+
+
+def test_rejected_work_is_over() -> None:
+    found = look(pending(), decided(approval(), "Reject", reason="not like this")).status
+
+    assert found.state is TaskState.CANCELLED
+    assert found.ended_at == NOW
+    succeeded = conditions.find(found.conditions, "Succeeded")
+    assert succeeded is not None
+    assert (succeeded.status, succeeded.reason) == ("False", "Rejected")
+    assert succeeded.message == f"rejected by {ANN}: not like this"
+
+
+def test_work_that_is_sent_back_is_tried_again_with_the_persons_words() -> None:
+    found = look(pending(), decided(approval(), "Retry", reason="use the other library")).status
+
+    assert found.state is TaskState.FAILED
+    assert "use the other library" in (found.feedback or "")
+    assert found.rejected is not None
+    assert found.rejected.sha == HEAD
+    assert found.attempts[-1].reason == "Rejected"
+    assert not is_final(found, 3)
+
+
+def test_without_a_retry_left_what_is_sent_back_needs_a_person() -> None:
+    sent_back = decided(approval(maxRetries=0), "Retry")
+
+    found = look(pending(maxRetries=0), sent_back, maxRetries=0).status
+
+    assert objects.stalled_for(found.conditions) == "Rejected"
+    assert found.ended_at == NOW
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"sha": sha(5)}, {"base": sha(6)}, {"digest": "e" * 64}],
+    ids=lambda c: next(iter(c)),
+)
+def test_a_decision_about_something_else_has_no_effect(changed: dict[str, Any]) -> None:
+    old = decided(approval(), "Approve")
+
+    asks = look(done(**changed)).status
+    found = look(asks, old)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+    assert made(found).metadata.name != old.metadata.name
+
+
+def test_an_approval_of_another_attempt_has_no_effect() -> None:
+    old = decided(approval(), "Approve")
+
+    found = look(look(done().model_copy(update={"attempt": 2})).status, old)
+
+    assert made(found).spec.asks.attempt == 2
+
+
+def approved(**more: Any) -> TaskStatus:
+    return look(pending(**more), decided(approval(**more), "Approve"), **more).status
+
+
+def moved(before: TaskStatus) -> TaskStatus:
+    """The same change was put on a newer base, and has passed there."""
+    assert before.verification is not None
+    origin = {"ref": before.verification.ref, "sha": before.verification.sha}
+    update = {"base": sha(6), "sha": sha(7), "digest": "e" * 64, "candidate": True}
+    judged = before.verification.model_dump() | update | {"origin": origin}
+    again = verified(
+        verification=judged, attempts=(ATTEMPT,), delivery=step("Preparing", tip=sha(6))
+    )
+    return again.model_copy(update={"approval": before.approval})
+
+
+def test_on_a_moved_base_a_person_is_asked_again_and_the_turn_is_given_back() -> None:
+    found = look(moved(approved())).status
+
+    assert found.state is TaskState.PENDING_APPROVAL
+    assert found.delivery is not None
+    assert found.delivery.step is None
+
+
+def test_where_the_policy_keeps_it_the_same_change_goes_on_on_a_moved_base() -> None:
+    keeps = asking(movedBase="Keep")
+
+    decision = look(moved(approved(of=keeps)), of=keeps)
+
+    assert decision.status.state is TaskState.DONE
+
+
+def test_where_the_policy_keeps_it_another_attempts_work_is_asked_about() -> None:
+    keeps = asking(movedBase="Keep")
+    again = moved(approved(of=keeps)).model_copy(update={"attempt": 2})
+
+    assert look(again, of=keeps).status.state is TaskState.PENDING_APPROVAL
+
+
+def test_time_rejects_where_the_policy_says_so_and_never_approves() -> None:
+    limited = asking(expiresAfterSeconds=3600)
+    waits = look(pending(of=limited), approval(of=limited), of=limited)
+    assert waits.requeue_after == 3600
+
+    found = look(waits.status, approval(of=limited), of=limited, now=3600).status
+
+    assert found.state is TaskState.CANCELLED
+    assert told(found.conditions)["Succeeded"] == ("False", "ApprovalExpired")
+
+
+def test_without_a_limit_it_stays_pending_for_ever() -> None:
+    found = look(pending(), approval(), now=10**8).status
+
+    assert found.state is TaskState.PENDING_APPROVAL
+
+
+def test_a_decision_that_came_in_time_is_not_expired() -> None:
+    limited = asking(expiresAfterSeconds=3600)
+    in_time = decided(approval(of=limited), "Approve")
+
+    found = look(pending(of=limited), in_time, of=limited, now=9999).status
+
+    assert found.state is TaskState.DONE
+
+
+def test_making_it_again_gives_it_no_more_time() -> None:
+    limited = asking(expiresAfterSeconds=3600)
+
+    again = look(pending(of=limited), of=limited, now=3000)
+
+    assert again.requeue_after == 600
+
+
+def test_a_policy_that_asks_no_more_lets_it_on() -> None:
+    found = look(pending(), of=objects.project()).status
+
+    assert (found.state, found.history[-1].reason) == (TaskState.DONE, "ApprovalNotNeeded")
+
+
+def test_a_policy_that_became_stricter_is_asked_before_anything_is_pushed() -> None:
+    next_ = verified(step("Next"), verification=WORK)
+
+    found = look(next_)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+    assert not any(isinstance(action, RunLand) for action in found.actions)
+
+
+def test_a_landing_that_was_begun_and_has_no_job_yet_asks_too() -> None:
+    landing = verified(step("Landing"), verification=WORK)
+
+    found = look(landing)
+
+    assert not any(isinstance(action, RunLand) for action in found.actions)
+
+
+STRICT = {"approverIsNotAuthor": True}
+BY_ANN = {"author": ANN}
+
+
+def test_the_author_is_named_as_who_may_not_decide() -> None:
+    strict, anns = asking(**STRICT), objects.plan(author=ANN)
+
+    assert approval(of=strict, plan=anns).spec.asks.not_by == ANN
+
+
+def test_a_decision_of_the_author_has_no_effect() -> None:
+    strict, anns = asking(**STRICT), objects.plan(author=ANN)
+    by_ann = decided(approval(of=strict, plan=anns), "Approve", by=ANN)
+    by_ben = decided(approval(of=strict, plan=anns), "Approve", by=BEN)
+    asks = pending(of=strict, plan=anns)
+
+    assert look(asks, by_ann, of=strict, plan=anns).status.state is TaskState.PENDING_APPROVAL
+    assert look(asks, by_ben, of=strict, plan=anns).status.state is TaskState.DONE
+
+
+def test_where_nobody_knows_the_author_nothing_lands() -> None:
+    found = look(done(), of=asking(**STRICT)).status
+
+    assert objects.stalled_for(found.conditions) == "AuthorMissing"
+    assert found.state is TaskState.DONE
+
+
+def test_a_cancel_ends_what_waits_for_a_person() -> None:
+    found = look(pending(), approval(), cancel={"reason": "not needed"}).status
+
+    assert found.state is TaskState.CANCELLED
+    assert told(found.conditions)["Succeeded"] == ("False", "Cancelled")
