@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bernstein.api import encoding, pod
-from bernstein.api.probe import PROBE_SHARE
+from bernstein.api.programs.probe import PROBE_SHARE
 from bernstein.core import sanitise
 
 PATH_VARIABLE = "BERNSTEIN_TERMINATION_LOG"

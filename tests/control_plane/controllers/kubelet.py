@@ -18,7 +18,8 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
-from bernstein.api.probe import ProbeResult
+from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
+from bernstein.api.programs.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.pods import is_deleting, phase
 from bernstein.kube.client import Client
@@ -236,13 +237,13 @@ def _merged(role: str, remote: Remote, config: Any) -> object:
     if role == "begin":
         target = remote.refs[config["target"]]
         tip = remote.refs.setdefault(config["integration"], target)
-        return programs.BeginResult(target, tip, config["integration"])
+        return BeginResult(target, tip, config["integration"])
     if role == "prepare":
         base = remote.refs[config["onto"]]
         made = remote.commit(config["candidate"], base)
-        return programs.PrepareResult(base, made, tree_of(made), Changed(files=1))
+        return PrepareResult(base, made, tree_of(made), Changed(files=1))
     there = remote.swap(config["onto"], config["expect"], config["sha"])
-    return programs.LandResult("Landed" if there else "Moved", remote.refs[config["onto"]])
+    return LandResult("Landed" if there else "Moved", remote.refs[config["onto"]])
 
 
 async def nothing(pod: Pod) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from bernstein.api import pod as protocol
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import AGENT, CHECK, INSPECT, LAND, PROBE
-from bernstein.api.probe import ProbeResult
+from bernstein.api.programs.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 from bernstein.kube.resource import Key, Object

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import (
-    BEGIN,
-    LAND,
-    PREPARE,
-    BeginConfig,
-    CommitText,
-    LandConfig,
-    PrepareConfig,
-)
+from bernstein.api.pod import BEGIN, LAND, PREPARE, CommitText
+from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, scratch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.pod import PROBE
-from bernstein.api.probe import ProbeConfig
+from bernstein.api.programs.probe import ProbeConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object

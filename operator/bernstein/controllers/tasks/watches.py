@@ -27,7 +27,6 @@ _WAITING = (TaskState.OPEN, TaskState.BLOCKED, TaskState.PENDING_APPROVAL)
 """States in which a change of the Project lets a Task go on, or keeps it."""
 
 
-
 def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
 

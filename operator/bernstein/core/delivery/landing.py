@@ -19,7 +19,8 @@ from datetime import datetime
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import ConditionType
-from bernstein.api.pod import LAND, PREPARE, LandResult, PrepareResult
+from bernstein.api.pod import LAND, PREPARE
+from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason

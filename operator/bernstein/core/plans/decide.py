@@ -7,7 +7,8 @@ from datetime import datetime
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.api.plan import ASKS, DELIVERED_PARTIALLY, NEXT, Integration, PlanStatus
-from bernstein.api.pod import BEGIN, BeginResult
+from bernstein.api.pod import BEGIN
+from bernstein.api.programs.merge import BeginResult
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import RefusalReason

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import PROBE
-from bernstein.api.probe import ProbeResult
+from bernstein.api.programs.probe import ProbeResult
 from bernstein.api.project import Probe, ProbeFinding, Project, ProjectSpec
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import Abandoned

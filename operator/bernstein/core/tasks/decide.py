@@ -79,5 +79,6 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
         return TaskDecision(status, end.stop_late(snapshot.jobs))
     if snapshot.task.spec.cancel is not None:
         return decide_cancel(snapshot, status, now)
+    assert status.state is not None
     step = _STEPS.get(status.state)
     return step(snapshot, status, now) if step is not None else TaskDecision(status)

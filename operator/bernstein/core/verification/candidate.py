@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bernstein.api.pod import PrepareResult
+from bernstein.api.programs.merge import PrepareResult
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import Origin, Verification
 

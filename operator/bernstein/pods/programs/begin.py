@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bernstein.api.pod import BeginConfig, BeginResult
+from bernstein.api.programs.merge import BeginConfig, BeginResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError

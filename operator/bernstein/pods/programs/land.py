@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bernstein.api.pod import LandConfig, LandResult
+from bernstein.api.programs.merge import LandConfig, LandResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bernstein.api.pod import Changed, PrepareConfig, PrepareResult
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import PrepareConfig, PrepareResult
 from bernstein.pods import log, termination
 from bernstein.pods.git import client as git
 from bernstein.pods.git import trees

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from bernstein.api.pod import Remote
-from bernstein.api.probe import ProbeConfig, ProbeResult
+from bernstein.api.programs.probe import ProbeConfig, ProbeResult
 from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError

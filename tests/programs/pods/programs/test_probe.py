@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.probe import ProbeConfig, ProbeResult
+from bernstein.api.programs.probe import ProbeConfig, ProbeResult
 from bernstein.pods.errors import PodError
 from bernstein.pods.programs import probe
 from tests.programs.pods.conftest import Origin

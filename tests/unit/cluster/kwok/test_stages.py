@@ -11,7 +11,8 @@ import yaml
 
 from bernstein.api import pod
 from bernstein.api.encoding import load
-from bernstein.api.probe import ProbeResult
+from bernstein.api.programs.merge import LandResult
+from bernstein.api.programs.probe import ProbeResult
 from bernstein.core import labels
 from bernstein.core.projects.probing import ACCOUNTS
 from tests.cluster.kwok import stages
@@ -57,7 +58,7 @@ def said(words: str) -> Any:
         (pod.RECORDER, pod.RecorderResult),
         (pod.PUSHER, pod.PusherResult),
         (pod.INSPECT, pod.InspectResult),
-        (pod.LAND, pod.LandResult),
+        (pod.LAND, LandResult),
         *((container, ProbeResult) for container in ACCOUNTS.values()),
     ],
 )

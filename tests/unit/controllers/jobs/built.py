@@ -8,17 +8,15 @@ from typing import Any
 
 from bernstein.api.pod import (
     PROGRAM,
-    BeginConfig,
     Check,
     CheckoutConfig,
     CompareConfig,
     InspectConfig,
-    LandConfig,
-    PrepareConfig,
     PusherConfig,
     RecorderConfig,
 )
-from bernstein.api.probe import ProbeConfig
+from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
+from bernstein.api.programs.probe import ProbeConfig
 from bernstein.api.project import Project
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions

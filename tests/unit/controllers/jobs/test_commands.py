@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bernstein.api.encoding import load
-from bernstein.api.pod import PrepareConfig
+from bernstein.api.programs.merge import PrepareConfig
 from bernstein.core.actions import RunCheck, RunPrepare
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, configuration, environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.encoding import load
-from bernstein.api.probe import ProbeConfig
+from bernstein.api.programs.probe import ProbeConfig
 from tests.unit.controllers.jobs import built
 from tests.unit.controllers.jobs.built import Object, configuration, mounts
 

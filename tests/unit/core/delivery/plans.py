@@ -6,7 +6,8 @@ from typing import Any
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Plan, PlanStatus
-from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.task import Task
 from bernstein.core.actions import (
     PlanDecision,

@@ -11,7 +11,8 @@ import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
-from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.verification import Origin, Verification
 from bernstein.core import names
 from bernstein.core.actions import RunFence, RunLand, RunPrepare

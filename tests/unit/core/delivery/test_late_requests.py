@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bernstein.api.pod import FENCE, LandResult
+from bernstein.api.pod import FENCE
+from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import labels

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunLand, RunPrepare, TaskDecision

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.pod import Changed, LandResult, PrepareResult
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import DeleteJobs, KeepCheckLogs, RunCheck, RunLand, RunPrepare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.api.pod import LandResult
+from bernstein.api.programs.merge import LandResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import jobs

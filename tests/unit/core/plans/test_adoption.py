@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.plan import Plan
-from bernstein.api.pod import BeginResult
+from bernstein.api.programs.merge import BeginResult
 from bernstein.api.task import Task
 from bernstein.core.actions import CreateTasks
 from bernstein.core.plans import decide as plan_decide

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.api.pod import FENCE, BeginResult
+from bernstein.api.pod import FENCE
+from bernstein.api.programs.merge import BeginResult
 from bernstein.core import labels
 from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin, RunFence
 from bernstein.core.jobs import LateRequests

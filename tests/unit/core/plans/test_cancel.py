@@ -6,7 +6,7 @@ import pytest
 
 from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
-from bernstein.api.pod import BeginResult
+from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.core.actions import CancelTasks, DeleteJobs
 from tests.unit.core import objects

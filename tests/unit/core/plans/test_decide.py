@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.api.meta import UsageCounts
 from bernstein.api.plan import PlanStatus, PlanTask
-from bernstein.api.pod import BeginResult
+from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core import conditions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.probe import ProbeResult
+from bernstein.api.programs.probe import ProbeResult
 from bernstein.api.project import Probe, Project
 from bernstein.core import labels
 from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from bernstein.api.plan import Plan, PlanStatus
-from bernstein.api.pod import BeginResult
+from bernstein.api.programs.merge import BeginResult
 from bernstein.core import names, progress
 from bernstein.core.actions import RunBegin
 from bernstein.core.jobs import JobView

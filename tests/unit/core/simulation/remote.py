@@ -8,7 +8,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from bernstein.api.pod import BeginResult, Changed, Failure, LandResult, PrepareResult, PusherResult
+from bernstein.api.pod import Changed, Failure, PusherResult
+from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
 
 Files = dict[str, str]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.pod import (
+from bernstein.api.programs.merge import (
     BeginConfig,
     BeginResult,
     LandConfig,

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from bernstein.api.pod import BeginResult
+from bernstein.api.programs.merge import BeginResult
 from bernstein.pods.git.client import Git
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.refs import INTEGRATION, TARGET, reason

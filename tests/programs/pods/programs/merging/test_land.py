@@ -9,13 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bernstein.api.pod import (
-    CommitText,
-    LandConfig,
-    LandResult,
-    PrepareConfig,
-    PrepareResult,
-)
+from bernstein.api.pod import CommitText
+from bernstein.api.programs.merge import LandConfig, LandResult, PrepareConfig, PrepareResult
 from bernstein.pods.git.client import Git, GitError
 from bernstein.pods.programs import land, prepare
 from tests.programs.pods.conftest import Origin

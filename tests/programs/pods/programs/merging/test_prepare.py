@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import (
-    CommitText,
-    PrepareResult,
-)
+from bernstein.api.pod import CommitText
+from bernstein.api.programs.merge import PrepareResult
 from bernstein.pods import termination
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git

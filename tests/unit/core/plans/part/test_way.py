@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import FENCE, LandResult
+from bernstein.api.pod import FENCE
+from bernstein.api.programs.merge import LandResult
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.core import labels

@@ -1,0 +1,1 @@
+"""What the operator says to programs that move refs or try credentials; see `bernstein.api.pod`."""

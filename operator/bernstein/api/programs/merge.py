@@ -1,0 +1,89 @@
+"""What the operator and the programs `begin`, `prepare` and `land` say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein.api.pod import OWN_GIT, Changed, CommitText, Remote
+
+
+@dataclass(frozen=True, slots=True)
+class BeginConfig:
+    """Make `integration` at the tip of `target`."""
+
+    remote: Remote
+    target: str
+    integration: str
+    git_dir: str = OWN_GIT
+    again: bool = False
+    """An earlier Job of this Plan may have made it, at an earlier tip: then it is moved on."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeginResult:
+    """Where the integration ref is. Before anything has landed on it, this is the target's tip of
+    the time when it was made."""
+
+    target_sha: str
+    integration_sha: str
+    """The same as `target_sha`."""
+    integration: str = ""
+    """The ref; older releases did not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareConfig:
+    """Make the candidate, `sha` merged with the tip of `onto`, and push it to `candidate`."""
+
+    remote: Remote
+    ref: str
+    sha: str
+    onto: str
+    candidate: str
+    commit: CommitText
+    git_dir: str = OWN_GIT
+    merge: bool = False
+    """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
+    as a Plan delivers."""
+    protected: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareResult:
+    """The candidate, or why there is none."""
+
+    base: str
+    """Tip that the candidate stands on."""
+    sha: str
+    tree: str
+    changed: Changed
+    conflicts: tuple[str, ...] = ()
+    """Paths in conflict (at most 20); then sha and tree are empty."""
+    sides: str = ""
+    """The places in conflict with both sides, as far as there is room."""
+
+
+@dataclass(frozen=True, slots=True)
+class LandConfig:
+    """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`.
+
+    Without `expect`: only look whether it is there.
+    """
+
+    remote: Remote
+    ref: str
+    sha: str
+    tree: str
+    onto: str
+    expect: str | None
+    git_dir: str = OWN_GIT
+
+
+@dataclass(frozen=True, slots=True)
+class LandResult:
+    """Where the branch is, as the remote showed after the push."""
+
+    state: str
+    """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
+    others moved the branch."""
+    tip: str
