@@ -15,6 +15,7 @@ from bernstein.core import owners
 from bernstein.core.actions import (
     AskTask,
     CancelTasks,
+    CreateApproval,
     CreateSession,
     CreateTasks,
     DeleteJobs,
@@ -135,6 +136,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                 self.delete_session(spare.metadata.name)
             case DeleteTask():
                 raise AssertionError("a story takes hours, a Task is kept for days")
+            case CreateApproval():
+                raise AssertionError("nobody is asked here: tests/model has people who decide")
             case _:
                 if isinstance(action, RunLand):
                     self._may_land(snapshot, action)
@@ -255,6 +258,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                     self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
+            case CreateApproval():
+                raise AssertionError("nobody is asked here: tests/model has people who decide")
             case _:
                 self._plan_job(action)
 
