@@ -48,7 +48,7 @@ async def decide(
     """
     subject = await find(cluster, name)
     asked = subject.status.approval
-    if asked is None or _is_over(asked, decision):
+    if asked is None or _is_over(subject, asked, decision):
         raise _nothing(subject, asked)
     if asked.decision is None:
         await _write(cluster, subject, asked, decision, reason)
@@ -72,8 +72,11 @@ def _next(subject: Plan | Task) -> str:
     return f" ({task_status(subject)})"
 
 
-def _is_over(asked: AskedApproval, decision: Decision) -> bool:
-    """Whether the question is of an attempt that somebody has sent back: it is not asked now."""
+def _is_over(subject: Plan | Task, asked: AskedApproval, decision: Decision) -> bool:
+    """Whether the question is of an attempt before, or of one that was sent back: it is not asked
+    now."""
+    if isinstance(subject, Task) and asked.asks.attempt != subject.status.attempt:
+        return True
     return asked.decision == "Retry" and decision != "Retry"
 
 

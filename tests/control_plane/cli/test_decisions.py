@@ -31,7 +31,7 @@ async def waits(admin: Client, operator: Client, namespace: str) -> Object:
     """A Task whose work a person decides about."""
     task = await admin.create(TASKS, valid("Task", namespace))
     for state in ("Open", "Claimed", "InProgress", "Done", "PendingApproval"):
-        task = await set_status(operator, task, state=state, approval=record())
+        task = await set_status(operator, task, state=state, attempt=1, approval=record())
     about = {"kind": "Task", "name": "one", "uid": task["metadata"]["uid"]}
     approval = valid("Approval", namespace, NAME, subject=about)
     await operator.create(APPROVALS, approval)
@@ -144,10 +144,23 @@ async def test_whoever_runs_a_file_is_the_author_of_its_plan(
     file = tmp_path / "plan.yaml"
     file.write_text(PLAN)
 
-    await bernstein("run", str(file), "--no-wait")
+    done = await bernstein("run", str(file), "--no-wait")
 
+    assert done.code == 0, done
     plan = await admin.get(PLANS, "small-plan", namespace)
     assert plan["spec"]["author"] == user
+
+
+async def test_an_approval_of_an_attempt_before_is_no_answer_to_what_is_done_now(
+    bernstein: Bernstein, admin: Client, operator: Client, namespace: str
+) -> None:
+    task = await admin.create(TASKS, valid("Task", namespace))
+    old = record(decision="Approve", by="ann", time=now())
+    await set_status(operator, task, state="Open", attempt=2, approval=old)
+
+    found = await bernstein("approve", "one", "--json")
+
+    assert (found.code, found.json["error"]["reason"]) == (1, "NothingToDecide")
 
 
 async def test_where_nobody_is_asked_there_is_nothing_to_decide(

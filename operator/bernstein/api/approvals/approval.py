@@ -154,9 +154,6 @@ class Shown(Model):
     ref: Annotated[str, Field(max_length=300)] | None = Field(
         default=None, description="Of a Task: where the commit is."
     )
-    onto: Annotated[str, Field(max_length=300)] | None = Field(
-        default=None, description="Of a Task: where it would land."
-    )
     files_changed: int | None = Field(default=None, description="Of a Task: files that differ.")
     checks: Annotated[
         tuple[ShownCheck, ...],

@@ -133,13 +133,12 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
     task = snapshot.subject
     assert task is not None
     plan_author = snapshot.plan.spec.author if snapshot.plan is not None else None
-    judged, delivery = task.status.verification, task.status.delivery
+    judged = task.status.verification
     return Shown(
         title=line(task.spec.title, 300),
         because=because,
         author=plan_author or task.spec.author,
         ref=judged.ref if judged is not None else None,
-        onto=delivery.onto if delivery is not None else None,
         files_changed=judged.files_changed if judged is not None else None,
         checks=_checks(judged),
         cost_usd=task.status.spend_usd,

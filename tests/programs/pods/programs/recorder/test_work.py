@@ -11,10 +11,21 @@ import pytest
 from bernstein.agents.demo import DemoParser
 from bernstein.api import encoding, pod
 from bernstein.api.pod import CommitText, FinalRecord
+from bernstein.checks.changes import digest_of
 from bernstein.pods.worktree import packs
 from tests.background import wait_for
 from tests.programs.pods.agent_pod import git, write_whole
 from tests.programs.pods.programs.recorder.run import Run, line, wait_for_snapshots
+
+
+def test_the_first_protected_path_that_changed_is_told(run: Run) -> None:
+    run.start(protected=(".claude", ".github/workflows"))
+    write_whole(run.volumes.worktree, {"web/.claude/settings.json": "{}", "src/new.py": ""})
+
+    changed = run.end().changed
+
+    assert changed.protected == "web/.claude/settings.json"
+    assert changed.protected_by == digest_of((".github/workflows", ".claude"))
 
 
 def test_the_work_is_one_commit_and_the_stream_is_summed_up(run: Run) -> None:
