@@ -5,20 +5,23 @@ And which ends of Plans people may take back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import PROBE
-from bernstein.api.states import SessionState
+from bernstein.api.pod import CHECK, INSPECT, PROBE
+from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
+from bernstein.api.states import SessionState, TaskState
 from bernstein.core import conditions, labels
 from bernstein.core.fsm import is_final
+from bernstein.core.requests import unanswered
 from bernstein.core.tasks import retention
 from bernstein.kube.resource import JOBS, PODS, Object, is_deleting, key_of, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.replicas import Replica
 
@@ -213,3 +216,45 @@ def parts(store: Store, oracles: Oracles) -> list[str]:
         if not all(holds):
             wrong.append(f"Plan {found.metadata.name}: {holds}")
     return wrong
+
+
+def rounds(status: task.TaskStatus) -> int:
+    """How many rounds of attempts a Task was granted."""
+    return status.round.number if status.round is not None else 0
+
+
+def rounds_granted(answers: Iterable[Answer] | None) -> int:
+    """How many rounds people were answered to have."""
+    return sum((a.verb, a.answer) == (RETRY, "Done") for a in answers or ())
+
+
+def chain_of(found: plan.Plan) -> list[tuple[str | None, str]]:
+    """Who landed what in a Plan, in order."""
+    rows = [(r.landed.number, r.uid, r.landed.sha) for r in found.status.tasks if r.landed]
+    return [(uid, sha) for _, uid, sha in sorted(rows)]
+
+
+def is_judged_anew(judged: task.Task | None, run: Run) -> bool:
+    """Whether the run judges work of a Task that has failed, for somebody who asked."""
+    if judged is None or run.role not in (CHECK, INSPECT):
+        return False
+    new = unanswered(judged.spec.requests, judged.status.requests)
+    return any(request.verb == VERIFY for request in new)
+
+
+def wrongly_moved(old: task.Task, new: task.Task, known: Iterable[task.Task]) -> str | None:
+    """What is wrong with a move that only people, or the end of others, may be the reason of."""
+    last, was = new.status.history[-1], old.status.state
+    verb = {"Killed": KILL, "Unclaimed": UNCLAIM, "Unblocked": UNBLOCK}.get(last.reason)
+    if verb is None:
+        return None
+    if last.actor != "operator":
+        before = {answer.id for answer in old.status.requests or ()}
+        now = [a for a in new.status.requests or () if a.id not in before and a.answer == "Done"]
+        asked = any(a.by == last.actor and a.verb in (verb, KILL) for a in now)
+        return None if asked else f"{last.actor} did not ask for it: {last.reason}"
+    if was is TaskState.ORPHANED or verb != UNBLOCK:
+        return None  # what the person asked for is carried through
+    named = old.status.blocked.tasks if old.status.blocked is not None else ()
+    closed = {t.metadata.name for t in known if t.status.state is TaskState.CLOSED}
+    return None if named and closed.issuperset(named) else f"{named} are not all Closed"

@@ -14,7 +14,6 @@ from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
 from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE, RecorderResult
 from bernstein.api.reasons import Reason
-from bernstein.api.requests import Answer
 from bernstein.api.states import (
     SESSION_INITIAL,
     SESSION_MOVES,
@@ -33,7 +32,15 @@ from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
-from tests.model.endings import goes_in_part, goes_on
+from tests.model.endings import (
+    chain_of,
+    goes_in_part,
+    goes_on,
+    is_judged_anew,
+    rounds,
+    rounds_granted,
+    wrongly_moved,
+)
 from tests.model.people import People
 from tests.model.violation import Violation
 from tests.unit.core.scheduling.overlap import overlap
@@ -107,7 +114,7 @@ class Oracles:
         if run.role in MOVES_REFS:
             same = [r for r in self._beside(run, *MOVES_REFS) if r.owner == run.owner]
             self._alone(run, same, "refs are moved one by one")
-        if {run.owner, task} & self._over:
+        if {run.owner, task} & self._over and not is_judged_anew(self._tasks.get(run.owner), run):
             self._too_late(run)
         if self.steady:
             spec = run.pod["spec"]
@@ -260,6 +267,8 @@ class Oracles:
         if status.state is not before:
             legal = TASK_INITIAL if before is None else TASK_MOVES[before]
             self.must(status.state in legal, "legal moves", f"{name}: {before} -> {status.state}")
+            wrong = wrongly_moved(old, new, self._tasks.values()) if old is not None else None
+            self.must(wrong is None, "who moves a Task has a reason to", f"{name}: {wrong}")
         if status.state is TaskState.CLAIMED and before is not TaskState.CLAIMED:
             self._claimed(new)
         if status.verification is not None and (
@@ -286,8 +295,8 @@ class Oracles:
         before = now.round.since if now.round is not None else 0
         tries = now.attempt - before <= 1 + new.spec.max_retries
         self.must(tries, "attempts are counted", f"{name}: {now.attempt}, {before} of them before")
-        began = _rounds(now) - _rounds(was)
-        granted = _granted(now.requests) - _granted(was.requests)
+        began = rounds(now) - rounds(was)
+        granted = rounds_granted(now.requests) - rounds_granted(was.requests)
         self.must(began == granted, "a round is what a request was granted", f"{name}: {began}")
         reopened = now.state is not was.state and now.state is not TaskState.CANCELLED
         if is_final(was, old.spec.max_retries) and reopened:
@@ -408,8 +417,8 @@ class Oracles:
         begun, what = new.status.integration, "what is delivered is the chain of the ledger"
         if begun is None:
             return
-        name, chain = new.metadata.name, _chain(new)
-        before = _chain(old) if old is not None else []
+        name, chain = new.metadata.name, chain_of(new)
+        before = chain_of(old) if old is not None else []
         self.must(chain[: len(before)] == before, what, f"{name}: {before} -> {chain}")
         shas, landed = [sha for _, sha in chain], self.landed[begun.ref]
         self.must(shas == landed[: len(shas)], what, f"{name}: {shas}, landed: {landed}")
@@ -434,17 +443,3 @@ class Oracles:
             consistent(status)
         except AssertionError as error:
             self.fail("conditions agree", f"{name}: {error}")
-
-
-def _rounds(status: TaskStatus) -> int:
-    return status.round.number if status.round is not None else 0
-
-
-def _granted(answers: Iterable[Answer] | None) -> int:
-    return sum(answer.answer == "Done" for answer in answers or ())
-
-
-def _chain(of: plan.Plan) -> list[tuple[str | None, str]]:
-    """Who landed what, in order."""
-    rows = [(row.landed.number, row.uid, row.landed.sha) for row in of.status.tasks if row.landed]
-    return [(uid, sha) for _, uid, sha in sorted(rows)]

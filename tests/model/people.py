@@ -21,6 +21,15 @@ TARGET = "refs/heads/main"
 LOOKS_SECONDS = 60.0
 """Between two looks of somebody who waits for a failure."""
 
+SENSIBLE = {
+    "Kill": ("Claimed", "InProgress"),
+    "Unclaim": ("Claimed",),
+    "Unblock": ("Blocked",),
+    "Verify": ("Done", "Failed"),
+    "Remerge": ("Done",),
+}
+"""States of a Task in which somebody may have a reason to ask for it."""
+
 T = TypeVar("T")
 
 
@@ -112,6 +121,21 @@ class People:
         if obj is not None:
             self._ask(PLANS, obj, "DeliverPartial")
 
+    def _ask_of_a_task(self, event: dict[str, Any]) -> None:
+        """Somebody asks for something of a Task: at once of one that is picked, or of one in whose
+        state it makes sense, once there is one."""
+        verb, looks = event["verb"], int(event["looks"])
+        fit = [obj for obj in self._store.all(TASKS) if _state(obj) in SENSIBLE[verb]]
+        if looks and not fit:
+            asyncio.get_running_loop().call_later(
+                LOOKS_SECONDS / 4, self.act, event | {"looks": looks - 1}
+            )
+            return
+        obj = _one_of(fit, event["pick"]) if fit else self._pick(TASKS, event)
+        if obj is not None:
+            for _ in range(2 if event.get("twice") else 1):
+                self._ask(TASKS, self._store.find(TASKS, key_of(obj)) or obj, verb)
+
     def _ask(self, resource: Resource, obj: Object, verb: str) -> None:
         asked = obj["spec"].get("requests", [])
         self._asked += 1
@@ -182,10 +206,17 @@ class People:
             self._remote.refs[ref] = before
 
     def go_home(self) -> None:
-        """They leave nothing suspended."""
+        """They leave nothing suspended, and nothing blocked."""
+        for task in self._store.all(TASKS):
+            if _state(task) == "Blocked" and not is_deleting(task):
+                self._ask(TASKS, task, "Unblock")
         for plan in self._store.all(PLANS):
             if plan["spec"].get("suspend") and not is_deleting(plan):
                 self._resume(plan)
+
+
+def _state(obj: Object) -> str:
+    return str(obj.get("status", {}).get("state", ""))
 
 
 def _has_failed(obj: Object) -> bool:

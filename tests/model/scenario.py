@@ -215,7 +215,21 @@ class _Maker:
         ]
         if self._dice.chance(0.5, "patient", "part"):
             patient.append({"at": 0.0, "do": "deliver partial", "looks": 60, "pick": 0.5})
-        return [*(self._act(n, at) for n, at in self._times(3.0, "people")), *patient]
+        asks = (self._ask(n, at) for n, at in self._times(2.0, "requests of tasks"))
+        return [*(self._act(n, at) for n, at in self._times(3.0, "people")), *patient, *asks]
+
+    def _ask(self, number: int, at: float) -> Event:
+        """Somebody asks for something of a Task: most wait until it makes sense."""
+        dice = self._dice
+        verbs = {"Kill": 4.0, "Unclaim": 2, "Unblock": 3, "Verify": 4, "Remerge": 2}
+        return {
+            "at": at,
+            "do": "ask of a task",
+            "verb": dice.weighed(verbs, "verb", number),
+            "looks": 40 if dice.chance(0.7, "looks", number) else 0,
+            "pick": round(dice.draw("whose request", number), 3),
+            "twice": dice.chance(0.2, "twice", number),
+        }
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -1,5 +1,5 @@
-"""A Plan whose Tasks fail for good, and people who give them another round or take what there is,
-whatever breaks."""
+"""A Plan whose Tasks fail for good, and people who give them another round, take what there is, or
+ask for something else, whatever breaks."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def breaks(moment: int) -> list[dict[str, Any]]:
     return [*crashes, lag]
 
 
-def played(*events: dict[str, Any], replicas: int = 1) -> World:
+def played(*events: dict[str, Any], replicas: int = 1, project: dict[str, Any] = PROJECT) -> World:
     ordered = tuple(sorted(events, key=lambda event: event["at"]))
-    scenario = Scenario(seed=7, rates="calm", events=ordered, replicas=replicas, project=PROJECT)
+    scenario = Scenario(seed=7, rates="calm", events=ordered, replicas=replicas, project=project)
     found: list[World] = []
 
     async def main() -> None:
@@ -139,3 +139,65 @@ def test_of_a_round_and_a_part_that_are_asked_for_at_once_one_is_given(seconds: 
 
     (found,) = (plan.parse(obj) for obj in world.store.all(PLANS))
     assert found.status.phase in ("Succeeded", "DeliveredPartially")
+
+
+# --- other things that people ask for -------------------------------------------------------------
+
+
+def of_a_task(verb: str, *, at: float = 2.0, twice: bool = False) -> dict[str, Any]:
+    """Somebody who waits until that makes sense."""
+    event = {"at": at, "do": "ask of a task", "verb": verb, "looks": 40, "pick": 0.0}
+    return event | {"twice": twice}
+
+
+ALONE = {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}}
+WAITS = {"at": 0.0, "do": "fate", "job": "alone-s", "role": "agent", "fate": "blocked"}
+HANGS = WAITS | {"fate": "hangs"}
+OFF = ("lint", "pii_scan", "merge_conflict", "dlp_scan", "lint_suppression")
+GATE = [
+    {"name": "own", "command": "make check"},
+    *({"name": name, "enabled": False} for name in OFF),
+]
+
+
+def the_task(world: World) -> task.Task:
+    (found,) = (task.parse(obj) for obj in world.store.all(TASKS))
+    return found
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_killed_agent_is_followed_by_another_one_whatever_breaks(moment: int) -> None:
+    kill = of_a_task("Kill", at=60.0, twice=moment % 2 == 0)
+
+    found = the_task(played(ALONE, HANGS, kill, *breaks(moment), replicas=1 + moment % 2)).status
+
+    assert (found.state, found.attempt) == ("Closed", 1)
+    assert ("Orphaned", "ann") in [(move.to_state, move.actor) for move in found.history]
+    answers = [answer.answer for answer in found.requests or ()]
+    assert answers.count("Done") == 1
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_a_blocked_task_goes_on_when_somebody_says_so(moment: int) -> None:
+    asked = of_a_task("Unblock", twice=True)
+
+    found = the_task(played(ALONE, WAITS, asked, *breaks(moment))).status
+
+    assert (found.state, found.attempt) == ("Closed", 1)
+    assert [answer.answer for answer in found.requests or ()] == ["Done", "Refused"]
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_work_that_has_failed_is_judged_for_who_asks_and_stays_failed(moment: int) -> None:
+    judges = {"gates": {"extends": "Default", "pipeline": GATE}, "limits": PROJECT["limits"]}
+    spec = {"title": "alone", "maxRetries": 0}
+    bad = WAITS | {"role": "check", "fate": "bad"}
+    first = (ALONE | {"spec": spec}, WAITS | {"fate": "good"}, bad)
+
+    world = played(*first, of_a_task("Verify", at=90.0), *breaks(moment), project=judges)
+
+    found = the_task(world).status
+    assert found.state == "Failed"
+    assert [(answer.verb, answer.answer) for answer in found.requests or ()] == [("Verify", "Done")]
+    assert found.verification is not None
+    assert found.verification.passed is True

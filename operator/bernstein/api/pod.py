@@ -231,7 +231,7 @@ class FinalRecord:
 
     outcome: str
     """Succeeded, or one of the Reasons AgentFailed, RateLimited, UsageLimited, ModelAuthFailed,
-    ProviderUnavailable, MaxTurns, Refused, NoFinalRecord."""
+    ProviderUnavailable, MaxTurns, Refused, NoFinalRecord, Blocked, BlockRefused."""
     message: str = ""
     """One sentence, at most 500 characters, sanitised."""
     text: str = ""
@@ -242,6 +242,8 @@ class FinalRecord:
     """Seconds after which the provider takes requests again."""
     low_confidence: str = ""
     """In our words, how it says that it is not sure."""
+    waits_for: tuple[str, ...] = ()
+    """Where it is Blocked: names of Tasks that it says it waits for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,13 @@ MOST_ANSWERS = 40
 
 RETRY = "Retry"
 DELIVER_PARTIAL = "DeliverPartial"
+REMERGE = "Remerge"
+VERIFY = "Verify"
+UNCLAIM = "Unclaim"
+UNBLOCK = "Unblock"
+KILL = "Kill"
+OF_A_TASK = (RETRY, REMERGE, VERIFY, UNCLAIM, UNBLOCK, KILL)
+OF_A_PLAN = (RETRY, DELIVER_PARTIAL)
 
 
 class RefusalReason(StrEnum):
@@ -38,6 +45,18 @@ class RefusalReason(StrEnum):
     """The Plan says `suspend`."""
     NOTHING_TO_DELIVER = "NothingToDeliver"
     """Nothing of the Plan has landed."""
+    NOTHING_TO_MERGE = "NothingToMerge"
+    """No merge has failed: it is not verified, or its delivery goes on by itself."""
+    NOTHING_TO_VERIFY = "NothingToVerify"
+    """There is no finished work of it that could be judged."""
+    MERGE_IN_PROGRESS = "MergeInProgress"
+    """A Job is merging it at this moment."""
+    NOT_CLAIMED = "NotClaimed"
+    """It has no session, or its agent is at work already."""
+    NOT_BLOCKED = "NotBlocked"
+    """It is not Blocked."""
+    NOTHING_TO_KILL = "NothingToKill"
+    """It has no session that is at work."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """The operator does not know the verb: the CRDs are newer than it."""
 
@@ -65,12 +84,13 @@ class TaskRequest(Request):
     # Longer than a Plan's, with which a Plan hands its own on.
     id: Annotated[str, Field(pattern=_ID, min_length=1, max_length=63)]
     """Names the request in its object; chosen by who asks, and used once."""
-    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY]})]
-    """Retry: another round of attempts for a Task that has failed or is in conflict."""
+    verb: Annotated[str, Field(json_schema_extra={"enum": list(OF_A_TASK)})]
+    """Retry: another round of attempts. Remerge: a merge that failed, again. Verify: its work is
+    judged anew. Unclaim, Unblock: it is Open again. Kill: its session ends without a soft stop."""
 
 
 class PlanRequest(Request):
-    verb: Annotated[str, Field(json_schema_extra={"enum": [RETRY, DELIVER_PARTIAL]})]
+    verb: Annotated[str, Field(json_schema_extra={"enum": list(OF_A_PLAN)})]
     """Retry: another round of attempts for all its Tasks that have failed or are in conflict.
     DeliverPartial: what is Closed is verified and delivered; the other Tasks end."""
 

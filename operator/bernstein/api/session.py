@@ -151,6 +151,9 @@ class Outcome(Model):
         default=None,
         description="In our words, how the end of its last message said that it is not sure.",
     )
+    waits_for: Annotated[tuple[ObjectName, ...], Field(max_length=10)] | None = Field(
+        default=None, description="Names of Tasks that the agent says it waits for; not believed."
+    )
     text: Annotated[str, Field(max_length=2048)] = Field(
         default="", description="Tail of the agent's last message; not believed."
     )

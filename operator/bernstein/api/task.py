@@ -37,6 +37,8 @@ MOST_ATTEMPTS = 30
 MOST_MOVES = 30
 """That a status keeps; the oldest go first."""
 LONGEST_FEEDBACK = 6000
+MOST_AWAITED = 10
+"""Tasks that an agent may say it waits for."""
 MOST_EDGES = 50
 """Tasks that one may depend on. An older release has made Tasks that name up to 2,000: they are
 read, and go on."""
@@ -101,8 +103,8 @@ class Move(Model):
     """State before; absent: it is the first."""
     to_state: Annotated[str, Field(max_length=32)]
     """State after."""
-    actor: Annotated[str, Field(max_length=128)] = "operator"
-    """Who moved it."""
+    actor: Annotated[str, Field(max_length=300)] = "operator"
+    """Who moved it: `operator`, or the user who asked for it."""
     reason: Annotated[str, Field(max_length=64)]
     """Why, in one word."""
     attempt: int
@@ -144,6 +146,30 @@ class Round(Model):
     since: int = Field(description="Counted attempts before this round.")
 
 
+class Blocked(Model):
+    """What its agent said that it waits for."""
+
+    session: Annotated[str, Field(max_length=63)]
+    """AgentSession that said so."""
+    text: Annotated[str, Field(max_length=512)] = ""
+    """In the agent's words; not believed."""
+    tasks: Annotated[tuple[ObjectName, ...], Field(max_length=MOST_AWAITED)] = Field(
+        default=(),
+        description="Tasks that it named and may wait for: once they are Closed, it is Open again.",
+    )
+    refused: Annotated[tuple[ObjectName, ...], Field(max_length=MOST_AWAITED)] | None = Field(
+        default=None, description="Names of others that it named."
+    )
+    times: Annotated[int, Field(ge=0)] = Field(
+        default=1,
+        description="How often in a row it was Blocked, without a person and without an attempt "
+        "that counts between.",
+    )
+    answer: Annotated[str, Field(max_length=300)] | None = Field(
+        default=None, description="What a person said who unblocked it; told to the next agent."
+    )
+
+
 class TaskStatus(WithWaiting):
     observed_generation: int = -1
     """Generation that this status is about; -1: none yet."""
@@ -183,6 +209,10 @@ class TaskStatus(WithWaiting):
     checkpoint: Annotated[str, Field(max_length=300)] | None = Field(
         default=None,
         description="Ref of what a session that was cut off left for the next one.",
+    )
+    blocked: Blocked | None = Field(
+        default=None,
+        description="What the session before waited for; kept until an attempt counts.",
     )
     resolved: bool | None = Field(
         default=None,

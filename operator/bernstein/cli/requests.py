@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bernstein.api.plan import Plan
-from bernstein.api.requests import MOST_REQUESTS, Answer, Request
+from bernstein.api.requests import KILL, MOST_REQUESTS, Answer, Request
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
@@ -24,6 +25,20 @@ from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 _TRIES = 5
 _TICK = 0.5
 LONGEST_REQUEST_REASON = 300
+ANSWER_SECONDS = 15.0
+"""An answer is waited for; the operator gives it within a few."""
+_NEXT = {
+    "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
+    "MergeInProgress": "ask again once the merge is over",
+    "NotBlocked": "see what it does, or waits for, with `bernstein logs {name}`",
+    "Cancelled": "apply the work anew, under another name",
+    "PlanEnded": "apply the work anew, under another name",
+    "BeingDelivered": "see how far it is with `bernstein status`",
+    "OperatorTooOld": "run the version of the operator that the CRDs are from",
+}
+"""What helps where a request of a Task is refused."""
+
+_WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
 
 S = TypeVar("S", Plan, Task, Plan | Task)
 
@@ -109,3 +124,44 @@ async def answer_to(
         if found is not None or enough(subject) or clock() >= end:
             return subject, found
         await asyncio.sleep(_TICK)
+
+
+async def of_task(
+    cluster: Cluster,
+    name: str,
+    verb: str,
+    reason: str,
+    enough: Callable[[Task], bool] = lambda _: False,
+) -> tuple[Task, str, Answer | None]:
+    """Ask it of the Task `name`: the Task, the request's id, and the answer if it came in time.
+
+    Raises CliError where it is refused.
+    """
+    found = await find(cluster, f"task/{name.removeprefix('task/')}")
+    assert isinstance(found, Task)
+    task: Task = found
+    request = await ask(cluster, task, verb, reason)
+    task, answer = await answer_to(cluster, task, request, ANSWER_SECONDS, enough)
+    if answer is not None and answer.answer == "Refused":
+        raise refused(task, answer)
+    return task, request, answer
+
+
+def refused(task: Task, answer: Answer) -> CliError:
+    """What to tell of a request of a Task that was refused."""
+    text = f"{called(task)}: {answer.verb} is refused: {line(answer.message, 500)}"
+    remedy = _NEXT.get(answer.reason, "").format(name=task.metadata.name)
+    return CliError(answer.reason, text, remedy)
+
+
+async def end_sessions(cluster: Cluster, reason: str) -> list[str]:
+    """Ask for the end of every session of the namespace, at once and without a soft stop.
+
+    Returns the names of their Tasks, in the order of their age. One that ends meanwhile is refused
+    by the operator: nobody waits for the answers here.
+    """
+    check_reason(reason)
+    at_work = [task for task in await cluster.tasks() if task.status.state in _WITH_SESSION]
+    for task in at_work:
+        await ask(cluster, task, KILL, reason)
+    return [task.metadata.name for task in at_work]

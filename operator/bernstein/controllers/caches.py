@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from bernstein.api import plan, project, session, task
 from bernstein.api.meta import Metadata
 from bernstein.api.pod import AGENT
+from bernstein.api.states import TaskState
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.owners import is_plan
@@ -33,7 +34,7 @@ from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 
 T = TypeVar("T")
 
-SESSION, UPSTREAM, PLAN = "session", "upstream", "plan"
+SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes."""
 
 
@@ -134,7 +135,11 @@ class Caches:
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
         self.plans = Parsed(informer(PLANS), plan.parse)
-        graph = {PLAN: _plan_of, UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ())}
+        graph = {
+            PLAN: _plan_of,
+            UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ()),
+            AWAITED: _awaited,
+        }
         self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
         self.sessions = Parsed(
             informer(SESSIONS, indexes=owned | {PLAN: _plan_of_session}), session.parse
@@ -175,6 +180,14 @@ def session_of_pod(pod: Object) -> Collection[str]:
     """The session whose agent runs in it; pods of checks name theirs for people only."""
     own = pod["metadata"]["labels"]
     return (own[labels.SESSION],) if own.get(labels.JOB) == AGENT else ()
+
+
+def _awaited(task: Object) -> Collection[str]:
+    """Names of the Tasks that it is Blocked on."""
+    status = task.get("status", {})
+    if status.get("state") != TaskState.BLOCKED:
+        return ()
+    return tuple((status.get("blocked") or {}).get("tasks", ()))
 
 
 def _plan_of(task: Object) -> Collection[str]:

@@ -1,4 +1,4 @@
-"""Verdicts and deliveries as metrics, of Tasks and of Plans alike."""
+"""Verdicts, deliveries and answers to requests as metrics, of Tasks and of Plans alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from bernstein.api.delivery import Delivery
+from bernstein.api.requests import Answer
 from bernstein.api.signals import Signal
 from bernstein.api.verification import Verification
 from bernstein.checks.spec import SIGNAL
@@ -17,6 +18,8 @@ class _Status(Protocol):
     def verification(self) -> Verification | None: ...
     @property
     def delivery(self) -> Delivery | None: ...
+    @property
+    def requests(self) -> tuple[Answer, ...] | None: ...
 
 
 def count(
@@ -34,6 +37,10 @@ def count(
     `signals` are the completion signals that the checks' names number.
     """
     _count_verdicts(metrics, namespace, old, new, attempt, signals)
+    known = {answer.id for answer in old.requests or ()}
+    for answer in new.requests or ():
+        if answer.id not in known:
+            metrics.answered(namespace, kind, answer.verb, answer.answer)
     state = _ended(new)
     if state is not None and state != _ended(old):
         metrics.merge_finished(namespace, kind, state)

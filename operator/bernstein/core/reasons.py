@@ -41,6 +41,7 @@ class Retry(Enum):
     SOON = "after 8 s, from the 20th time on every minute; or when the Project changes"
     PROBE = "every 5 min, or when the Project changes"
     LATER = "when the provider says"
+    UNBLOCKED = "when the Tasks that it names are Closed, or a person unblocks it"
     MERGE_ALONE = "the merge alone, every 5 min, or when the Project changes"
     NEVER = "never"
 
@@ -293,11 +294,15 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Find out who rewrites refs/bernstein/ or the branch's history.",
         not_landed=True,
     ),
+    Reason.BLOCKED: Policy(
+        Retry.UNBLOCKED, False, "See to that, then: `bernstein unblock TASK`.", keeps_work=True
+    ),
+    Reason.BLOCK_REFUSED: Policy(Retry.AT_ONCE, True, "See to what it waits for; reword the step."),
+    Reason.UNCLAIMED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
+    Reason.KILLED: Policy(Retry.AT_ONCE, False, "", keeps_work=True),
     Reason.CANCELLED: Policy(Retry.NEVER, False, ""),
     Reason.NAME_CONFLICT: Policy(
-        Retry.PROBE,
-        False,
-        "Delete or rename what has the name, or use another name here.",
+        Retry.PROBE, False, "Delete or rename what has the name, or use another name here."
     ),
     Reason.WRITE_REFUSED: Policy(
         Retry.PROBE,

@@ -23,6 +23,7 @@ from bernstein.core.conditions import find
 from bernstein.core.fsm import may_retry
 from bernstein.core.plans.estimate import STEP_MINUTES
 from bernstein.core.sanitise import line, text
+from bernstein.core.scheduling.dependencies import awaited
 
 Document = dict[str, Any]
 
@@ -77,7 +78,8 @@ def _blocking(
     of_stage: Mapping[tuple[str, str], list[str]],
 ) -> tuple[str, ...]:
     spec, plan = task.spec, owners.plan_of(task)
-    named = [n for n in spec.depends_on if (task.metadata.namespace, n) not in closed]
+    waits_for = (*spec.depends_on, *awaited(task))
+    named = [n for n in waits_for if (task.metadata.namespace, n) not in closed]
     stages = [of_stage.get((plan.uid, s), []) for s in spec.depends_on_stages] if plan else []
     return tuple(dict.fromkeys((*named, *chain.from_iterable(stages))))
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bernstein.api.meta import PLAN_KIND, TASK_KIND
+from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.engine import EngineMetrics
@@ -16,6 +17,7 @@ from bernstein.observe.population import Population, ReadObjects, Stalled
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
 from bernstein.observe.vocabulary import JOBS, REASONS
 
+VERBS = frozenset({*OF_A_TASK, *OF_A_PLAN})
 AttemptLabel = Literal["first", "later", "plan"]
 """What a verification judged: a Task's first counted attempt, a later one, or a Plan as a whole."""
 
@@ -34,6 +36,7 @@ class Metrics(EngineMetrics):
         self._task_closed = histogram(series.TASK_CLOSED_SECONDS, self.registry)
         self._landed = histogram(series.AGENT_END_TO_CLOSED, self.registry)
         self._waitings = histogram(series.WAITED, self.registry)
+        self._answers = counter(series.ANSWERS, self.registry)
         self._started = counter(series.SESSIONS_STARTED, self.registry)
         self._ended = counter(series.SESSIONS_ENDED, self.registry)
         self._jobs = histogram(series.JOB_SECONDS, self.registry)
@@ -84,6 +87,11 @@ class Metrics(EngineMetrics):
         """`seconds` of waiting for this reason that is over."""
         labels = (namespace, kind, one_of(reason, REASONS))
         self._waitings(*labels).observe(max(seconds, 0.0))
+
+    def answered(
+        self, namespace: str, kind: Literal["Task", "Plan"], verb: str, answer: str
+    ) -> None:
+        self._answers(namespace, kind, one_of(verb, VERBS), answer).inc()
 
     def session_started(self, namespace: str, adapter: str) -> None:
         self._started(namespace, word(adapter)).inc()

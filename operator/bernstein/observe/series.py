@@ -76,6 +76,13 @@ WAITED = Series(
     "when that ended.",
     WAIT_BUCKETS,
 )
+ANSWERS = Series(
+    "bernstein_requests_total",
+    "counter",
+    ("namespace", "kind", "verb", "answer"),
+    "Requests of people (`spec.requests`) that were answered, by the kind of what they were made "
+    "of, by verb and by answer (`Done`, `Refused`).",
+)
 SESSIONS_STARTED = Series(
     "bernstein_sessions_started_total",
     "counter",
@@ -251,6 +258,7 @@ OPERATOR = (
     TASK_CLOSED_SECONDS,
     AGENT_END_TO_CLOSED,
     WAITED,
+    ANSWERS,
     SESSIONS_STARTED,
     SESSIONS_ENDED,
     JOB_SECONDS,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,6 +33,28 @@ def read_below(root: Path, path: str, most: int) -> bytes | None:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return None
         return file.read(most)
+
+
+@contextmanager
+def regular(name: bytes, folder: int) -> Iterator[tuple[int, os.stat_result]]:
+    """Open the file of that name in the open folder; raises OSError when it is no regular file."""
+    file = os.open(name, FILE, dir_fd=folder)
+    try:
+        st = os.fstat(file)
+        if not stat.S_ISREG(st.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        yield file, st
+    finally:
+        os.close(file)
+
+
+def read_all(file: int, limit: int) -> bytes:
+    """The first `limit` bytes of an open file, a block at a time."""
+    blocks = []
+    while limit > 0 and (block := os.read(file, min(limit, 1 << 20))):
+        blocks.append(block)
+        limit -= len(block)
+    return b"".join(blocks)
 
 
 def _step(folder: int, name: str, flags: int) -> int:

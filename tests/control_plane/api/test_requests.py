@@ -91,3 +91,15 @@ async def test_a_part_is_asked_of_a_plan_only(admin: Client, namespace: str, use
     await admin.patch(KINDS["Plan"], "one", namespace, asks(wanted))
     with pytest.raises(Invalid, match="verb"):
         await admin.patch(KINDS["Task"], "one", namespace, asks(wanted))
+
+
+@pytest.mark.parametrize("verb", ["Remerge", "Verify", "Unclaim", "Unblock", "Kill"])
+async def test_some_things_are_asked_of_a_task_only(
+    admin: Client, namespace: str, user: str, verb: str
+) -> None:
+    for kind in ("Plan", "Task"):
+        await admin.create(KINDS[kind], valid(kind, namespace))
+
+    await admin.patch(KINDS["Task"], "one", namespace, asks(request(user) | {"verb": verb}))
+    with pytest.raises(Invalid, match="verb"):
+        await admin.patch(KINDS["Plan"], "one", namespace, asks(request(user) | {"verb": verb}))

@@ -110,6 +110,8 @@ class Programs:
         known = run.role if run.role in (AGENT, CHECK, INSPECT, PROBE) else "merge"
         fate = self._dice.weighed(self._fates[known], "fate", run.job)
         long = {AGENT: (20.0, 240.0), CHECK: (1.0, 40.0)}.get(run.role, (0.5, 15.0))
+        if run.role == AGENT and fate == "good" and self._dice.chance(0.08, "blocked", run.job):
+            fate = "blocked"
         if self.all_good:
             fate = "good"
         return fate, self._dice.between(*long, "duration", run.job)
@@ -180,6 +182,9 @@ class Programs:
             "bad": protocol.FinalRecord("AgentFailed", "it cannot be done"),
             "limited": protocol.FinalRecord("UsageLimited", "come back later", retry_after=120),
         }
+        if fate == "blocked":
+            others = self._others(run)
+            finals[fate] = protocol.FinalRecord("Blocked", "the others", waits_for=others)
         change = {} if fate == "empty" else {self._path(run): f"{run.job} {run.uid}"}
         out = self.remote.push_work(run.config("pusher")["ref"], run.base, change)
         seen = objects.recorded(
@@ -200,6 +205,13 @@ class Programs:
         said = objects.ended("recorder", said=seen)
         phase = "Failed" if agent["state"]["terminated"]["exitCode"] else "Succeeded"
         return End((objects.ended("checkout"), pusher, said, agent), phase)
+
+    def _others(self, run: Run) -> tuple[str, ...]:
+        """Names of Tasks, whosever they are; of half of those that wait, none."""
+        if self._dice.chance(0.5, "names", run.job):
+            return ()
+        names = sorted(task["metadata"]["name"] for task in self._store.all(TASKS))
+        return tuple(dict.fromkeys(self._dice.pick(names, "awaits", run.job, n) for n in range(2)))
 
     def _path(self, run: Run) -> str:
         name = run.labels[labels.TASK]

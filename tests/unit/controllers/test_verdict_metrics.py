@@ -96,3 +96,18 @@ def test_a_delivery_is_counted_when_it_ends_by_what_was_delivered() -> None:
     assert (task, plan) == ({"team Task Merged": 1}, {"team Plan Merged": 1})
     assert of_a_plan(PlanStatus(delivery=merged), PlanStatus(delivery=merged)) == {}
     assert of_a_plan(PlanStatus(), PlanStatus(delivery=merging)) == {}
+
+
+def test_an_answer_to_a_request_is_counted_once_by_verb_and_answer() -> None:
+    def answer(number: int, verb: str, said: str) -> dict[str, Any]:
+        fields = {"id": f"r-{number}", "verb": verb, "by": "ann", "asked": "x", "answer": said}
+        return fields | {"reason": verb, "time": objects.NOW}
+
+    first = [answer(1, "Kill", "Done")]
+    old, new = (
+        objects.status(requests=answers)
+        for answers in (first, [*first, answer(2, "Kill", "Refused"), answer(3, "Polish", "Done")])
+    )
+
+    assert of_a_task(old, new) == {"team Task Kill Refused": 1, "team Task other Done": 1}
+    assert of_a_task(new, new) == {}

@@ -69,6 +69,10 @@ TABLE = {
     "Stalled": (Retry.AT_ONCE, True, "limits.stallSeconds"),
     "PushRejected": (Retry.PROBE, False, "git server"),
     "VerificationMissing": (Retry.NEVER, False, "statuses"),
+    "Blocked": (Retry.UNBLOCKED, False, "bernstein unblock"),
+    "BlockRefused": (Retry.AT_ONCE, True, "what it waits for"),
+    "Unclaimed": (Retry.AT_ONCE, False, ""),
+    "Killed": (Retry.AT_ONCE, False, ""),
     "Cancelled": (Retry.NEVER, False, ""),
     "NameConflict": (Retry.PROBE, False, "rename"),
     "WriteRefused": (Retry.PROBE, False, "rights"),
@@ -121,7 +125,11 @@ UNCONFIRMED = {
 }
 """What sessions say: one of them holds no other Task."""
 PASSES = {"InfrastructureError", "ProviderUnavailable", "RateLimited", "UsageLimited"}
-KEEPS_WORK = {"Disrupted", "HeartbeatLost", "PodLost", "Timeout"}
+KEEPS_WORK = {
+    *("Blocked", "Disrupted", "HeartbeatLost", "Killed", "PodLost", "Timeout", "Unclaimed"),
+}
+BY_A_PERSON = {"Killed", "Unclaimed"}
+"""Somebody asks for each of these."""
 NOT_LANDED = {
     "BranchProtected",
     "CredentialRefused",
@@ -159,7 +167,8 @@ def test_the_table_has_no_other_rows() -> None:
 @pytest.mark.parametrize("reason", POLICIES)
 def test_no_failure_is_tried_again_for_nothing_without_end(reason: str) -> None:
     row = policy(reason)
-    slow = row.retry in (Retry.SOON, Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE)
+    rare = (Retry.SOON, Retry.PROBE, Retry.NEVER, Retry.MERGE_ALONE, Retry.UNBLOCKED)
+    slow = row.retry in rare or reason in BY_A_PERSON
 
     assert slow or row.counts or row.capped or reason == "GateErrored"
 

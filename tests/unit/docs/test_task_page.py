@@ -10,7 +10,6 @@ from tests.unit.docs.pages import REFERENCE, section, table
 PAGE = REFERENCE / "task.md"
 UNUSED = {
     TaskState.PLANNED,
-    TaskState.BLOCKED,
     TaskState.WAITING_FOR_SUBTASKS,
     TaskState.PENDING_APPROVAL,
 }

@@ -109,6 +109,11 @@ def agent_job_then(job: dict[str, Any]) -> dict[str, Any]:
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
 
 
+def _rules_then(rules: str) -> str:
+    """No agent could say that it waits for something."""
+    return rules.partition("\nIf you can go on only once")[0]
+
+
 def prompt_then(config_map: dict[str, Any]) -> dict[str, Any]:
     """A prompt as the older code wrote it: as a whole, under the name of its session."""
     told = config_map["data"]
@@ -120,7 +125,7 @@ def prompt_then(config_map: dict[str, Any]) -> dict[str, Any]:
         f"Read these files first:{context}" if context else "",
         *(texts.get(part) for part in (parts.CONSTRAINTS, parts.SIGNALS, parts.NOTES)),
         f"The attempt before this one was rejected. What was found:\n\n{found}" if found else "",
-        texts[parts.RULES],
+        _rules_then(texts[parts.RULES]),
     )
     rest = {key: value for key, value in told.items() if key.endswith(".crt")}
     name = config_map["metadata"]["name"].removesuffix("-prompt")

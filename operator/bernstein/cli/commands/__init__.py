@@ -87,6 +87,8 @@ COMMANDS: tuple[Subcommand, ...] = (
     Subcommand(
         "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
     ),
+    Subcommand("verify", "Judges the work of a task anew, and tells the verdicts."),
+    Subcommand("unblock", "Lets a task go on whose agent waits for something."),
     Subcommand(
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."
     ),

@@ -23,8 +23,8 @@ from bernstein.core.sanitise import count, line, some
 from bernstein.core.serializers import plan_record
 from bernstein.resources import PLANS
 
-_SECONDS = 15.0
-"""Whether it begins is waited for; the operator says so within a few."""
+_SECONDS = requests.ANSWER_SECONDS
+"""Whether it begins is waited for as long."""
 _BY_ITSELF = "A Plan whose Tasks are all Closed is delivered by itself."
 _NEXT = {
     "StillMoves": "wait until it has ended or stands still, or cancel it first",

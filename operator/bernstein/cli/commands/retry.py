@@ -18,8 +18,6 @@ from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import plan_record, task_record
 
-_SECONDS = 15.0
-"""The answer is waited for; the operator gives it within a few."""
 _NEXT = {
     "NothingToRetry": "see how it stands with `bernstein logs {name}`",
     "Cancelled": "apply the work anew, under another name",
@@ -49,7 +47,9 @@ async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: s
     async with connected(settings) as cluster:
         subject = await find(cluster, name)
         request = await requests.ask(cluster, subject, RETRY, reason)
-        subject, answer = await requests.answer_to(cluster, subject, request, _SECONDS)
+        subject, answer = await requests.answer_to(
+            cluster, subject, request, requests.ANSWER_SECONDS
+        )
     if answer is not None and answer.answer == "Refused":
         raise _refused(subject, answer)
     if terminal.json:

@@ -92,6 +92,13 @@ def tell_plan(terminal: Terminal, plan: Plan) -> None:
         _tell_check(terminal, check)
 
 
+def tell_verdicts(terminal: Terminal, task: Task) -> None:
+    """Tells the verdicts on a Task's work, the last ones that there are."""
+    terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
+    for check in _verdicts(task):
+        _tell_check(terminal, check)
+
+
 def _tell_whole(terminal: Terminal, plan: Plan) -> None:
     verdicts = _verdicts(plan)
     for check in verdicts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.meta import Metadata
+from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers import stalls, verdict_metrics, wait_metrics
@@ -27,9 +28,16 @@ _WORDS = {
     TaskState.CLOSED: "it is verified and merged",
     TaskState.FAILED: "its attempt failed: {why}",
     TaskState.ORPHANED: "nothing is heard of its agent any more: {why}",
+    TaskState.BLOCKED: "its agent waits for something: its status.blocked says what",
     TaskState.CANCELLED: "it was cancelled",
 }
 """What is told of a move to this state."""
+_REOPENED = {
+    "Unblocked": "what its agent waited for is there, or a person says so",
+    Reason.UNCLAIMED: "a person asked for its claim back before its agent had begun",
+    Reason.KILLED: "a person had its session ended; it is in line to start",
+}
+"""What is told of a move to Open, by its reason."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
@@ -85,6 +93,8 @@ def _said(old: TaskState | None, new: TaskStatus, why: str) -> str:
     assert new.state is not None
     if old is TaskState.FAILED and new.state is TaskState.OPEN:
         return f"it is tried again, after {count(new.attempt, 'attempt')}"
+    if new.state is TaskState.OPEN and (words := _REOPENED.get(why)) is not None:
+        return words
     if old is not None and new.state is TaskState.OPEN:
         return f"its session came to nothing, which costs no attempt: {why}"
     words = _WORDS.get(new.state, f"it is {new.state}: {{why}}")

@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterable
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches import AWAITED, Caches
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.core.scheduling import siblings
+from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.tasks import retention
 from bernstein.core.verification.round import is_of_base
@@ -21,6 +22,8 @@ from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
 
+_WAITING = (TaskState.OPEN, TaskState.BLOCKED)
+
 
 def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
@@ -28,7 +31,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
         beside = tasks.by_name(key_of(project).namespace).values()
-        return [_key(t) for t in beside if t.status.state is TaskState.OPEN or _is_kept_back(t)]
+        return [_key(t) for t in beside if t.status.state in _WAITING or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
         its = tasks.of_plan(caches.plans.of(plan).metadata).values()
@@ -38,6 +41,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
         return [_key(t) for t in tasks.siblings(task).values() if _awaits_another_base(t)]
 
+    def blocked_on(task: Object) -> Collection[Key]:
+        key = key_of(task)
+        found = tasks.informer.by_index(AWAITED, key.name)
+        return [key_of(obj) for obj in found if key_of(obj).namespace == key.namespace]
+
     def ended_in(project: Object) -> Collection[Key]:
         beside = tasks.by_name(key_of(project).namespace).values()
         return [_key(task) for task in beside if retention.ended_at(task) is not None]
@@ -46,6 +54,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
+    yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.sessions.informer, controller_key(TASKS))
     yield Watch(caches.jobs, controller_key(TASKS))
@@ -70,6 +79,15 @@ def _waits_no_more(old: Task | None, new: Task | None) -> bool:
 def _sibling_moved(old: Task | None, new: Task | None) -> bool:
     """It has landed, or began or ceased to be at work."""
     return _as_sibling(old) != _as_sibling(new)
+
+
+def _stands_otherwise(old: Task | None, new: Task | None) -> bool:
+    """It is something else to those that wait for it."""
+    return standing(old) != standing(new) or _waits_for(old) != _waits_for(new)
+
+
+def _waits_for(task: Task | None) -> tuple[str, ...]:
+    return awaited(task) if task is not None else ()
 
 
 def _as_sibling(task: Task | None) -> tuple[object, ...] | None:

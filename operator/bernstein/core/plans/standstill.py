@@ -114,7 +114,7 @@ def _moves(task: Task) -> bool:
     status = task.status
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED) or failed_for_good(task):
         return False
-    if is_stalled(status):
+    if is_stalled(status) or status.state is TaskState.BLOCKED:
         return False
     if status.state is TaskState.OPEN and status.waiting is not None:
         return status.waiting.reason in _PASSING

@@ -120,25 +120,34 @@ def _look(
     stuck: str | None = None
     stalled: Task | None = None
     for name in names:
-        standing = standings.get(name)
-        if standing is None:
-            standing = standings[name] = _standing(tasks.get(name))
-        if standing is Standing.WAITED_FOR:
+        found = standings.get(name)
+        if found is None:
+            found = standings[name] = standing(tasks.get(name))
+        if found is Standing.WAITED_FOR:
             waiting.append(name)
-        elif standing is Standing.STUCK:
+        elif found is Standing.STUCK:
             stuck = stuck or name
             waiting.append(name)
-        elif standing is Standing.STALLED:
+        elif found is Standing.STALLED:
             stalled = stalled or tasks[name]
             waiting.append(name)
-        elif standing is Standing.MISSING:
+        elif found is Standing.MISSING:
             return Upstream(missing=name)
-        elif standing is Standing.ENDED:
+        elif found is Standing.ENDED:
             return Upstream(ended=tasks[name])
     return Upstream(stuck=stuck, stalled=stalled, waiting=tuple(waiting))
 
 
-def _standing(task: Task | None) -> Standing:
+def awaited(task: Task) -> tuple[str, ...]:
+    """Names of the Tasks that it is Blocked on."""
+    blocked = task.status.blocked
+    if task.status.state is not TaskState.BLOCKED or blocked is None:
+        return ()
+    return blocked.tasks
+
+
+def standing(task: Task | None) -> Standing:
+    """What the Task is to those that wait for it; None: there is no such Task."""
     if task is None:
         return Standing.MISSING
     status = task.status

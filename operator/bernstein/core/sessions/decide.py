@@ -293,7 +293,7 @@ def _alive(
     if status.abandoned is not None or _is_deleted(session) or job.another:
         return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
     if session.spec.stop is not None:
-        return _stopping(job, status, now)
+        return _stopping(job, status, now, at_once=session.spec.stop.reason == Reason.KILLED)
     waiting = status.state is SessionState.STARTING
     return SessionDecision(status, (), LOOK_AGAIN_SECONDS if waiting else STALE_SECONDS / 4)
 
@@ -374,14 +374,18 @@ def _staleness(status: AgentSessionStatus, now: datetime) -> AgentSessionStatus:
     return status.model_copy(update={"conditions": stale})
 
 
-def _stopping(job: JobView, status: AgentSessionStatus, now: datetime) -> SessionDecision:
-    """One look at a session that was asked to stop; its Job is deleted after STOP_SECONDS."""
+def _stopping(
+    job: JobView, status: AgentSessionStatus, now: datetime, *, at_once: bool
+) -> SessionDecision:
+    """One look at a session that was asked to stop; its Job is deleted after STOP_SECONDS, or where
+    a person had it killed `at_once`: who waits for the server then may wait in vain."""
     status = conditions.note(
         status, ConditionType.STOPPING, True, "SoftStop", "the agent was asked to end", now
     )
     stopping = conditions.find(status.conditions, ConditionType.STOPPING)
     assert stopping is not None
     seconds = STOP_SECONDS - (now - stopping.last_transition_time).total_seconds()
-    if not job.goes_on or seconds <= 0 or status.state is SessionState.STARTING:
+    at_once = at_once or seconds <= 0 or status.state is SessionState.STARTING
+    if not job.goes_on or at_once:
         return SessionDecision(status, _deletion(job), LOOK_AGAIN_SECONDS)
     return SessionDecision(status, (), seconds)

@@ -31,6 +31,7 @@ from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sessions import blocked
 
 T = TypeVar("T")
 
@@ -285,6 +286,11 @@ def _after_run(
     if recorded.stopped == Reason.STALLED:
         text = "no sign of activity; it was stopped"
         return failed(Reason.STALLED, text, started=True).model_copy(update=facts)
+    if final.outcome == Reason.BLOCKED:
+        named = tuple(filter(blocked.is_name, final.waits_for[: blocked.MOST_TASKS]))
+        text = final.message or "it does not say for what"
+        waits = failed(Reason.BLOCKED, text, started=True)
+        return waits.model_copy(update={**facts, "waits_for": named or None})
     if final.outcome != "Succeeded":
         if final.retry_after is not None:
             facts["retry_after_seconds"] = min(max(final.retry_after, 0), RETRY_LIMIT)

@@ -11,17 +11,27 @@ from bernstein.api.task import Task
 from bernstein.checks import signals
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
+from bernstein.core.sessions import blocked
 
 _RULES = f"""\
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.
 Your word is not taken for it. The result is checked as listed above, on the files you leave.
-If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}."""
+If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.
+If you can go on only once something else has happened, write that into the file
+{blocked.PATH} (which is not committed) and end:
+{{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
+Without names of Tasks a person is asked. A last line `{blocked.LINE} what you wait for` does the \
+same."""
 
 _NOTHING_CHANGES = "Nothing is expected to change: report what you found."
 _GOES_ON = """\
 The session before this one was cut off. What it had written so far is in the files already:
 look at it (`git status`, `git diff`) and go on from there."""
+_WAITED = """\
+An earlier session could not go on, and said what it waited for: see below. That is over now. What
+it had written so far, if anything, is in the files already: look at it (`git status`, `git diff`)
+and go on from there."""
 _CONFLICT = """\
 Other work has landed since the attempt before this one began, and that one did not merge with it.
 You start from what has landed: do the task on it, and keep what the others did."""
@@ -42,19 +52,31 @@ def prompt(task: Task, attempt: int, *, goes_on: bool = False) -> dict[Part, str
             "Done means", [signals.of(s.type).sentence(s) for s in spec.completion_signals]
         ),
         parts.NOTES: "\n\n".join(_notes(task, feedback, goes_on=goes_on)),
-        parts.FINDINGS: feedback or "",
+        parts.FINDINGS: "\n\n".join(filter(None, (feedback, _waited_for(task)))),
         parts.RULES: _RULES,
     }
 
 
 def _notes(task: Task, feedback: str | None, *, goes_on: bool) -> list[str]:
     conflict = feedback is not None and feedback.startswith(f"{Reason.MERGE_CONFLICT}: ")
+    waited = task.status.blocked is not None
     notes = {
         _NOTHING_CHANGES: task.spec.changes == "none",
-        _GOES_ON: goes_on,
+        _GOES_ON: goes_on and not waited,
+        _WAITED: waited,
         _CONFLICT: conflict,
     }
     return [note for note, holds in notes.items() if holds]
+
+
+def _waited_for(task: Task) -> str:
+    """What an earlier session waited for, and what became of that."""
+    block = task.status.blocked
+    if block is None:
+        return ""
+    over = f"\nClosed since: {', '.join(block.tasks)}" if block.tasks and not block.answer else ""
+    answer = f"\nA person answers: {block.answer}" if block.answer else ""
+    return f"It waited for: {block.text}{over}{answer}"
 
 
 def _stage(name: str | None, description: str | None) -> str:

@@ -64,6 +64,7 @@ def settle(
         update={
             "attempt": status.attempt + (1 if counted else 0),
             "attempts": (*before, entry)[-MOST_ATTEMPTS:],
+            "blocked": None if counted else status.blocked,
             "usage": add(status.usage, usage) if usage is not None else status.usage,
             "spend_usd": money(Decimal(status.spend_usd) + spent),
             "spend_source": spend.source(session, snapshot.project, status.spend_source),

@@ -17,6 +17,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
+from bernstein.core.tasks.blocked import decide_blocked
 from bernstein.core.tasks.cancel import decide_cancel
 from bernstein.core.tasks.done import decide_done
 from bernstein.core.tasks.failed import decide_failed, decide_orphaned
@@ -52,9 +53,14 @@ def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     status = _of_now(snapshot)
     if status.state is None:
         return decide_new(snapshot, status, now)
-    answers = requests.answered(snapshot, status, now)
-    if answers is not None:
-        return TaskDecision(answers)
+    asked = requests.answered(snapshot, status, now)
+    if asked.status is not status:
+        return asked
+    decision = _of_its_state(snapshot, status, now)
+    return replace(decision, actions=(*asked.actions, *decision.actions))
+
+
+def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
         return TaskDecision(status, end.stop_late(snapshot.jobs))
     if snapshot.task.spec.cancel is not None:
@@ -64,6 +70,8 @@ def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
             return decide_open(snapshot, status, now)
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return decide_running(snapshot, status, now)
+        case TaskState.BLOCKED:
+            return decide_blocked(snapshot, status, now)
         case TaskState.ORPHANED:
             return decide_orphaned(snapshot, status, now)
         case TaskState.FAILED:

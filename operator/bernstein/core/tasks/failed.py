@@ -1,4 +1,4 @@
-"""Failed, and Orphaned on its way there: tried again while retries are left."""
+"""Failed, and Orphaned, mostly on its way there: tried again while retries are left."""
 
 from __future__ import annotations
 
@@ -21,5 +21,7 @@ def decide_failed(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
 
 
 def decide_orphaned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """Failed: the session of the Task was lost."""
+    """Failed: the session of the Task was lost. One that a person killed is made anew."""
+    if status.history and status.history[-1].reason == Reason.KILLED:
+        return TaskDecision(move(status, TaskState.OPEN, Reason.KILLED, now))
     return TaskDecision(fail(snapshot, status, Reason.HEARTBEAT_LOST, now))

@@ -17,6 +17,7 @@ from bernstein.core.reasons import policy
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.sessions.object import session_object
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.tasks import blocked
 from bernstein.core.tasks.attempts import (
     blamed,
     count_failure,
@@ -28,6 +29,8 @@ from bernstein.core.tasks.attempts import (
 from bernstein.core.verification import summary
 from bernstein.core.verification.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits
+
+STOPPED_BY_PERSON = (Reason.KILLED, Reason.UNCLAIMED)
 
 
 def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -42,7 +45,7 @@ def decide_running(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return TaskDecision(goes_on(move(status, TaskState.IN_PROGRESS, "AgentStarted", now)))
     if state is not SessionState.DEAD:
         return TaskDecision(status)
-    return TaskDecision(_session_ended(snapshot, session, status, now))
+    return TaskDecision(session_ended(snapshot, session, status, now))
 
 
 def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -92,9 +95,14 @@ def _ran(session: AgentSession) -> bool:
     return True
 
 
-def _session_ended(
-    snapshot: TaskSnapshot, session: AgentSession, status: TaskStatus, now: datetime
+def session_ended(
+    snapshot: TaskSnapshot,
+    session: AgentSession,
+    status: TaskStatus,
+    now: datetime,
+    actor: str = "operator",
 ) -> TaskStatus:
+    """The status that follows. `actor`: who had it ended, where somebody had."""
     outcome, work = session.status.outcome, session.status.work
     assert outcome is not None
     reason, message = outcome.reason, outcome.message
@@ -105,12 +113,25 @@ def _session_ended(
             return _reported_done(snapshot, settled, session, now)
         reason, message = problem
     reason, message = blamed(session, status) or (reason, message)
+    if reason == Reason.BLOCKED and (refusal := blocked.once_too_often(status, message)):
+        reason, message = Reason.BLOCK_REFUSED, refusal
     counts = policy(reason).counts
     status = settle(snapshot, session, status, reason, message, counted=counts)
     status = status.model_copy(update={"checkpoint": _checkpoint(session, status, reason)})
     if counts:
         return count_failure(snapshot, status, reason, message, now)
+    if reason == Reason.BLOCKED:
+        return blocked.begins(snapshot, status, session, now)
+    if reason in STOPPED_BY_PERSON:
+        return _given_back(status, reason, now, actor)
     return not_counted(status, snapshot, session, reason, message, now)
+
+
+def _given_back(status: TaskStatus, reason: str, now: datetime, actor: str) -> TaskStatus:
+    """The status of a Task whose session a person had ended: that costs no attempt."""
+    killed = reason == Reason.KILLED and status.state is TaskState.IN_PROGRESS
+    to = TaskState.ORPHANED if killed else TaskState.OPEN
+    return goes_on(move(status, to, reason, now, actor=actor))
 
 
 def _checkpoint(session: AgentSession, status: TaskStatus, reason: str) -> str | None:

@@ -21,6 +21,7 @@ from bernstein.api.pod import Changed, FinalRecord, RecorderConfig, RecorderResu
 from bernstein.api.reasons import Reason
 from bernstein.checks.changes import changed_from_paths
 from bernstein.core import sanitise
+from bernstein.core.sessions import blocked
 from bernstein.pods import log, sigterm
 from bernstein.pods.errors import PodError
 from bernstein.pods.session import stream
@@ -40,6 +41,9 @@ _LAST_CALL_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 7.0
 """How long it is read on for the log when the agent has ended: the launcher waits for ten."""
 _REFUSAL_ROUNDS = 3
+_BLOCKED = os.fsencode(blocked.PATH)
+_BY_ITSELF = ("Succeeded", Reason.AGENT_FAILED)
+"""Outcomes of agents that ended by themselves."""
 _TRAILER_SKIPPED = "Bernstein-Tree-Files-Skipped"
 
 
@@ -64,7 +68,9 @@ class Checkpoints:
         self._config = config
         self._packs = Path(config.packs)
         self.objects = Objects(Path(config.git_dir), Path(config.base_git_dir))
-        self._walker = Walker(config.worktree, self.objects.base_entries, config.limits)
+        self._walker = Walker(
+            config.worktree, self.objects.base_entries, config.limits, unkept=(_BLOCKED,)
+        )
         self._number = max(packs.numbers(self._packs), default=0)
         self._entries = self.objects.base_entries
         self._skipped = 0
@@ -127,6 +133,17 @@ class Checkpoints:
         self._hand_over(packs.PackRecord(base.sha, commit.sha, commit.tree, final, name), pack)
         self._entries, self.commit = tree.entries, commit
         log.event("recorded", sha=commit.sha, final=final, skipped=tree.skipped)
+
+    def blocked(self) -> blocked.Block | None:
+        """What the agent's file says that it waits for; None: there is no such file.
+
+        Raises ValueError, which says what is wrong with it.
+        """
+        try:
+            data = self._walker.read(_BLOCKED, blocked.MOST_BYTES + 1)
+        except OSError:
+            raise ValueError("it is no regular file that can be read") from None
+        return blocked.read(data) if data is not None else None
 
     def changed(self) -> Changed:
         """What the last commit changes against the base."""
@@ -334,11 +351,29 @@ class Recorder:
                 tree=commit.tree,
                 changed=self._work.changed(),
                 usage=self._parser.usage,
-                final=_sanitised(final),
+                final=_sanitised(self._waiting(final)),
                 model=self._model(),
                 stopped=self._stopped,
                 skipped=self._work.skipped,
             )
+        )
+
+    def _waiting(self, final: FinalRecord) -> FinalRecord:
+        """The record of an agent that says it waits for something, by its file or its last line.
+
+        It ended by itself: what was stopped, or what its provider refused, tells more.
+        """
+        if self._stopped is not None or final.outcome not in _BY_ITSELF:
+            return final
+        try:
+            block = self._work.blocked() or blocked.said(final.text)
+        except ValueError as error:
+            text = f"what it left in {blocked.PATH} cannot be read: {error}"
+            return dataclasses.replace(final, outcome=Reason.BLOCK_REFUSED, message=text)
+        if block is None:
+            return final
+        return dataclasses.replace(
+            final, outcome=Reason.BLOCKED, message=block.text, waits_for=block.tasks
         )
 
     def _report(self, result: RecorderResult | None) -> None:

@@ -17,8 +17,8 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -105,8 +105,10 @@ class Walker:
         base: Mapping[bytes, Entry],
         limits: TreeLimits,
         walks: WalkLimits | None = None,
+        unkept: Collection[bytes] = (),
     ) -> None:
-        """Open the tree; `base` holds the entries of the commit that it started from.
+        """Open the tree; `base` holds the entries of the commit that it started from, and what is
+        at the paths `unkept` stays as it is there.
 
         The root is opened once, so that whatever is put in its place later is never read.
         """
@@ -114,6 +116,7 @@ class Walker:
         self._base = base
         self._limits = limits
         self._walks = walks or WalkLimits()
+        self._unkept = frozenset(unkept)
         self._base_folders = {folder for path in base for folder in _parents(path)}
         self._cache: dict[bytes, tuple[_StatKey, Entry]] = {}
         self._refused: set[str] = set()
@@ -136,6 +139,28 @@ class Walker:
     def forget(self) -> None:
         """Read every file again next time, because the store no longer has the contents."""
         self._cache.clear()
+
+    def read(self, path: bytes, most: int) -> bytes | None:
+        """The first `most` bytes of a file that is new since the base; None: there is none.
+
+        Raises OSError where it is no regular file; a folder that is a link counts as missing.
+        """
+        if path in self._base:
+            return None
+        *folders, name = path.split(b"/")
+        with ExitStack() as opened:
+            folder = self._root
+            for part in folders:
+                try:
+                    folder = os.open(part, nofollow.FOLDER, dir_fd=folder)
+                except OSError:
+                    return None
+                opened.callback(os.close, folder)
+            try:
+                file, _ = opened.enter_context(nofollow.regular(name, folder))
+            except FileNotFoundError:
+                return None
+            return nofollow.read_all(file, most)
 
     def walk(self, store: BlobStore) -> Tree:
         """Read the tree; contents that `store` does not have are added to it.
@@ -200,7 +225,7 @@ class Walker:
     ) -> None:
         if current.names > self._walks.names:
             raise TreeTooLargeError(path, "names are", self._walks.names)
-        if forbidden_names.is_git_directory(name):
+        if self._is_left_out(current, path, name):
             return
         folder = stat.S_ISDIR(st.st_mode)
         if folder or path not in self._base:
@@ -220,6 +245,12 @@ class Walker:
             self._symlink(current, fd, path, name)
         else:
             current.skipped += 1
+
+    def _is_left_out(self, current: _Walk, path: bytes, name: bytes) -> bool:
+        if path in self._unkept:
+            self._keep_base(current, path)
+            return True
+        return forbidden_names.is_git_directory(name)
 
     def _enter(
         self, current: _Walk, fd: int, path: bytes, name: bytes, scope: _Scope, *, ignored: bool
@@ -259,7 +290,7 @@ class Walker:
             current.cache[path] = cached
             return
         try:
-            with _open_regular(name, fd) as (file, opened):
+            with nofollow.regular(name, fd) as (file, opened):
                 entry, final = self._read(current, file, path, opened)
         except OSError as error:
             if error.errno != errno.ENOENT:
@@ -280,7 +311,7 @@ class Walker:
         if st.st_size > self._limits.file_bytes:
             object_id = self._id_of_large(file, path, st)
             return Entry(mode, object_id), os.fstat(file)
-        data = _read_all(file, self._limits.file_bytes + 1)
+        data = nofollow.read_all(file, self._limits.file_bytes + 1)
         if len(data) > self._limits.file_bytes:
             raise TreeTooLargeError(path, "its bytes are", self._limits.file_bytes)
         return Entry(mode, self._store(current, path, data)), os.fstat(file)
@@ -342,6 +373,9 @@ class Walker:
     def _skip(self, current: _Walk, path: bytes) -> None:
         """Leave a path out; if the base has a file there, the tree keeps that."""
         current.skipped += 1
+        self._keep_base(current, path)
+
+    def _keep_base(self, current: _Walk, path: bytes) -> None:
         if path in self._base:
             current.entries[path] = self._base[path]
 
@@ -374,31 +408,10 @@ def _comparable(mode: int) -> int:
     return mode
 
 
-@contextmanager
-def _open_regular(name: bytes, folder: int) -> Iterator[tuple[int, os.stat_result]]:
-    """Open the file of that name in the open folder; raises OSError when it is no regular file."""
-    file = os.open(name, nofollow.FILE, dir_fd=folder)
-    try:
-        st = os.fstat(file)
-        if not stat.S_ISREG(st.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        yield file, st
-    finally:
-        os.close(file)
-
-
-def _read_all(file: int, limit: int) -> bytes:
-    blocks = []
-    while limit > 0 and (block := os.read(file, min(limit, 1 << 20))):
-        blocks.append(block)
-        limit -= len(block)
-    return b"".join(blocks)
-
-
 def _read_rules(folder: int, budget: RuleBudget) -> Rules | None:
     try:
-        with _open_regular(b".gitignore", folder) as (file, _):
-            return Rules(_read_all(file, _IGNORE_FILE_BYTES), budget)
+        with nofollow.regular(b".gitignore", folder) as (file, _):
+            return Rules(nofollow.read_all(file, _IGNORE_FILE_BYTES), budget)
     except OSError:
         return None  # git does not follow a .gitignore that is a symlink either
 

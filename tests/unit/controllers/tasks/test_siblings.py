@@ -1,4 +1,5 @@
-"""What a Task's siblings do wakes it, where its gate fails on its base, too."""
+"""What a Task's siblings do wakes it, where its gate fails on its base, too, or it is Blocked on
+them."""
 
 from __future__ import annotations
 
@@ -110,3 +111,47 @@ async def test_it_stands_still_once_its_siblings_have_ended_without_landing(
     world.put(TASKS, objects.task("writer", status=ended))
 
     await eventually(lambda: world.reason() == "BaseFails")
+
+
+# --- Blocked --------------------------------------------------------------------------------------
+
+
+def blocked_on(*names: str) -> Task:
+    said = {"session": "work-s1", "text": "the API", "tasks": list(names)}
+    return objects.task(status=objects.with_session(TaskState.BLOCKED, blocked=said))
+
+
+async def test_a_blocked_task_is_open_again_when_the_one_that_it_waits_for_is_closed(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    world = Siblings(api, client, background)
+    world.put(TASKS, blocked_on("writer"))
+    world.put(TASKS, objects.task("writer", status=at_work()))
+    await world.start()
+    world.run()
+    await eventually(lambda: world.reason() == "Blocked")
+
+    world.put(TASKS, objects.task("writer", status=objects.closed(7)))
+
+    await eventually(lambda: api.get(TASKS, "work", NAMESPACE)["status"]["state"] == "Open")
+
+
+async def test_it_needs_a_person_when_that_one_waits_for_it_in_turn(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    world = Siblings(api, client, background)
+    world.put(TASKS, blocked_on("writer"))
+    world.put(TASKS, objects.task("writer", status=at_work()))
+    await world.start()
+    world.run()
+    await eventually(lambda: world.reason() == "Blocked")
+
+    said = {"session": "writer-s1", "text": "the work", "tasks": ["work"]}
+    ring = objects.status(TaskState.BLOCKED, session="writer-s1", sessions=1, blocked=said)
+    world.put(TASKS, objects.task("writer", status=ring))
+
+    def stalls() -> bool:
+        waiting = api.get(TASKS, "work", NAMESPACE)["status"].get("waiting") or {}
+        return bool(waiting.get("needsPerson"))
+
+    await eventually(stalls)

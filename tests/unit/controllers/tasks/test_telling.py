@@ -12,6 +12,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.controllers.tasks import telling
+from bernstein.core.fsm import move
 from bernstein.core.waiting import waits
 from bernstein.kube.resource import Key
 from bernstein.observe.metrics import Metrics
@@ -144,3 +145,18 @@ def test_without_its_session_nobody_knows_when_the_agent_ended() -> None:
 
     assert value("bernstein_agent_end_to_closed_seconds_count", WHO) is None
     assert value("bernstein_task_closed_seconds_count", WHO) == 1
+
+
+def moved(before: TaskState, to: TaskState, reason: str) -> str:
+    old = objects.status(before)
+    new = move(old, to, reason, at(0))
+    (event,) = events_of(old, new)
+    return str(event["message"])
+
+
+def test_what_people_and_agents_ask_for_is_told_in_words() -> None:
+    waits = moved(TaskState.IN_PROGRESS, TaskState.BLOCKED, "Blocked")
+    assert waits == "its agent waits for something: its status.blocked says what"
+    assert "is there, or a person says so" in moved(TaskState.BLOCKED, TaskState.OPEN, "Unblocked")
+    assert "asked for its claim back" in moved(TaskState.CLAIMED, TaskState.OPEN, "Unclaimed")
+    assert "had its session ended" in moved(TaskState.ORPHANED, TaskState.OPEN, "Killed")

@@ -345,6 +345,7 @@ DEPENDANT = stalled("after", "DependencyFailed")
 PENDING = task("after", waiting=objects.waits("DependencyPending"))
 NO_SECRET = stalled("probe", "SecretNotFound")
 CONFLICT = stalled("merge", "MergeConflict", TaskState.DONE)
+BLOCKED = task("blocked", TaskState.BLOCKED, waiting=objects.waits("Blocked"))
 LATER = task(
     "later",
     waiting=objects.held("UsageLimited", at(900)),
@@ -363,6 +364,9 @@ LATER = task(
         ((NO_SECRET, PENDING), "Stalled", "SecretNotFound"),
         ((CONFLICT, PENDING), "Stalled", "MergeConflict"),
         ((CONFLICT, AT_WORK), "Running", None),
+        ((BLOCKED, AT_WORK), "Running", None),
+        ((BLOCKED, NO_SECRET), "Stalled", "SecretNotFound"),
+        ((stalled("x", "Blocked", TaskState.BLOCKED), PENDING), "Stalled", "Blocked"),
         ((task("x", waiting=objects.waits("MaxAgents")), CONFLICT), "Running", None),
         ((task("x", TaskState.FAILED, attempt=1), GIVEN_UP), "Running", None),
         ((task("x", TaskState.CLOSED), PENDING), "Running", None),

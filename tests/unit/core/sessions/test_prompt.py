@@ -58,7 +58,12 @@ Done means:
 Work in the current folder; it is a checkout of the repository.
 Leave your result in the files: they are committed for you, whatever you do with git.
 Your word is not taken for it. The result is checked as listed above, on the files you leave.
-If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.""",
+If nothing has to be changed, say so: end your last message with the line {NO_CHANGE}.
+If you can go on only once something else has happened, write that into the file
+.bernstein/blocked.json (which is not committed) and end:
+{{"text": "what you wait for", "tasks": ["names", "of Tasks"]}}
+Without names of Tasks a person is asked. A last line `BLOCKED: what you wait for` does the \
+same.""",
     }
 
 
@@ -81,6 +86,21 @@ def test_who_goes_on_from_a_checkpoint_is_told_so_and_not_why_the_other_ended() 
 
     assert "was cut off. What it had written so far is in the files already" in text
     assert "F401" not in text
+
+
+WAITED = {"session": "work-s1", "text": "a key for the sandbox", "tasks": ["api"]}
+
+
+def test_who_goes_on_after_a_block_is_told_what_was_waited_for_and_what_became_of_it() -> None:
+    block = objects.task(status=status(blocked=WAITED))
+    answered = objects.task(status=status(blocked=WAITED | {"answer": "it is in the vault"}))
+
+    found = prompt(block, 1, goes_on=True)
+    assert "An earlier session could not go on" in found[parts.NOTES]
+    assert "was cut off" not in found[parts.NOTES]
+    assert found[parts.FINDINGS] == "It waited for: a key for the sandbox\nClosed since: api"
+    found = prompt(answered, 1)
+    assert found[parts.FINDINGS].endswith("\nA person answers: it is in the vault")
 
 
 def test_who_met_a_conflict_is_told_what_to_do_outside_of_the_data() -> None:
