@@ -98,7 +98,7 @@ async def asked(api: ApiServer, index: int) -> dict[str, Any]:
     """The request that the merge of a Task be tried again, once there is one."""
     found: list[dict[str, Any]] = []
     async with asyncio.timeout(20):
-        while not found:  # noqa: ASYNC110 - the server rings no bell
+        while not found:
             await asyncio.sleep(0.01)
             found = api.get(TASKS, name(index), "team")["spec"].get("requests") or []
     return found[0]
