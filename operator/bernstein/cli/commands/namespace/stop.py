@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+import typer
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.cli import suspension
+from bernstein.cli import requests, suspension
 from bernstein.cli.cluster import connected
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
@@ -14,17 +17,24 @@ from bernstein.core import owners
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.sanitise import count, some
 
+_REASON = "Stopped by user"
 
-def stop(settings: CliSettings) -> None:
+
+def stop(
+    settings: CliSettings,
+    force: Annotated[
+        bool, typer.Option("--force", help="End all sessions at once, without a soft stop.")
+    ] = False,
+) -> None:
     """Suspends every Plan of the namespace; `start` lets them go on.
 
     Agents that are at work go on, and so do Tasks without a Plan. Asking again changes nothing.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _stop(terminal))
+    run_command(terminal, _stop(terminal, force=force))
 
 
-async def _stop(terminal: Terminal) -> None:
+async def _stop(terminal: Terminal, *, force: bool) -> None:
     async with connected(terminal.settings) as cluster:
         plans, tasks = await cluster.plans(), await cluster.tasks()
         running = [plan for plan in plans if suspension.can_change(plan)]
@@ -36,14 +46,16 @@ async def _stop(terminal: Terminal) -> None:
         before = [plan for plan in running if plan.spec.suspend]
         alone = [task for task in tasks if _goes_on(task)]
         active = [task for task in tasks if task.status.state in ACTIVE]
+        killed = await requests.end_sessions(cluster, _REASON) if force else []
         _tell(terminal, cluster.namespace, stopped, before)
-        _tell_what_goes_on(terminal, alone, active)
+        _tell_what_goes_on(terminal, alone, active, killed)
     if terminal.json:
         terminal.answer(
             {
                 "stopped": _names(stopped),
                 "suspended": _names(before),
                 "at_work": _names(active),
+                "killed": killed,
                 "without_plan": _names(alone),
             }
         )
@@ -70,8 +82,14 @@ def _tell(
         terminal.say(f"Nothing to stop: no Plan runs in namespace '{namespace}'.")
 
 
-def _tell_what_goes_on(terminal: Terminal, alone: Sequence[Task], active: Sequence[Task]) -> None:
-    if active:
+def _tell_what_goes_on(
+    terminal: Terminal, alone: Sequence[Task], active: Sequence[Task], killed: Sequence[str]
+) -> None:
+    if killed:
+        terminal.say(
+            f"  {count(len(killed), 'session')} ended at once: {some(killed, len(killed))}"
+        )
+    elif active:
         text = f"{count(len(active), 'agent')} at work: what they leave is verified, and kept"
         terminal.say(f"  {text}")
     if alone:

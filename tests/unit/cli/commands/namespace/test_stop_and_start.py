@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 from bernstein.cli.commands.doctor.installation import DEFINITIONS
 from bernstein.core import labels
 from bernstein.kube.resource import LEASES
+from bernstein.kube.resource import SELF_SUBJECT_REVIEWS as REVIEWS
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.commands.doctor.test_installation import install
@@ -124,6 +126,23 @@ async def test_what_goes_on_all_the_same_is_told(api: ApiServer, bernstein: Bern
     assert answer.json["without_plan"] == [name(1)]
     assert "1 agent at work: what they leave is verified, and kept" in answer.err
     assert f"bernstein cancel task/{name(1)}" in answer.err
+
+
+async def test_by_force_the_end_of_every_session_is_asked_for(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    user = {"status": {"userInfo": {"username": "ann"}}}
+    api.instead = lambda c: json.dumps(user).encode() if c.plural == REVIEWS.plural else None
+    for index, state in enumerate(("InProgress", "Open", "Done")):
+        api.put(TASKS, name(index), "team", **task(index, state=state).dump())
+
+    answer = await bernstein("stop", "--force", "--json")
+    again = await bernstein("stop", "--force", "--json")
+
+    assert answer.json["killed"] == again.json["killed"] == [name(0)]
+    (request,) = api.get(TASKS, name(0), "team")["spec"]["requests"]
+    assert (request["verb"], request["by"]) == ("Kill", "ann")
+    assert not api.get(TASKS, name(1), "team")["spec"].get("requests")
 
 
 async def test_where_no_plan_runs_there_is_nothing_to_stop(bernstein: Bernstein) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from bernstein.api.plan import Plan
+from bernstein.api.requests import REMERGE
 from bernstein.api.task import Task
+from bernstein.cli import requests
 from bernstein.cli.cluster import Cluster, connected
 from bernstein.cli.commands.tasks.merge import standing
 from bernstein.cli.commands.tasks.merge.standing import End
@@ -20,11 +23,12 @@ from bernstein.cli.naming import called, find
 from bernstein.cli.output.terminal import Terminal, run_async
 from bernstein.cli.settings import CliSettings
 from bernstein.core import owners
+from bernstein.core.requests import answer_for
 from bernstein.core.sanitise import some
+from bernstein.kube.errors import Forbidden
 
 _TICK = 1.0
-_DECIDING = 15.0
-"""Seconds in which the operator sees a decision that was made just before."""
+_REASON = "Merged by user"
 
 
 def merge(
@@ -37,8 +41,8 @@ def merge(
 ) -> None:
     """Waits until what is done is merged, and says what is not.
 
-    What is verified is merged by itself. Ends with 1 where a task that was done, or a Plan whose
-    tasks all are closed, is not merged.
+    What is verified is merged by itself; a merge that has failed is tried again. Ends with 1 where
+    a task that was done, or a Plan whose tasks all are closed, is not merged.
     """
     terminal = Terminal(settings)
     try:
@@ -56,6 +60,7 @@ async def _merge(terminal: Terminal, names: Sequence[str], at_most: str | None) 
         merging = _Merging(cluster, named)
         try:
             async with asyncio.timeout(seconds), merging.here.running():
+                await merging.begin(cluster)
                 await merging.over(lambda end: _tell_end(terminal, end))
         except TimeoutError:
             return _tell(terminal, cluster, merging, late=True)
@@ -71,15 +76,16 @@ class _Merging:
         self.waiting: dict[str, Plan | Task] = {}
         """By uid."""
         self._named = named
+        self._asked: dict[str, str] = {}
+        """By uid: the request that its merge be tried again."""
         self.here = PlansAndTasks(cluster)
 
     async def over(self, tell: Callable[[End], None]) -> None:
         """Returns once nothing is waited for; tells every end as it is seen."""
         clock = asyncio.get_running_loop().time
         begun = clock()
-        self._begin()
         while True:
-            for uid, end in self._look(decided=clock() - begun >= _DECIDING):
+            for uid, end in self._look(late=clock() - begun >= requests.ANSWER_SECONDS):
                 self.ends[uid] = end
                 self.waiting.pop(uid, None)
                 tell(end)
@@ -87,23 +93,38 @@ class _Merging:
                 return
             await self.here.bell.changed(_TICK)
 
-    def _begin(self) -> None:
-        """Takes what was named; without a name all that is done, or due."""
+    async def begin(self, cluster: Cluster) -> None:
+        """Takes what was named; without a name all that is done, or due. A merge that has failed is
+        asked for again, by who may."""
         self.waiting = {each.metadata.uid: each for each in self._named}
         if not self._named:
             tasks = self.here.all_tasks()
             done = [task for task in tasks if standing.is_deliverable(task)]
             due = [plan for plan in self.here.all_plans() if standing.is_due(plan, tasks)]
             self.waiting = {t.metadata.uid: t for t in done} | {p.metadata.uid: p for p in due}
+        for uid, subject in self.waiting.items():
+            now = self.here.current(subject)
+            if isinstance(now, Task) and standing.has_failed(now):
+                with suppress(Forbidden):
+                    self._asked[uid] = await requests.ask(cluster, now, REMERGE, _REASON)
 
-    def _look(self, *, decided: bool) -> list[tuple[str, End]]:
+    def _is_heard(self, task: Task) -> bool:
+        """What was asked of it has its answer, if anything was."""
+        request = self._asked.get(task.metadata.uid)
+        return request is None or answer_for(request, task.status.requests) is not None
+
+    def _look(self, *, late: bool) -> list[tuple[str, End]]:
         """What has ended since the last look. A Plan whose last Task is merged is waited for, too:
-        only it brings the work to the branch."""
+        only it brings the work to the branch.
+
+        `late`: the operator had time to answer, and to see what somebody has decided just before.
+        """
         tasks, plans = self.here.all_tasks(), self.here.all_plans()
         ends = []
         for task in tasks:
             uid = task.metadata.uid
-            end = standing.of_task(task, decided=decided) if uid in self.waiting else None
+            heard = uid in self.waiting and (late or self._is_heard(task))
+            end = standing.of_task(task, decided=late) if heard else None
             if end is not None:
                 ends.append((uid, end))
                 if end.good:

@@ -14,7 +14,7 @@ from bernstein.cli.output import notes
 from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
 from bernstein.core.serializers import Document, task_status
-from bernstein.core.waiting import is_stalled
+from bernstein.core.waiting import is_held, is_stalled
 
 APPROVAL_PENDING = "ApprovalPending"
 
@@ -45,6 +45,15 @@ class End:
 def is_deliverable(task: Task) -> bool:
     """The agent has reported success, and the work is not where it belongs yet."""
     return task.status.state in VERIFYING
+
+
+def has_failed(task: Task) -> bool:
+    """Its merge was tried, and needs a person: it can be asked for again."""
+    status = task.status
+    judged, waiting = status.verification, status.waiting
+    if status.state is not TaskState.DONE or judged is None or judged.passed is not True:
+        return False
+    return waiting is not None and waiting.needs_person and is_held(status)
 
 
 def is_due(plan: Plan, tasks: Iterable[Task]) -> bool:

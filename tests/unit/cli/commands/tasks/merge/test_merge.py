@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.kube.resource import SELF_SUBJECT_REVIEWS as REVIEWS
 from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import SHA, condition, name, plan, task
+from tests.unit.cli.scenes import SHA, condition, name, plan, task, verification
 from tests.unit.kube.apiserver import ApiServer
 
 STALLED = {
@@ -90,6 +92,49 @@ async def test_one_that_is_not_merged_fails_the_call_after_all_others_were_waite
     assert (failed["id"], failed["reason"]) == (name(0), "CredentialRefused")
     assert failed["remedy"] == "Correct the Secret."
     assert "is not merged: CredentialRefused: the server refuses." in answer.err
+
+
+async def asked(api: ApiServer, index: int) -> dict[str, Any]:
+    """The request that the merge of a Task be tried again, once there is one."""
+    found: list[dict[str, Any]] = []
+    async with asyncio.timeout(20):
+        while not found:
+            await asyncio.sleep(0.01)
+            found = api.get(TASKS, name(index), "team")["spec"].get("requests") or []
+    return found[0]
+
+
+async def test_a_merge_that_has_failed_is_asked_for_again(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    user = {"status": {"userInfo": {"username": "ann"}}}
+    api.instead = lambda c: json.dumps(user).encode() if c.plural == REVIEWS.plural else None
+    tried = {"tried": {"reason": "CredentialRefused", "generation": 1}}
+    failed = {"state": "Done", "verification": verification(passed=True)}
+    put(api, 0, **failed, waiting=STALLED | tried)
+    merging = asyncio.create_task(bernstein("merge"))
+    request = await asked(api, 0)
+    answer = {"id": request["id"], "verb": "Remerge", "by": "ann", "asked": "Merged by user"}
+    answer |= {"answer": "Done", "reason": "Remerge", "time": "2030-01-01T12:00:00Z"}
+    api.put(TASKS, name(0), "team", status=failed | {"requests": [answer]})
+    api.put(TASKS, name(0), "team", status={"state": "Closed", "requests": [answer]})
+
+    found = await merging
+
+    assert (request["verb"], request["by"]) == ("Remerge", "ann")
+    assert found.code == 0, found
+    assert found.out.startswith(f"✓ Task '{name(0)}'")
+
+
+async def test_who_may_not_ask_is_told_how_it_stands(api: ApiServer, bernstein: Bernstein) -> None:
+    tried = {"tried": {"reason": "CredentialRefused", "generation": 1}}
+    put(api, 0, state="Done", verification=verification(passed=True), waiting=STALLED | tried)
+    api.fault = lambda call: 403 if call.verb in ("POST", "PATCH") else None
+
+    answer = await bernstein("merge", "--json")
+
+    assert answer.code == 1
+    assert [each["reason"] for each in answer.json["failed"]] == ["CredentialRefused"]
 
 
 async def test_one_that_is_deleted_is_not_merged(api: ApiServer, bernstein: Bernstein) -> None:
