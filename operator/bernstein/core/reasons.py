@@ -6,12 +6,11 @@ stand in conditions, metrics and scripts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
-from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 
@@ -418,43 +417,3 @@ def longest_wait(reason: str) -> int:
     row = policy(reason)
     asks = row.holds is WaitScope.PROVIDER and row.retry in (Retry.BACK_OFF, Retry.LATER)
     return MAX_RETRY_AFTER_SECONDS if asks else PROBE_SECONDS
-
-
-_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets", "image")
-"""Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
-
-
-def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
-    """The reason's remedy, which names the Project's fields where the text names their objects."""
-    row = policy(reason)
-    fields = naming(project, text) if project is not None and row.names_object else []
-    return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
-
-
-def with_remedy(text: str, reason: str) -> str:
-    """The text with the reason's remedy."""
-    remedy = policy(reason).remedy
-    return f"{text.rstrip('.')}. Remedy: {remedy}" if remedy else text
-
-
-def naming(project: Project, text: str) -> list[str]:
-    """Paths of the Project's fields that name an object quoted in the text, as in `secret "x"` or
-    `image 'x'`."""
-    return [
-        path
-        for path, value in _strings(project.spec.dump(), "spec")
-        if (f'"{value}"' in text or f"'{value}'" in text)
-        and path.rstrip("[0123456789]").endswith(_FIELDS)
-    ]
-
-
-def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """(path, value) of all strings in it."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _strings(inner, f"{path}.{name}")
-    elif isinstance(value, list | tuple):
-        for number, inner in enumerate(value):
-            yield from _strings(inner, f"{path}[{number}]")
-    elif isinstance(value, str):
-        yield path, value

@@ -11,7 +11,8 @@ from bernstein import core
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core import reasons
-from bernstein.core.reasons import POLICIES, Retry, policy, remedy_of, seconds_to_wait, with_remedy
+from bernstein.core.reasons import POLICIES, Retry, policy, seconds_to_wait
+from bernstein.core.remedies import remedy_of, with_remedy
 from tests.unit.core.objects import project
 
 TABLE = {

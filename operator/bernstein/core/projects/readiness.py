@@ -11,7 +11,7 @@ from bernstein.core import conditions
 from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects.probing import FINDINGS
-from bernstein.core.reasons import remedy_of, with_remedy
+from bernstein.core.remedies import remedy_of, with_remedy
 
 _TOLD = 3
 """Findings that the condition quotes; the others stand in `status.probe`."""

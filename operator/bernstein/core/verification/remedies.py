@@ -8,7 +8,8 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import POLICIES, remedy_of
+from bernstein.core.reasons import POLICIES
+from bernstein.core.remedies import remedy_of
 from bernstein.core.verification.inspections import is_inspection
 
 _TITLE = 120
