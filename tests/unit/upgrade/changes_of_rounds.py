@@ -356,4 +356,10 @@ REJECTED = (
         ("rejected",),
         _keeps_what_was_rejected,
     ),
+    Change(
+        "what waits for a person that nobody asks goes on",
+        "Task",
+        EVERYTHING,
+        lambda pair: pair.before.get("state") in ("Planned", "PendingApproval"),
+    ),
 )

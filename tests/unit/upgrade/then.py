@@ -229,6 +229,7 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     name = container["name"]
     volume = _REPOSITORIES.get(name, "git")
     config = json.loads(container["env"][0]["value"]) | {"git_dir": f"/{volume}/repo.git"}
+    config.pop("protected", None)  # nobody was asked about work then
     if config.get("launcher_to"):
         config["launcher_to"] = "/launcher/launcher"
     text = json.dumps(config, separators=(",", ":"), sort_keys=True)

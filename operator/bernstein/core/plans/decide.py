@@ -17,6 +17,7 @@ from bernstein.core import conditions, names, progress, runs
 from bernstein.core.actions import (
     CancelTasks,
     CreateTasks,
+    Decision,
     PlanAction,
     PlanDecision,
     RunBegin,
@@ -152,34 +153,43 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     assert snapshot.project is not None
     status = enforced(status, snapshot.plan, snapshot.project, now)
     status = status.model_copy(update={"project_uid": snapshot.project.metadata.uid})
+    actions: list[PlanAction] = []
     if not status.expanded or status.integration is None:
-        return _before_its_begin(snapshot, status, now)
+        step = _before_its_begin(snapshot, status, actions, now)
+        if isinstance(step, Decision):
+            return step
+        status = step
     if snapshot.plan.spec.suspend:
         status = note(_phase(status, "Suspended"), ConditionType.SUSPENDED, True, "BySpec", "", now)
         if has_started(status):
             return _finish_landing(snapshot, status, now)
-        return PlanDecision(rest(snapshot, status, now))
+        return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     status = _resumed(status, snapshot.project)
     strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
     if strange:
-        return PlanDecision(_strange(status, strange, now))
-    if status.counts.total and status.counts.closed == status.counts.total:
+        return PlanDecision(_strange(status, strange, now), tuple(actions))
+    if status.counts.total and status.counts.closed == status.counts.total and not actions:
         unjudged = status.verification is None or is_lost(status)
         if status.delivery is None and unjudged and not is_held(status):
             status = goes_on(status)  # what it said was what its Tasks waited for
         return plan_delivery.deliver(snapshot, status, now)
-    return PlanDecision(watch(snapshot, status, now))
+    return PlanDecision(watch(snapshot, status, now), tuple(actions))
 
 
-def _before_its_begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
-    """Its Tasks are made; then people approve it, where they must; then it begins."""
+def _before_its_begin(
+    snapshot: PlanSnapshot, status: PlanStatus, actions: list[PlanAction], now: datetime
+) -> PlanDecision | PlanStatus:
+    """Its Tasks are made; then people approve it, where they must; then it begins.
+
+    Of one that has begun already: the status to go on with. What makes its Tasks is added to
+    `actions`.
+    """
     assert snapshot.project is not None
     before, status = status.approval, approval.asked(snapshot, status, now)
     if status.approval is not None and status.approval != before:
         # Its Tasks are made Planned: it stands here what is asked before there is one.
         return PlanDecision(status)
-    actions: list[PlanAction] = []
     if not status.expanded:
         seconds = seconds_left(status.waiting, snapshot.project, now)
         if seconds is not None:
@@ -194,7 +204,7 @@ def _before_its_begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime)
         rows = in_place(snapshot.plan.spec, status.tasks, names_made)
         status = status.model_copy(update={"expanded": True, "tasks": rows})
     if status.integration is not None:
-        return PlanDecision(status, tuple(actions))
+        return status
     step = approval.step(snapshot, status, actions, now)
     if step is not None:
         return step

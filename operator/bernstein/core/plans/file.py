@@ -144,7 +144,7 @@ def plan_object(
     return {"apiVersion": API_VERSION, "kind": PLAN_KIND, "metadata": metadata, "spec": spec}
 
 
-_ASKS_FOR_NO_WORK = {"suspend", "cancel", "requests"}
+_ASKS_FOR_NO_WORK = {"approval", "author", "suspend", "cancel", "requests"}
 
 
 def content_digest(spec: Mapping[str, Any]) -> str:

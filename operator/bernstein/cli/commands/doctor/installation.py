@@ -31,7 +31,7 @@ BINDINGS = Resource(
     "ValidatingAdmissionPolicyBinding",
 )
 POLICY_NAMES = (
-    *("connections", "objects", "operator", "orphans", "pods"),
+    *("approvals", "authors", "connections", "objects", "operator", "orphans", "pods"),
     *("requests", "sessions", "status", "tasks"),
 )
 """What the names of the chart's policies end with."""

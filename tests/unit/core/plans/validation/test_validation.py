@@ -328,7 +328,7 @@ def test_budgets_as_people_write_them(budget: object) -> None:
     assert errors(plan(budget=budget)) == []
 
 
-OF_OBJECTS = ("cancel", "project_ref", "requests", "suspend")
+OF_OBJECTS = ("author", "cancel", "project_ref", "requests", "suspend")
 """Fields of a Plan that its file does not have."""
 
 
