@@ -141,6 +141,7 @@ async def test_work_is_sent_back_with_a_reason(
 async def test_whoever_runs_a_file_is_the_author_of_its_plan(
     bernstein: Bernstein, admin: Client, namespace: str, user: str, tmp_path: Path
 ) -> None:
+    await admin.create(PROJECTS, valid("Project", namespace))
     file = tmp_path / "plan.yaml"
     file.write_text(PLAN)
 
