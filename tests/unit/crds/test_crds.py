@@ -258,6 +258,13 @@ USUAL = {
     "Plan": [A_NAME[:32], "Delivering", "40", "40", "10", LONGEST_REASON, "128.4321", "128d"],
     "Task": [A_NAME, "InProgress", "4", LONGEST_REASON, "False", "128.4321", "128d"],
     "AgentSession": [f"{A_NAME}-s12", "Starting", LONGEST_REASON, "59m59s", "128d"],
+    "Approval": [
+        f"{A_NAME}-approval-3f9a1c2b4d",
+        "Approved",
+        "its complexity is high",
+        "128.4321",
+        "128d",
+    ],
 }
 """By kind what `kubectl get` shows of an object, as long as it usually is at most."""
 
