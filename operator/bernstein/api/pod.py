@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bernstein import places
+
 AGENT = "agent"
 CHECK = "check"
 CHECKOUT = "checkout"
@@ -41,31 +43,12 @@ SESSION_OVER = "SessionOver"
 SESSION_PATH = "/v1/sessions/{namespace}/{name}"
 """Path on the server below which it takes the calls of a session's recorder."""
 PROGRAM = ("python3", "-m", "bernstein.pods")
-"""What starts a program of ours in its container; its name and its configuration follow."""
 TERMINATION_LOG = "/dev/termination-log"
 TERMINATION_LIMIT = 4000
 """Bytes one container may leave; the kubelet cuts at 4096."""
 TERMINATION_SHARE = 2400
 """Bytes that each container of an agent's pod may leave: the kubelet gives every container the same
 part of 12 KiB, also to a fifth one that somebody else puts into the pod."""
-
-# Where things are in our pods. What a program finds at its usual place, it is not told.
-TMP = "/tmp"  # noqa: S108 - a scratch volume in every container
-OWN_GIT = f"{TMP}/repo.git"
-"""The repository of a program of ours, in its scratch volume."""
-BASE_GIT = "/base/repo.git"
-"""Where the recorder finds the repository that `checkout` made."""
-WORKSPACE = "/workspace"
-SESSION = "/session"
-"""What `checkout` and the recorder leave for the agent, which may only read there."""
-PROMPT = f"{SESSION}/prompt.md"
-LAUNCHER = f"{SESSION}/launcher"
-PARTS = "/parts"
-"""The parts of a prompt, and the authority that signed the server's certificate."""
-STREAM = "/stream"
-"""What the agent and its launcher write, and the recorder only reads."""
-PACKS = "packs"
-"""Folder in the recorder's scratch volume that the pusher reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +99,9 @@ class Usage:
 class PromptConfig:
     """Put the files of the folder `parts` together with the repository's into the file `to`."""
 
-    parts: str = PARTS
-    to: str = PROMPT
-    git_dir: str = f"{TMP}/rejected.git"
+    parts: str = places.PARTS
+    to: str = places.PROMPT
+    git_dir: str = f"{places.TMP}/rejected.git"
     """Where rejected work is fetched to."""
     rejected_ref: str | None = None
     rejected_sha: str | None = None
@@ -142,7 +125,7 @@ class CheckoutConfig:
 
     remote: Remote
     ref: str
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
     worktree: str | None = None
     """None: objects only (for programs that read blobs)."""
     sha: str | None = None
@@ -167,7 +150,6 @@ class CheckoutConfig:
     """The commit that this ref must be at; None: any."""
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
-    """Where the program is copied to that starts an agent; None: nowhere."""
     prompt: PromptConfig | None = None
 
 
@@ -222,24 +204,24 @@ class RecorderConfig:
     session: str
     adapter: str
     commit: CommitText
-    worktree: str = WORKSPACE
-    base_git_dir: str = BASE_GIT
+    worktree: str = places.WORKSPACE
+    base_git_dir: str = places.BASE_GIT
     """Bare repository that `checkout` filled; only read here."""
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
     """The recorder's own bare repository."""
-    stdout: str = f"{STREAM}/stdout.log"
-    stderr: str = f"{STREAM}/stderr.log"
-    exit_record: str = f"{STREAM}/exit.json"
-    start_file: str = f"{SESSION}/start"
+    stdout: str = f"{places.STREAM}/stdout.log"
+    stderr: str = f"{places.STREAM}/stderr.log"
+    exit_record: str = f"{places.STREAM}/exit.json"
+    start_file: str = f"{places.SESSION}/start"
     """Made by the recorder when it watches; until then the launcher does not start the agent."""
-    stop_file: str = f"{SESSION}/stop"
+    stop_file: str = f"{places.SESSION}/stop"
     """Made by the recorder to ask the launcher for a soft stop."""
-    output: str = f"{SESSION}/output.log"
+    output: str = f"{places.SESSION}/output.log"
     """Made by the recorder: what of the agent's output people may see, which the launcher copies
     into the log of the agent's container."""
-    output_end: str = f"{SESSION}/output-end"
+    output_end: str = f"{places.SESSION}/output-end"
     """Made by the recorder once all that an agent that has ended wrote is in `output`."""
-    packs: str = f"{TMP}/{PACKS}"
+    packs: str = f"{places.TMP}/{places.PACKS}"
     """Folder that the recorder makes and writes, and the pusher reads."""
     callback: Callback | None = None
     checkpoint_seconds: int = 30
@@ -296,10 +278,10 @@ class PusherConfig:
 
     remote: Remote
     ref: str
-    base_git_dir: str = OWN_GIT
+    base_git_dir: str = places.OWN_GIT
     """That of `checkout`, whose scratch volume is the pusher's, too."""
-    git_dir: str = f"{TMP}/pusher.git"
-    packs: str = f"/recorder/{PACKS}"
+    git_dir: str = f"{places.TMP}/pusher.git"
+    packs: str = f"/recorder/{places.PACKS}"
     pack_bytes: int = 500_000_000
 
 
@@ -342,7 +324,7 @@ class InspectConfig:
     its whole history."""
     scan_seconds: int = 300
     """What a scan of the whole change may take; other checks are quick."""
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
 
 
 EXCERPT_CHARACTERS = 1500

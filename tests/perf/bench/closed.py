@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from tests.cluster import Cluster
@@ -35,6 +37,9 @@ AT_ONCE = 100
 BYTES_AT_ONCE = 500_000
 """Of values in one transaction, before the last of them; etcd takes 1.5 MB."""
 EXAMPLE = "example"
+AGO_SECONDS = 7200
+"""So long before the example the copies were made and ended: their Jobs and pods are gone."""
+_MOMENT = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 MEGABYTE = 1_000_000
 
 
@@ -176,6 +181,11 @@ async def _copy(here: Surroundings, example: Place, namespaces: Sequence[str], c
     return sum(map(len, stored.values()))
 
 
+def _earlier(moment: str) -> str:
+    then = datetime.fromisoformat(moment) - timedelta(seconds=AGO_SECONDS)
+    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _key(plural: str, namespace: str, name: str) -> str:
     return f"/registry/{TASKS.group}/{plural}/{namespace}/{name}"
 
@@ -193,6 +203,8 @@ def copies(
             made = text.replace(example.namespace, place.namespace)
             for uid in uids:
                 made = made.replace(uid, str(uuid.uuid5(uuid.UUID(uid), f"{place}")))
+            for moment in set(_MOMENT.findall(made)):
+                made = made.replace(moment, _earlier(moment))
             own = place.name + name.removeprefix(example.name)
             yield _key(plural, place.namespace, own), made.replace(example.name, place.name)
 

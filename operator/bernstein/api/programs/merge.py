@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bernstein.api.pod import OWN_GIT, Changed, CommitText, Remote
+from bernstein import places
+from bernstein.api.pod import Changed, CommitText, Remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class BeginConfig:
     remote: Remote
     target: str
     integration: str
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
     again: bool = False
     """An earlier Job of this Plan may have made it, at an earlier tip: then it is moved on."""
 
@@ -41,7 +42,7 @@ class PrepareConfig:
     onto: str
     candidate: str
     commit: CommitText
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
     merge: bool = False
     """False: one commit on the tip, as a Task delivers. True: a merge commit of the tip and `sha`,
     as a Plan delivers."""
@@ -76,7 +77,7 @@ class LandConfig:
     tree: str
     onto: str
     expect: str | None
-    git_dir: str = OWN_GIT
+    git_dir: str = places.OWN_GIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bernstein.api.pod import OWN_GIT, Remote
+from bernstein.api.pod import Remote
+from bernstein.places import OWN_GIT
 
 PROBE_SHARE = 640
 """Bytes that each container of a probe's pod may leave; it may have 19."""

@@ -9,15 +9,8 @@ from bernstein.agents.adapter import RunSettings
 from bernstein.api.pod import (
     AGENT,
     AUDIENCE,
-    LAUNCHER,
-    PARTS,
-    PROMPT,
     PUSHER,
     RECORDER,
-    SESSION,
-    STREAM,
-    TMP,
-    WORKSPACE,
     Callback,
     CheckoutConfig,
     CommitText,
@@ -33,6 +26,7 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names, owners
 from bernstein.core.prompts import parts
 from bernstein.core.prompts.parts import Part
+from bernstein.places import LAUNCHER, PARTS, PROMPT, SESSION, STREAM, TMP, WORKSPACE
 from bernstein.resources import SESSIONS
 
 TOKEN_FOLDER = "/var/run/bernstein"  # noqa: S105

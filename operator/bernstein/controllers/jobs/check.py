@@ -8,8 +8,6 @@ from bernstein.api.pod import (
     CHECK,
     COMPARE,
     INSPECT,
-    TMP,
-    WORKSPACE,
     CheckoutConfig,
     CompareConfig,
     InspectConfig,
@@ -23,6 +21,7 @@ from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect
+from bernstein.places import TMP, WORKSPACE
 
 _BEFORE = "/before"
 _LISTS = ("list-before", "list-head")

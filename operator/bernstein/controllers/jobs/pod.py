@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bernstein.api.encoding import dump_brief
-from bernstein.api.pod import CHECKOUT, PROGRAM, TMP, WORKSPACE, CheckoutConfig, Remote
+from bernstein.api.pod import CHECKOUT, PROGRAM, CheckoutConfig, Remote
 from bernstein.api.project import Project, Repository, Resources
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
+from bernstein.places import TMP, WORKSPACE
 from bernstein.resources import TASKS
 
 Object = dict[str, Any]

@@ -34,6 +34,10 @@ STALE_SECONDS = 120
 """Without a heartbeat; then the session counts as silent."""
 STOP_SECONDS = 60
 """A soft stop may take this long; then the Job is deleted, and the pod's grace begins."""
+LATEST_SECONDS = 600
+"""After its end, a session's Job is asked for by no late request any more: several times as long as
+one may be on its way, because clocks differ. Else a process that is new, and knows of no requests
+before it, would make a Job for every session that ever ended."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,7 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
-        return _dead(snapshot, status)
+        return _dead(snapshot, status, now)
     if status.job is None:
         return _launch(snapshot, status, now)
     if _may_come_again(snapshot):
@@ -228,12 +232,14 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus) -> SessionDecision:
+def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
     job = snapshot.job
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
-    if status.job is not None and _may_come_again(snapshot):
+    ended = status.ended_at
+    is_recent = ended is None or now - ended < timedelta(seconds=LATEST_SECONDS)
+    if status.job is not None and is_recent and _may_come_again(snapshot):
         actions.append(RunFence(status.job))
     if not _is_deleted(snapshot.session):
         return SessionDecision(status, tuple(actions))

@@ -12,7 +12,7 @@ from bernstein.api.states import SessionState
 from bernstein.core import labels
 from bernstein.core.actions import RunFence
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.sessions.decide import SessionDecision, SessionSnapshot, decide
+from bernstein.core.sessions.decide import LATEST_SECONDS, SessionDecision, SessionSnapshot, decide
 from tests.unit.core.objects import at, ended, job, pod, running, session
 
 WORKING = SessionState.WORKING
@@ -63,5 +63,19 @@ def test_the_name_of_a_dead_sessions_job_stays_taken_while_it_may_be_asked_for(
     left: JobView | None, fences: int
 ) -> None:
     actions = look(SessionState.DEAD, left).actions
+
+    assert [type(action) for action in actions].count(RunFence) == fences
+
+
+@pytest.mark.parametrize(("ago", "fences"), [(0, 1), (LATEST_SECONDS - 1, 1), (LATEST_SECONDS, 0)])
+def test_no_request_is_so_late_that_it_makes_the_job_of_a_session_that_ended_long_ago(
+    ago: int, fences: int
+) -> None:
+    """As all are after a restart, their Jobs gone: each would get a Job that nobody needs."""
+    ended_then = session(
+        state=SessionState.DEAD, job="work-s1", started_at=at(-ago - 30), ended_at=at(-ago)
+    )
+
+    actions = decide(SessionSnapshot(ended_then, None, launchable=True, late=True), at(0)).actions
 
     assert [type(action) for action in actions].count(RunFence) == fences

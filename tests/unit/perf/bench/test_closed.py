@@ -15,7 +15,8 @@ def stored() -> dict[tuple[str, str], str]:
     task = {"metadata": {"name": "example", "namespace": "closed-0", "uid": UIDS[0]}}
     owner = {"name": "example", "uid": UIDS[0]}
     metadata = {"name": "example-s1", "namespace": "closed-0", "uid": UIDS[1]}
-    session = {"metadata": {**metadata, "ownerReferences": [owner]}}
+    status = {"startedAt": "2026-01-02T01:30:00Z", "endedAt": "2026-01-02T03:04:05.678901Z"}
+    session = {"metadata": {**metadata, "ownerReferences": [owner]}, "status": status}
     return {
         ("tasks", "example"): json.dumps(task),
         ("agentsessions", "example-s1"): json.dumps(session),
@@ -31,6 +32,10 @@ def test_each_copy_has_its_own_names_and_uids_and_its_session_is_its_own() -> No
         "/registry/bernstein.dev/tasks/closed-1/copy-1",
         "/registry/bernstein.dev/agentsessions/closed-1/copy-1-s1",
     ]
+    assert json.loads([*made.values()][1])["status"] == {
+        "startedAt": "2026-01-01T23:30:00Z",
+        "endedAt": "2026-01-02T01:04:05Z",
+    }
     objects = [json.loads(text)["metadata"] for text in made.values()]
     assert len({meta["uid"] for meta in objects} | set(UIDS)) == 8
     for task, session in zip(objects[::2], objects[1::2], strict=True):
