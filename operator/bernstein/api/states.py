@@ -27,6 +27,8 @@ class TaskState(StrEnum):
 
 _T = TaskState
 TASK_INITIAL = (_T.PLANNED, _T.OPEN)
+TASK_BORN = _T.OPEN
+"""The state that the API server gives to a new Task: nobody has to write it."""
 TASK_MOVES: Mapping[TaskState, tuple[TaskState, ...]] = {
     _T.PLANNED: (_T.OPEN, _T.CANCELLED),
     _T.OPEN: (_T.CLAIMED, _T.WAITING_FOR_SUBTASKS, _T.CANCELLED),
@@ -68,6 +70,8 @@ class SessionState(StrEnum):
 
 _S = SessionState
 SESSION_INITIAL = (_S.STARTING,)
+SESSION_BORN = _S.STARTING
+"""The state that the API server gives to a new AgentSession."""
 SESSION_MOVES: Mapping[SessionState, tuple[SessionState, ...]] = {
     _S.STARTING: (_S.WORKING, _S.DEAD),
     _S.WORKING: (_S.IDLE, _S.DEAD),

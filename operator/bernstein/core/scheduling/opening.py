@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.meta import ConditionType
-from bernstein.api.states import TaskState
+from bernstein.api.states import TASK_BORN, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import names
@@ -18,6 +18,37 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import trying
 from bernstein.core.waiting import wait as wait_for
 from bernstein.core.waiting import waits as waits_for
+
+
+def is_new(status: TaskStatus) -> bool:
+    """Whether nobody has looked at the Task yet. Its state is then the one that it was born with;
+    an API server whose CRDs are older gives it none."""
+    born = status.state is TASK_BORN and status.observed_generation < 0
+    return status.state is None or born
+
+
+def opened(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status of a new Task, with its first move: whoever looks first writes that, together with
+    what comes next."""
+    first = status.model_copy(
+        update={
+            "state": None,
+            "observed_generation": task.metadata.generation,
+            "started_at": now,
+        }
+    )
+    return move(first, TaskState.OPEN, "Created", now)
+
+
+def scheduled(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
+    """The status of an Open Task that the schedule of its Project looks at, before it is told
+    anything."""
+    status = snapshot.task.status
+    if not is_new(status):
+        return status
+    assert snapshot.project is not None
+    opens = opened(snapshot.task, status, now)
+    return opens.model_copy(update={"project": snapshot.project.metadata.name})
 
 
 def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
@@ -49,7 +80,7 @@ def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
 def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     """The status of a Task that starts: number and name of its session come before the session."""
     assert snapshot.project is not None
-    status = _with_dependencies(snapshot.task, snapshot.task.status, None, now)
+    status = _with_dependencies(snapshot.task, scheduled(snapshot, now), None, now)
     number = status.sessions + 1
     return move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
         update={

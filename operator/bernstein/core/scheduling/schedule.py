@@ -89,8 +89,9 @@ def _told(
 ) -> Iterator[tuple[Task, TaskStatus]]:
     """Those that say something else than why they wait, each worked out when it is asked for."""
     for waiter in waiters:
-        wait, status = waits[waiter.task.metadata.name], waiter.task.status
-        if wait is not None and not _says(status, wait):
+        wait = waits[waiter.task.metadata.name]
+        if wait is not None and not _says(waiter.task.status, wait):
+            status = opening.scheduled(waiter, now)
             yield waiter.task, opening.waits(waiter, status, wait, now)
 
 

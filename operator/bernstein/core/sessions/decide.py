@@ -33,6 +33,9 @@ STALE_SECONDS = 120
 """Without a heartbeat; then the session counts as silent."""
 STOP_SECONDS = 60
 """A soft stop may take this long; then the Job is deleted, and the pod's grace begins."""
+TOLD_SECONDS = 10
+"""A session that is starting says no more than it was born with for so long, unless something
+keeps it: most agents are at work by then, and that is worth a write anyhow."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,19 @@ class SessionSnapshot:
     """Whether a request for its Job, to which nobody got an answer, may still be applied."""
     unfenceable: bool = False
     """The API server refuses a fence; it does not have a Job of that name either."""
+    launched: bool = False
+    """Whether this process has made or seen its Job, whatever its status says."""
 
 
-def expected_job(session: AgentSession) -> str | None:
-    """The Job that there must be, seen or not; None: none, or it does not matter any more."""
-    return session.status.job if session.status.state is not SessionState.DEAD else None
+def expected_job(session: AgentSession, *, may_have_one: bool = False) -> str | None:
+    """The Job that there must be, seen or not; None: none, or it does not matter any more.
+
+    `may_have_one`: a Job may have been made of which its status does not tell yet.
+    """
+    if session.status.state is SessionState.DEAD:
+        return None
+    made = may_have_one or session.status.report is not None
+    return session.status.job or (session.metadata.name if made else None)
 
 
 def is_launchable(session: AgentSession, task: Task | None, project: Project | None) -> bool:
@@ -125,8 +136,20 @@ def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
 
 
 def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
-    status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
-    return replace(decision, status=status)
+    session = snapshot.session
+    status = reading.told(session, decision.status, snapshot.judged, now)
+    return replace(decision, status=session.status if _rests(session, status, now) else status)
+
+
+def _rests(session: AgentSession, status: AgentSessionStatus, now: datetime) -> bool:
+    """Whether the status says nothing yet that is worth a write: its pod is made, as expected."""
+    born = session.status.job is None and session.status.state is SessionState.STARTING
+    if not born or status.state is not SessionState.STARTING or status.reason is not None:
+        return False
+    doing = [(each.type, each.reason) for each in status.conditions]
+    created = session.metadata.creation_timestamp or now
+    young = (now - created).total_seconds() < TOLD_SECONDS
+    return young and doing in ([], [(ConditionType.RECONCILING, "Starting")])
 
 
 def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
@@ -134,14 +157,18 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
         return _dead(snapshot, status)
-    if status.job is None:
+    if status.job is None and not _is_launched(snapshot):
         return _launch(snapshot, status, now)
+    if status.job is None:
+        status = _of_its_job(session, status, job, now)
+    assert status.job is not None
     if _may_come_again(snapshot):
         return SessionDecision(status, (RunFence(status.job),), LOOK_AGAIN_SECONDS)
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
-            return _end(with_prompt(status, job), outcome.classify(session, job), now)
+            told = _with_pod(with_prompt(status, job), job)
+            return _end(told, outcome.classify(session, job), now)
         case State.WANTED | State.GONE:
             return _end(status, outcome.without_pod(session), now)
         case State.LOST:
@@ -194,7 +221,7 @@ def _launch(
 ) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
-        # Made before a crash: its agent may have run, even if the session is to stop now.
+        # Its agent may have run, even if the session is to stop now. Its first state is Starting.
         return SessionDecision(_starting(status, now).model_copy(update={"job": job.name}))
     unwanted = session.spec.stop is not None or _is_deleted(session)
     if job is None and snapshot.launchable and not unwanted:
@@ -206,6 +233,27 @@ def _launch(
         )
     reason = session.spec.stop.reason if session.spec.stop else Reason.CANCELLED
     return _never_started(status, reason, "never started", now)
+
+
+def _is_launched(snapshot: SessionSnapshot) -> bool:
+    """Whether there is or was a Job of which the status, which was born Starting, does not tell.
+
+    Its agent may have run, even if the session is to stop now.
+    """
+    session, job = snapshot.session, snapshot.job
+    if session.status.state is not SessionState.STARTING:
+        return False
+    seen = job is not None and not runs.is_fence(job)
+    return seen or snapshot.launched or session.status.report is not None
+
+
+def _of_its_job(
+    session: AgentSession, status: AgentSessionStatus, job: JobView | None, now: datetime
+) -> AgentSessionStatus:
+    """The status with its Job, which is told with what comes of it."""
+    began = job.created if job is not None else session.metadata.creation_timestamp
+    status = _starting(status, min(began or now, now))
+    return status.model_copy(update={"job": session.metadata.name})
 
 
 def _may_come_again(snapshot: SessionSnapshot) -> bool:

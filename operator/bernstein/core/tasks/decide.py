@@ -15,6 +15,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
+from bernstein.core.scheduling import opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
 from bernstein.core.tasks.cancel import decide_cancel
@@ -50,7 +51,7 @@ def _of_now(snapshot: TaskSnapshot) -> TaskStatus:
 
 def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     status = _of_now(snapshot)
-    if status.state is None:
+    if opening.is_new(snapshot.status):
         return decide_new(snapshot, status, now)
     answers = requests.answered(snapshot, status, now)
     if answers is not None:
