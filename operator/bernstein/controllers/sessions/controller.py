@@ -219,6 +219,8 @@ class SessionController(KindController):
             await network_policies.ensure(key, snapshot.project, self._context)
             await self._writer.create(key, JOBS, job)
         self._launched.add(session.metadata.uid)
+        if session.status.state is SessionState.STARTING:
+            _log_move(session, None, SessionState.STARTING)  # born so: no write tells of it
         self._metrics.session_started(key.namespace, session.spec.adapter)
 
     async def _record(
@@ -236,15 +238,8 @@ class SessionController(KindController):
         old, new = session.status.state, decision.status.state
         if old == new:
             return
-        log.info(
-            "session moved",
-            uid=session.metadata.uid,
-            attempt=session.spec.attempt,
-            task=session.spec.task_ref.name,
-            before=old,
-            after=new,
-            reason=decision.status.outcome.reason if decision.status.outcome else None,
-        )
+        outcome = decision.status.outcome
+        _log_move(session, old, new, outcome.reason if outcome is not None else None)
         if new is SessionState.DEAD and decision.status.outcome is not None:
             self._ended(key, obj, session, decision)
 
@@ -281,3 +276,20 @@ class SessionController(KindController):
             action="EndSession",
             warning=True,
         )
+
+
+def _log_move(
+    session: AgentSession,
+    before: SessionState | None,
+    after: SessionState | None,
+    reason: str | None = None,
+) -> None:
+    log.info(
+        "session moved",
+        uid=session.metadata.uid,
+        attempt=session.spec.attempt,
+        task=session.spec.task_ref.name,
+        before=before,
+        after=after,
+        reason=reason,
+    )

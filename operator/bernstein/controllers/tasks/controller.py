@@ -25,8 +25,7 @@ from bernstein.core.actions import (
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks.decide import decide
-from bernstein.core.tasks.open import is_left_to_schedule
+from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key

@@ -12,8 +12,9 @@ from bernstein.core import names
 from bernstein.core.conditions import note
 from bernstein.core.fsm import move
 from bernstein.core.routing.choose import route_of
-from bernstein.core.scheduling import chain
+from bernstein.core.scheduling import chain, expressions
 from bernstein.core.scheduling.chain import Wait
+from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import trying
 from bernstein.core.waiting import wait as wait_for
@@ -25,6 +26,15 @@ def is_new(status: TaskStatus) -> bool:
     an API server whose CRDs are older gives it none."""
     born = status.state is TASK_BORN and status.observed_generation < 0
     return status.state is None or born
+
+
+def is_begun_by_schedule(task: Task) -> bool:
+    """Whether the schedule of its Project says the first of a new Task: that it starts, or why it
+    waits. Its own reconcile does of one that has something else to be told, or no Project."""
+    status = task.status
+    if status.state is None or not is_new(status):
+        return False
+    return not (is_ending(task) or task.spec.requests) and expressions.is_judged(task, status)
 
 
 def opened(task: Task, status: TaskStatus, now: datetime) -> TaskStatus:

@@ -118,6 +118,8 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
 
 
 def _may_start(task: Task) -> bool:
+    if opening.is_new(task.status):
+        return opening.is_begun_by_schedule(task)
     is_open = task.status.state is TaskState.OPEN and not is_ending(task)
     return is_open and expressions.is_judged(task, task.status)
 

@@ -167,8 +167,7 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     match runs.state(job, now):
         case State.ENDED:
             assert job is not None
-            told = _with_pod(with_prompt(status, job), job)
-            return _end(told, outcome.classify(session, job), now)
+            return _end(with_prompt(status, job), outcome.classify(session, job), now)
         case State.WANTED | State.GONE:
             return _end(status, outcome.without_pod(session), now)
         case State.LOST:
@@ -250,10 +249,11 @@ def _is_launched(snapshot: SessionSnapshot) -> bool:
 def _of_its_job(
     session: AgentSession, status: AgentSessionStatus, job: JobView | None, now: datetime
 ) -> AgentSessionStatus:
-    """The status with its Job, which is told with what comes of it."""
+    """The status with its Job and pod, which are told with what comes of them."""
     began = job.created if job is not None else session.metadata.creation_timestamp
     status = _starting(status, min(began or now, now))
-    return status.model_copy(update={"job": session.metadata.name})
+    status = status.model_copy(update={"job": session.metadata.name})
+    return _with_pod(status, job) if job is not None else status
 
 
 def _may_come_again(snapshot: SessionSnapshot) -> bool:

@@ -35,6 +35,11 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     return retention.applied(snapshot, decision, now)
 
 
+def is_left_to_schedule(snapshot: TaskSnapshot) -> bool:
+    """Whether there is nothing to decide yet: see `opening.is_begun_by_schedule`."""
+    return snapshot.project is not None and opening.is_begun_by_schedule(snapshot.task)
+
+
 def _of_now(snapshot: TaskSnapshot) -> TaskStatus:
     """The status with the Project that it belongs to, for what was read now."""
     task = snapshot.task

@@ -8,7 +8,6 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.scheduling import chain, expressions, opening
-from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on
 
@@ -18,16 +17,6 @@ _NO_PROJECT = (Reason.PROJECT_NOT_FOUND, Reason.PROJECT_GONE)
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """A Task that nobody has looked at yet is Open."""
     return decide_open(snapshot, opening.opened(snapshot.task, status, now), now)
-
-
-def is_left_to_schedule(snapshot: TaskSnapshot) -> bool:
-    """Whether the schedule of its Project is to say the first of a Task: that it starts, or why it
-    waits. It looks at every Open Task that has nothing else to be told."""
-    task = snapshot.task
-    if task.status.state is None or not opening.is_new(task.status):
-        return False
-    asked = is_ending(task) or task.spec.requests
-    return snapshot.project is not None and not asked and expressions.is_judged(task, task.status)
 
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

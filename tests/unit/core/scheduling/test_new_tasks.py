@@ -14,15 +14,14 @@ from bernstein.api.waiting import Cancel
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
-from bernstein.core.tasks.decide import decide
-from bernstein.core.tasks.open import is_left_to_schedule
+from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from tests.unit.core import objects
 from tests.unit.core.objects import at, project
 
 NEW = objects.status(observed_generation=-1, project=None)
 """What the API server makes of a Task that is applied."""
 RETRY = {"id": "r-1", "verb": "Retry", "by": "ann", "reason": "once more"}
-PATTERN = {"type": "file_contains", "path": "a.py", "contains": "x+"}
+PATTERN = {"type": "file_contains", "path": "a.py", "contains": "x+", "regex": True}
 
 
 def task(name: str = "work", status: TaskStatus = NEW, **spec: Any) -> Task:
@@ -100,6 +99,8 @@ def test_what_no_schedule_tells_it_tells_itself(why: str) -> None:
     snapshot = OTHERS[why]
 
     assert not is_left_to_schedule(snapshot)
+    if snapshot.project is not None:
+        assert not schedule(members(snapshot.task), at(5)).moves
     status = decide(snapshot, at(5)).status
     assert moves(status)[0] == CREATED
     assert status.observed_generation == 1
