@@ -4,7 +4,7 @@ from what is missing."""
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -130,12 +130,11 @@ class JobViews:
         """The Jobs that an object owns, by name. Events are read where a pod is stuck.
 
         Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
-        `expected`, the API server is asked. Raises KubeError.
+        `expected`, or show a fence in its place, the API server is asked. Raises KubeError.
         """
         jobs = self._jobs.by_index(OWNER, owner.uid)
         views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner, now)
-        missing = expected is not None and expected not in views
-        if missing or any(runs.may_have_pod(view) for view in views.values()):
+        if _lacks(views, expected) or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner, now)
         for job in jobs:
             view = views.get(job["metadata"]["name"])
@@ -266,6 +265,15 @@ class JobViews:
         told = _Listed(tuple(found.items), now, min(lasts, LAST_EVENTS_SECONDS))
         self._events[uid] = told
         return replace(view, events=told.events)
+
+
+def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
+    """Whether the caches may not show how far the expected Job is: it is gone or fenced, and a pod
+    that it left may not be seen yet."""
+    if expected is None:
+        return False
+    found = views.get(expected)
+    return found is None or (runs.is_fence(found) and found.pod is None)
 
 
 def _owner_uid(pod: Object) -> str:

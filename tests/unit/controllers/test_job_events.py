@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -67,7 +68,7 @@ async def test_they_are_listed_after_longer_and_longer_times(stuck: Stuck) -> No
         await stuck.look()
         if stuck.listed() > before:
             at.append(seconds)
-    waits = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    waits = [later - earlier for earlier, later in itertools.pairwise(at)]
     assert waits[:4] == [FIRST_EVENTS_SECONDS * 2**n for n in range(4)]
     assert set(waits[4:]) == {LAST_EVENTS_SECONDS}
 

@@ -55,8 +55,8 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
 
 
 def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
-    """The status of a Task that asks for its turn to land, with whom it lands after, as the schedule
-    would say next. The turn itself is the schedule's to give."""
+    """The status of a Task that asks for its turn to land, with whom it lands after: the schedule
+    would say that next. The turn itself is the schedule's to give."""
     own = snapshot.task.model_copy(update={"status": status})
     others = (t for t in snapshot.tasks.values() if t.metadata.uid != own.metadata.uid)
     rivals = [t for t in others if t.status.project == status.project]
