@@ -88,7 +88,7 @@ class SessionController(KindController):
         launchable = await self._launchable(session)
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        late = self._writer.guard.may_be_made_late(JOBS, Key(key.namespace, name))
+        late = job_actions.late_requests(self._context, key.namespace).may_make(name)
         settled = self._is_settled(session)
         launched = session.metadata.uid in self._launched
         snapshot = SessionSnapshot(
