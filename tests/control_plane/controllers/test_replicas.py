@@ -141,7 +141,8 @@ async def test_a_process_that_lost_its_lease_exits_with_1(
         assert await process.wait() == 1
     await world.task("late")
     await asyncio.sleep(0.5)
-    assert state_of(await world.get(TASKS, "late")) is None
+    late = await world.get(TASKS, "late")
+    assert late["status"] == {"observedGeneration": -1, "state": "Open"}, "as it was born"
 
 
 async def test_a_process_that_is_told_to_end_gives_the_lease_back(
