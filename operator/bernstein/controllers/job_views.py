@@ -254,7 +254,7 @@ class JobViews:
 
     async def _with_events(self, view: JobView, job: Object) -> JobView:
         subject = view.pod if view.pod is not None else job
-        uid, now = uid_of(subject), self._clock.monotonic()
+        uid, now = str(subject["metadata"]["uid"]), self._clock.monotonic()
         known = self._events.get(uid)
         if known is not None and now - known.at < known.lasts:
             return replace(view, events=known.events)
