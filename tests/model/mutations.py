@@ -17,6 +17,7 @@ from bernstein.api.pod import AGENT
 from bernstein.controllers import job_actions
 from bernstein.controllers.job_views import JobViews
 from bernstein.controllers.sessions import controller
+from bernstein.controllers.wiring import Context
 from bernstein.core import pods, runs
 from bernstein.core.actions import PlanDecision, RunFence
 from bernstein.core.delivery import job_result, landing
@@ -358,6 +359,22 @@ def single_probes() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def launched_sessions() -> Iterator[None]:
+    """Of a session's Job nobody knows but its status, which tells of it later."""
+    begin = controller.SessionController.__init__
+
+    class Nothing(set[str]):
+        def add(self, _: str) -> None: ...
+
+    def forgetful(self: controller.SessionController, context: Context) -> None:
+        begin(self, context)
+        self._launched = Nothing()
+
+    with patch.object(controller.SessionController, "__init__", forgetful):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -386,5 +403,6 @@ REPAIRS: Mapping[str, Mutation] = {
         orphan_policy,
         kept_for_others,
         single_probes,
+        launched_sessions,
     )
 }

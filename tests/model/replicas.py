@@ -27,6 +27,8 @@ class Replica:
         self.jumped = 0.0
         """Seconds by which its time of day is ahead of the cluster's."""
         self.engine: Engine | None = None
+        self.metrics = Metrics(process=False)
+        """Of the process that lives now."""
         self.process = Process(number, 0)
         self._store = store
         self._trouble = trouble
@@ -61,7 +63,7 @@ class Replica:
             monotonic=asyncio.get_running_loop().time, now=self._now, jitter=random.random
         )
         client = ModelClient(self._store, self._trouble, process, self._seed)
-        metrics = Metrics(process=False)
+        metrics = self.metrics = Metrics(process=False)
         identity = f"replica-{self.number}-{process.life}"
         self.engine = Engine(
             client,

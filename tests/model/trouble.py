@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ class Troubles:
         self._held: dict[str, float] = {}
         self._doubled: dict[str, float] = {}
         self._broken: dict[str, tuple[float, str]] = {}
+        self.asked: Counter[tuple[str, str]] = Counter()
+        """Requests that reached the API server, by verb and kind; watches aside."""
         self.happen: Callable[[dict[str, Any]], None] = lambda _: None
         """Makes happen what follows at once on a fault."""
 
@@ -50,6 +53,7 @@ class Troubles:
     def of_request(
         self, replica: int, verb: str, resource: Resource, body: object
     ) -> dict[str, Any] | None:
+        self.asked[verb, resource.plural] += 1
         # Posting an Event is best effort; what Events say of a pod is read like anything else.
         if resource == LEASES or (resource == EVENTS and verb != "LIST"):
             return None

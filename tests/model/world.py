@@ -260,16 +260,21 @@ def _is_steady(scenario: Scenario) -> bool:
     return scenario.replicas == 1 and whole
 
 
-def play(scenario: Scenario) -> Outcome:
-    """Plays a scenario; what the operator logs of its own defects counts as found."""
+def lived(scenario: Scenario) -> tuple[World, Outcome]:
+    """The world at the end of a scenario, too. Raises Standstill."""
 
-    async def main() -> Outcome:
+    async def main() -> tuple[World, Outcome]:
         world = World(scenario)
         with _listening(world.oracles):
-            return await world.play()
+            return world, await world.play()
 
+    return run(main())
+
+
+def play(scenario: Scenario) -> Outcome:
+    """Plays a scenario; what the operator logs of its own defects counts as found."""
     try:
-        return run(main())
+        return lived(scenario)[1]
     except Standstill:
         return Outcome(scenario, (Violation(0.0, "it goes on", "nothing is scheduled"),), 0.0)
 

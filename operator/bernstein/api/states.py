@@ -27,6 +27,8 @@ class TaskState(StrEnum):
 
 _T = TaskState
 TASK_INITIAL = (_T.PLANNED, _T.OPEN)
+TASK_BORN = _T.OPEN
+"""The state that the API server gives to a new Task: nobody has to write it."""
 TASK_MOVES: Mapping[TaskState, tuple[TaskState, ...]] = {
     _T.PLANNED: (_T.OPEN, _T.CANCELLED),
     _T.OPEN: (_T.CLAIMED, _T.WAITING_FOR_SUBTASKS, _T.CANCELLED),
@@ -68,6 +70,8 @@ class SessionState(StrEnum):
 
 _S = SessionState
 SESSION_INITIAL = (_S.STARTING,)
+SESSION_BORN = _S.STARTING
+"""The state that the API server gives to a new AgentSession."""
 SESSION_MOVES: Mapping[SessionState, tuple[SessionState, ...]] = {
     _S.STARTING: (_S.WORKING, _S.DEAD),
     _S.WORKING: (_S.IDLE, _S.DEAD),
@@ -84,12 +88,14 @@ def cel_rules(
     """CEL rules, for the root of a CRD's schema, that allow only these changes of state.
 
     They are on the root because an optional `oldSelf` on `status` exceeds the API server's cost
-    budget.
+    budget. The state that the API server gives to a new object binds nobody: as long as none has
+    looked at it, any initial state may come in its place.
     """
     pairs = ", ".join(f"'{a}>{b}'" for a, targets in moves.items() for b in targets)
     first = ", ".join(f"'{s}'" for s in initial)
     was = "has(oldSelf.status) && has(oldSelf.status.state)"
     now = "has(self.status) && has(self.status.state)"
+    seen = "has(oldSelf.status.observedGeneration) && oldSelf.status.observedGeneration >= 0"
     return (
         rule(
             f"!({was}) || ({now})", "IllegalTransition: state may not be removed", fieldPath=_STATE
@@ -101,7 +107,8 @@ def cel_rules(
         ),
         rule(
             f"!({was}) || !({now}) || self.status.state == oldSelf.status.state || "
-            f"(oldSelf.status.state + '>' + self.status.state) in [{pairs}]",
+            f"(oldSelf.status.state + '>' + self.status.state) in [{pairs}] || "
+            f"(!({seen}) && self.status.state in [{first}])",
             "IllegalTransition: this move of state is not legal",
             messageExpression="'IllegalTransition: ' + oldSelf.status.state + ' to ' + "
             "self.status.state + ' is not a legal move'",

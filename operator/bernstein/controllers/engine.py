@@ -151,11 +151,19 @@ class Engine:
             workers=self._tuning.workers,
             resync=self._tuning.resync_seconds,
             observer=self._metrics,
+            matters=subject.matters,
+            begin=subject.begin,
             tell=lambda key, error: tell_failure(events, primary.get(key), error),
             clock=self._clock,
         )
         for watch in subject.watches():
-            controller.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+            controller.watch(
+                watch.informer,
+                watch.keys,
+                when=watch.when,
+                priority=watch.priority,
+                delay=watch.delay,
+            )
         return controller
 
 

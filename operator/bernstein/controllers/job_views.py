@@ -4,7 +4,7 @@ from what is missing."""
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -29,6 +29,9 @@ from bernstein.kube.resource import (
 OWNER = "owner"
 """Index of Jobs, and of pods, by the uid of the object of ours that owns the Job."""
 POD_INDEXES = {OWNER: by_label(labels.OWNER_UID)}
+FIRST_EVENTS_SECONDS, LAST_EVENTS_SECONDS = 5.0, 60.0
+"""Events of what is stuck are listed again after so long, then after twice as long, at most after
+the last: it is looked at more often than that."""
 DELETED_PODS = 500
 """So many last states of deleted pods are kept: how a pod ended may be asked after it is gone."""
 
@@ -58,6 +61,15 @@ class _Seen:
 _UNSEEN = _Seen()
 
 
+@dataclass(frozen=True)
+class _Listed:
+    """Events as they were listed at this monotonic time, and for how many seconds they will do."""
+
+    events: tuple[Object, ...]
+    at: float
+    lasts: float
+
+
 class JobViews:
     """What the streams of Jobs and pods tell, put together."""
 
@@ -78,6 +90,8 @@ class JobViews:
         """Last states of pods that were deleted, by uid."""
         self._deleted_of: defaultdict[str, dict[str, Object]] = defaultdict(dict)
         """The same by the uid of the Jobs' owner."""
+        self._events: dict[str, _Listed] = {}
+        """Of each Job or pod that is stuck, by its uid."""
         self._without_pod: set[str] = set()
         """Uids of ended Jobs that have no pod, by the word of the API server."""
         pods.add_handler(self._pod_changed)
@@ -86,6 +100,7 @@ class JobViews:
     def _pod_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None:
             assert old is not None
+            self._events.pop(uid_of(old), None)
             seen = self._seen.setdefault(uid_of(old), _Seen())
             if seen.ending is None:
                 seen.ending = self._clock.monotonic()
@@ -107,6 +122,7 @@ class JobViews:
     def _job_changed(self, old: Object | None, new: Object | None) -> None:
         if new is None and old is not None:
             self._without_pod.discard(uid_of(old))
+            self._events.pop(uid_of(old), None)
 
     async def of(
         self, owner: Metadata, now: datetime, expected: str | None = None
@@ -114,12 +130,11 @@ class JobViews:
         """The Jobs that an object owns, by name. Events are read where a pod is stuck.
 
         Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
-        `expected`, the API server is asked. Raises KubeError.
+        `expected`, or show a fence in its place, the API server is asked. Raises KubeError.
         """
         jobs = self._jobs.by_index(OWNER, owner.uid)
         views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner, now)
-        missing = expected is not None and expected not in views
-        if missing or any(runs.may_have_pod(view) for view in views.values()):
+        if _lacks(views, expected) or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner, now)
         for job in jobs:
             view = views.get(job["metadata"]["name"])
@@ -150,10 +165,13 @@ class JobViews:
         deleted = self._deleted_of.get(owner.uid, {})
         all_pods = (*living, *(pod for uid, pod in deleted.items() if uid not in known))
         views, made = {}, {}
+        of_job: defaultdict[str, list[Object]] = defaultdict(list)
+        for pod in all_pods:
+            of_job[pod["metadata"]["labels"].get(labels.JOB_UID, "")].append(pod)
         for job in jobs:
             view = self._view(job)
             views[view.name] = view
-            made[view.name] = [pod for pod in all_pods if _made_by(pod, job)]
+            made[view.name] = [pod for pod in of_job[view.uid] if _made_by(pod, job)]
         for pod in all_pods:
             name = _job_name(pod)
             standing = views.get(name)
@@ -236,10 +254,26 @@ class JobViews:
 
     async def _with_events(self, view: JobView, job: Object) -> JobView:
         subject = view.pod if view.pod is not None else job
-        selector = f"involvedObject.uid={subject['metadata']['uid']}"
+        uid, now = str(subject["metadata"]["uid"]), self._clock.monotonic()
+        known = self._events.get(uid)
+        if known is not None and now - known.at < known.lasts:
+            return replace(view, events=known.events)
         namespace = subject["metadata"]["namespace"]
-        events = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
-        return replace(view, events=tuple(events.items))
+        selector = f"involvedObject.uid={uid}"
+        found = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
+        lasts = FIRST_EVENTS_SECONDS if known is None else known.lasts * 2
+        told = _Listed(tuple(found.items), now, min(lasts, LAST_EVENTS_SECONDS))
+        self._events[uid] = told
+        return replace(view, events=told.events)
+
+
+def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
+    """Whether the caches may not show how far the expected Job is: it is gone or fenced, and a pod
+    that it left may not be seen yet."""
+    if expected is None:
+        return False
+    found = views.get(expected)
+    return found is None or (runs.is_fence(found) and found.pod is None)
 
 
 def _owner_uid(pod: Object) -> str:

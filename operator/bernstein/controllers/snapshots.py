@@ -41,6 +41,12 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     )
 
 
+def project_of(caches: Caches, task: Task) -> Project | None:
+    """The Project that the Task belongs to, whether its status says so yet or not."""
+    beside = caches.projects.by_name(task.metadata.namespace).values()
+    return projects.of_task(task, _plan_of(caches, task), beside).project
+
+
 def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
     upstream = caches.tasks.informer.by_index(UPSTREAM, key.name)
     return tuple(caches.tasks.of(o) for o in upstream if key_of(o).namespace == key.namespace)

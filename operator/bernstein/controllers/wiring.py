@@ -15,7 +15,7 @@ from bernstein.controllers.writer import Writer
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
-from bernstein.kube.resource import Key
+from bernstein.kube.resource import Key, Object
 from bernstein.observe.metrics import Metrics
 
 
@@ -44,6 +44,8 @@ class Watch:
     when: Predicate | None = None
     """Only events for which it is true; None: every event."""
     priority: PriorityFunction = deletion_first
+    delay: float = 0.0
+    """Seconds until the keys are added: all events of that time are answered together."""
 
 
 class KindController(ABC):
@@ -62,6 +64,16 @@ class KindController(ABC):
     @abstractmethod
     def primary(self) -> Informer:
         """The informer of the kind itself: its events and resyncs queue the object's own key."""
+
+    def begin(self) -> None:
+        """Called once: the caches hold all that was written before this replica led, and nothing is
+        reconciled yet."""
+        return
+
+    def matters(self, old: Object | None, new: Object | None) -> bool:
+        """Whether an event of the kind itself queues the object's key."""
+        del old, new
+        return True
 
     @abstractmethod
     def watches(self) -> Iterable[Watch]:

@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from bernstein.api.meta import GROUP, VERSION, Model
+from bernstein.api.session import AgentSession
+from bernstein.api.states import SESSION_BORN, TASK_BORN, SessionState, TaskState
+from bernstein.api.task import Task
 from bernstein.crds import registries, sentences
 from bernstein.crds.kinds import Kind
 
 Schema = dict[str, Any]
+
+_BORN: Mapping[type[Model], TaskState | SessionState] = {
+    Task: TASK_BORN,
+    AgentSession: SESSION_BORN,
+}
 
 _KEPT = (  # and the order in which they are written
     "description",
@@ -79,15 +87,15 @@ def object_schema(model: type[Model]) -> Schema:
     Defaults of the spec stay, so that the API server applies them and an object that spells them
     out equals one that does not. Inside of lists they are only told: `kubectl apply` replaces a
     list as a whole, and would find a difference where the API server has filled in an item. Of the
-    status only `observedGeneration: -1` stays: it keeps a new object from counting as reconciled,
-    everything else is the controllers' to write.
+    status only `observedGeneration: -1` stays, which keeps a new object from counting as
+    reconciled, and the state that a kind is born in; everything else is the controllers' to write.
     """
     raw = sentences.told(model)
     definitions = raw.get("$defs", {})
     parts = raw["properties"]
     status = _structural(parts["status"], definitions, defaults="none")
     status["properties"]["observedGeneration"]["default"] = -1
-    status = {"type": "object", "default": {"observedGeneration": -1}, **status}
+    status = {"type": "object", "default": new_status(model), **status}
     spec = _structural(parts["spec"], definitions, defaults="applied")
     spec.setdefault("description", "What people say; ours to read.")
     status.setdefault("description", "How things stand; written by the operator alone.")
@@ -106,6 +114,12 @@ def object_schema(model: type[Model]) -> Schema:
     if rules := raw.get("x-kubernetes-validations"):
         schema["x-kubernetes-validations"] = rules
     return schema
+
+
+def new_status(model: type[Model]) -> Schema:
+    """The status of an object of this kind that nobody has looked at yet."""
+    born = _BORN.get(model)
+    return {"observedGeneration": -1} | ({"state": born.value} if born is not None else {})
 
 
 Defaults = Literal["applied", "told", "none"]

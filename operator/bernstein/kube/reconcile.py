@@ -86,8 +86,10 @@ class Controller:
 
     ``reconcile`` reads caches, writes, and returns a Result. When it raises, the key is tried again
     with back-off; a Requeue says itself when. About every ``resync`` seconds all keys of
-    ``primary`` are added at the lowest priority. ``tell`` is called with each error of a key that
-    keeps failing. A Controller runs only once.
+    ``primary`` are added at the lowest priority. ``matters`` says which events of the ``primary``
+    add their key; None: all. ``begin`` is called before the first reconcile,
+    once the caches are filled. ``tell`` is called with each error of a key that keeps failing. A
+    Controller runs only once.
     """
 
     def __init__(
@@ -96,11 +98,13 @@ class Controller:
         reconcile: Callable[[Key], Awaitable[Result]],
         *,
         primary: Informer,
+        matters: Predicate | None = None,
         guard: Guard | None = None,
         workers: int = 2,
         resync: float = 600.0,
         drain: float = 5.0,
         observer: Observer | None = None,
+        begin: Callable[[], None] | None = None,
         tell: Callable[[Key, Exception], None] | None = None,
         clock: Clock = REAL,
     ) -> None:
@@ -112,11 +116,12 @@ class Controller:
         self._resync = resync
         self._drain = drain
         self._observer: Observer = observer or NullObserver()
+        self._begin = begin
         self._tell = tell
         self._clock = clock
         self._informers: list[Informer] = []
         self.queue: WorkQueue[Key] = WorkQueue(name, clock=clock, observer=self._observer)
-        self.watch(primary, own_key)
+        self.watch(primary, own_key, when=matters)
 
     def watch(
         self,
@@ -125,9 +130,11 @@ class Controller:
         *,
         priority: PriorityFunction = deletion_first,
         when: Predicate | None = None,
+        delay: float = 0.0,
     ) -> None:
         """Adds, for every event of the informer, the keys that ``mapper`` makes of the old and of
-        the new object; with ``when`` only for events for which that is true."""
+        the new object; with ``when`` only for events for which that is true. With a ``delay`` they
+        are added so many seconds later, once for all events of that time."""
 
         def handler(old: Object | None, new: Object | None) -> None:
             # An event that cannot be judged counts, and counts as usual: else it would be lost.
@@ -139,7 +146,7 @@ class Controller:
             # Most events concern nobody here: how urgent they are is not asked.
             rank = _or(Priority.NORMAL, priority, old, new) if keys else Priority.NORMAL
             for key in keys:
-                self.queue.add(key, rank)
+                self.queue.add_after(key, delay, rank)
 
         self._informers.append(informer)
         informer.add_handler(handler)
@@ -149,6 +156,8 @@ class Controller:
         ``drain`` seconds to end by themselves."""
         for informer in self._informers:
             await informer.synced()
+        if self._begin is not None:
+            self._begin()
         workers = [asyncio.create_task(self._work()) for _ in range(self._workers)]
         resync = asyncio.create_task(self._resync_forever())
         try:

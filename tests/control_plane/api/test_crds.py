@@ -80,7 +80,8 @@ async def test_a_new_object_does_not_count_as_reconciled(
 ) -> None:
     made = await writer.create(KINDS[kind], valid(kind, namespace))
 
-    assert made["status"] == {"observedGeneration": -1}
+    born = {"state": INITIAL[kind]} if kind in INITIAL else {}
+    assert made["status"] == {"observedGeneration": -1} | born
 
 
 async def test_spelling_out_a_default_changes_nothing(admin: Client, namespace: str) -> None:
@@ -129,7 +130,7 @@ async def test_status_cannot_be_smuggled_in_with_the_object(admin: Client, names
 
     made = await admin.create(KINDS["Task"], smuggled)
 
-    assert made["status"] == {"observedGeneration": -1}
+    assert made["status"] == {"observedGeneration": -1, "state": "Open"}
 
 
 async def test_two_stages_of_one_name_are_refused(admin: Client, namespace: str) -> None:

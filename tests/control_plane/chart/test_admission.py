@@ -239,8 +239,8 @@ async def test_others_may_annotate_and_label_our_pods_for_their_own_ends(
 STATUS: dict[str, dict[str, Any]] = {
     "Project": {"running": 1},
     "Plan": {"phase": "Running"},
-    "Task": {"state": "Open"},
-    "AgentSession": {"state": "Starting"},
+    "Task": {"state": "Claimed"},
+    "AgentSession": {"state": "Working"},
 }
 
 

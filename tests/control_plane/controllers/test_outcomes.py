@@ -272,8 +272,8 @@ async def test_a_usage_limit_waits_as_long_as_the_provider_says(world: World) ->
     task = await world.task_in("one", "Closed")
     # It waits for so short a time that a look at the Task might miss it.
     moved = [p for p in await world.patches("one") if "state" in p]
-    assert [p["state"] for p in moved[2:5]] == ["InProgress", "Open", "Claimed"]
-    assert queued({"status": moved[3]}) == "UsageLimited"
+    assert [p["state"] for p in moved[1:4]] == ["InProgress", "Open", "Claimed"]
+    assert queued({"status": moved[2]}) == "UsageLimited"
     assert attempts(task) == [("UsageLimited", False), ("Succeeded", True)]
     first, second = (m["time"] for m in task["status"]["history"] if m["toState"] == "Claimed")
     waited = datetime.fromisoformat(second) - datetime.fromisoformat(first)

@@ -15,12 +15,12 @@ import yaml
 
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import LostLeadership
-from bernstein.kube.resource import LEASES, Object
+from bernstein.kube.resource import JOBS, LEASES, Object
 from tests.background import eventually
 from tests.control_plane.controllers.kubelet import after, run, works
 from tests.control_plane.controllers.mortal import Life, mortal
 from tests.control_plane.controllers.world import PATIENCE, World, state_of
-from tests.control_plane.objects import AGENT_SESSIONS, TASKS
+from tests.control_plane.objects import TASKS
 
 Process = asyncio.subprocess.Process
 
@@ -92,7 +92,7 @@ async def test_the_second_takes_over_when_the_first_is_killed(
     replica = await world.start(client=mortal(second))
     await world.task("one")
     await world.task_in("one", "Claimed")
-    await world.until(AGENT_SESSIONS, "one-s1", lambda s: s["status"].get("job"))
+    await world.until(JOBS, "one-s1", lambda _: True)
     assert second.writes == []
     assert not replica.engine.elector.leading
     exported = {family.name for family in replica.metrics.registry.collect()}
@@ -141,7 +141,8 @@ async def test_a_process_that_lost_its_lease_exits_with_1(
         assert await process.wait() == 1
     await world.task("late")
     await asyncio.sleep(0.5)
-    assert state_of(await world.get(TASKS, "late")) is None
+    late = await world.get(TASKS, "late")
+    assert late["status"] == {"observedGeneration": -1, "state": "Open"}, "as it was born"
 
 
 async def test_a_process_that_is_told_to_end_gives_the_lease_back(

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from bernstein.api.meta import GROUP
+from bernstein.crds.kinds import KINDS
+from bernstein.crds.schema import new_status
 from bernstein.kube.errors import ApiError, api_error
 from bernstein.kube.resource import (
     CONFIG_MAPS,
@@ -53,6 +55,8 @@ KEPT = (
     EVENTS,
 )
 ENDED = ("Succeeded", "Failed")
+_BORN = {kind.plural: new_status(kind.model) for kind in KINDS}
+"""What the API server makes of a status that nobody has written yet."""
 
 
 class Change(NamedTuple):
@@ -167,7 +171,7 @@ class Store:
         meta["creationTimestamp"] = stamp(self.now())
         meta["generation"] = 1
         if _has_status(resource):
-            made["status"] = {"observedGeneration": -1} if resource.group == GROUP else {}
+            made["status"] = _new_status(resource)
         return self._put(resource, made)
 
     def merge(
@@ -314,6 +318,10 @@ class Store:
 
 
 # --- what a write does to an object -------------------------------------------------------------
+
+
+def _new_status(resource: Resource) -> Object:
+    return copy(_BORN.get(resource.plural, {}))
 
 
 def _has_status(resource: Resource) -> bool:

@@ -44,8 +44,16 @@ class Rig:
             self.controller.reconcile,
             primary=self.controller.primary,
             guard=self.guard,
+            matters=self.controller.matters,
+            begin=self.controller.begin,
             resync=1e6,
         )
         for watch in self.controller.watches():
-            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+            loop.watch(
+                watch.informer,
+                watch.keys,
+                when=watch.when,
+                priority=watch.priority,
+                delay=watch.delay,
+            )
         self._background.start(loop.run())

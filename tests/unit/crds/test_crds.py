@@ -109,14 +109,19 @@ def test_the_default_of_a_field_inside_of_a_list_is_told() -> None:
     assert step["priority"]["description"].endswith("Default: 2.")
 
 
-def test_only_the_observed_generation_of_a_status_has_a_default(schema: dict[str, Any]) -> None:
+def test_of_a_status_only_its_generation_and_the_state_it_is_born_in_have_a_default(
+    schema: dict[str, Any],
+) -> None:
     defaults = {
         path: node["default"]
         for path, node in nodes(schema["properties"]["status"])
         if "default" in node
     }
 
-    assert defaults == {"": {"observedGeneration": -1}, ".observedGeneration": -1}
+    born = {"Task": "Open", "AgentSession": "Starting"}
+    kind = next(name for name, each in KINDS.items() if crds.object_schema(each.model) == schema)
+    state = {"state": born[kind]} if kind in born else {}
+    assert defaults == {"": {"observedGeneration": -1} | state, ".observedGeneration": -1}
 
 
 def test_every_field_has_a_sentence_that_kubectl_explain_shows(schema: dict[str, Any]) -> None:

@@ -354,7 +354,11 @@ def _matches(obj: Object, query: dict[str, str]) -> bool:
         if labels.get(name) != value:
             return False
     for term in filter(None, query.get("fieldSelector", "").split(",")):
-        if obj["metadata"]["name"] != term.removeprefix("metadata.name="):
+        path, _, value = term.partition("=")
+        found: Any = obj
+        for part in path.split("."):
+            found = found.get(part, {})
+        if found != value:
             return False
     return True
 

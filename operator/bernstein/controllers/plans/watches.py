@@ -8,7 +8,13 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.predicates import gone, readiness_changed, spec_changed
+from bernstein.controllers.predicates import (
+    gone,
+    of_jobs,
+    pod_matters,
+    readiness_changed,
+    spec_changed,
+)
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.kube.reconcile import controller_key, label_key
@@ -37,8 +43,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
     yield Watch(caches.approvals.informer, controller_key(PLANS))
-    yield Watch(caches.jobs, controller_key(PLANS))
-    yield Watch(caches.pods, of_own_pod)
+    yield Watch(caches.jobs, controller_key(PLANS), of_jobs(caches))
+    yield Watch(caches.pods, of_own_pod, pod_matters)
 
 
 _PLAN_OF_POD = label_key(labels.PLAN)

@@ -10,6 +10,7 @@ from typing import ClassVar
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
+from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.projects.watches import watches
 from bernstein.controllers.snapshots import agents_at_work
 from bernstein.controllers.wiring import KindController, Watch
@@ -22,7 +23,7 @@ from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import JOBS, Key
+from bernstein.kube.resource import JOBS, Key, Object
 from bernstein.resources import PROJECTS
 
 
@@ -32,6 +33,9 @@ class ProjectController(KindController):
     @property
     def primary(self) -> Informer:
         return self._caches.projects.informer
+
+    def matters(self, old: Object | None, new: Object | None) -> bool:
+        return project_matters(old, new)
 
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)

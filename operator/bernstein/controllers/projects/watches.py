@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from bernstein.api.pod import PROBE
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.core.scheduling.occupancy import is_active
@@ -14,13 +15,17 @@ from bernstein.kube.reconcile import controller_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import PROJECTS
 
+COUNT_SECONDS = 1.0
+"""How many agents are at work is counted and written at most so often, and at last rightly."""
+
 
 def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
-    yield Watch(tasks.informer, project_of, when=tasks.changes(starts_or_ends))
+    counts = tasks.changes(starts_or_ends)
+    yield Watch(tasks.informer, project_of, when=counts, delay=COUNT_SECONDS)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
-    yield Watch(caches.jobs, controller_key(PROJECTS))
-    yield Watch(caches.pods, of_probe)
+    yield Watch(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
+    yield Watch(caches.pods, of_probe, pod_matters)
 
 
 def project_of(task: Object) -> Collection[Key]:

@@ -8,22 +8,25 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.task import Task, TaskStatus
+from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.scheduler.watches import watches
-from bernstein.controllers.snapshots import project_snapshot
+from bernstein.controllers.snapshots import project_snapshot, task_snapshot
 from bernstein.controllers.tasks.telling import tell
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.controllers.writer import REFUSED_SECONDS
+from bernstein.core.delivery.landing import step_of
 from bernstein.core.scheduling.schedule import schedule
-from bernstein.kube.errors import ApiError, Conflict, NotFound, is_refusal
+from bernstein.core.tasks.decide import decide
+from bernstein.kube.errors import ApiError, Conflict, KubeError, NotFound, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key, Object, Resource
+from bernstein.kube.resource import Key, Object, Resource, key_of
 from bernstein.observe import logging
 from bernstein.resources import PLANS, TASKS
 
@@ -45,6 +48,9 @@ class SchedulerController(KindController):
     @property
     def primary(self) -> Informer:
         return self._caches.projects.informer
+
+    def matters(self, old: Object | None, new: Object | None) -> bool:
+        return project_matters(old, new)
 
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)
@@ -88,7 +94,26 @@ class SchedulerController(KindController):
         assert obj is not None
         return _Write(obj, PLANS, status)
 
+    async def _landing(self, write: _Write, now: datetime) -> _Write:
+        """The write with which a Task whose turn to land has come begins with that at once, where
+        nothing has to be done first: one write says both."""
+        task = write.task
+        if task is None or step_of(write.status) != "Next":
+            return write
+        try:
+            snapshot = await task_snapshot(self._caches, key_of(write.obj), now)
+        except KubeError:
+            return write  # its own reconcile asks again
+        if snapshot is None or snapshot.task is not task:
+            return write
+        assert isinstance(write.status, TaskStatus)
+        decision = decide(snapshot.with_status(write.status), now)
+        if decision.actions or step_of(decision.status) != "Landing":
+            return write
+        return replace(write, status=decision.status)
+
     async def _write_status(self, key: Key, write: _Write, now: datetime) -> None:
+        write = await self._landing(write, now)
         wrote = await self._writer.status(key, write.resource, write.obj, write.status.dump())
         if wrote and write.task is not None and isinstance(write.status, TaskStatus):
             tell(self._context, write.obj, write.task, write.status, now)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from bernstein.api.plan import Plan
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.snapshots import project_of
 from bernstein.controllers.wiring import Watch
 from bernstein.core.scheduling import expressions
 from bernstein.kube.resource import Key, Object, key_of
@@ -20,8 +22,16 @@ def watches(caches: Caches) -> Iterable[Watch]:
         key = key_of(task)
         downstream = tasks.informer.by_index(UPSTREAM, key.name)
         beside = (obj for obj in downstream if key_of(obj).namespace == key.namespace)
-        names = (obj.get("status", {}).get("project") for obj in (task, *beside))
+        names = (project_named(obj) for obj in (task, *beside))
         return [Key(key.namespace, name) for name in dict.fromkeys(names) if name]
+
+    def project_named(task: Object) -> str | None:
+        """The name of its Project; the status of one that nobody has looked at says none."""
+        said: str | None = task.get("status", {}).get("project")
+        if said is not None:
+            return said
+        found = project_of(caches, tasks.of(task))
+        return found.metadata.name if found is not None else None
 
     def of_plan(plan: Object) -> Collection[Key]:
         return [key_of(obj) for obj in projects.informer.objects(key_of(plan).namespace)]
@@ -45,7 +55,8 @@ def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
         meta.generation,
         meta.deletion_timestamp,
         status.project,
-        status.state,
+        # Whether its agent runs yet makes no difference to others.
+        TaskState.CLAIMED if status.state is TaskState.IN_PROGRESS else status.state,
         status.waiting,
         expressions.is_judged(task, status),
         delivery and (delivery.step, delivery.onto),

@@ -14,11 +14,14 @@ from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.caches import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.predicates import session_matters
 from bernstein.controllers.sessions.watches import watches
 from bernstein.controllers.snapshots import task_snapshot
-from bernstein.controllers.wiring import KindController, Watch
+from bernstein.controllers.wiring import Context, KindController, Watch
+from bernstein.core import runs
 from bernstein.core.actions import RunFence
 from bernstein.core.delivery import task as delivery
+from bernstein.core.jobs import JobView
 from bernstein.core.money.spend import cost_of
 from bernstein.core.owners import owner_reference
 from bernstein.core.sessions.decide import (
@@ -41,7 +44,7 @@ from bernstein.core.sessions.reading import REPORTED, judgement
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object, uid_of
 from bernstein.observe import logging
 from bernstein.resources import SESSIONS
 
@@ -55,8 +58,22 @@ class SessionController(KindController):
     def primary(self) -> Informer:
         return self._caches.sessions.informer
 
+    def matters(self, old: Object | None, new: Object | None) -> bool:
+        return session_matters(old, new)
+
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._launched: set[str] = set()
+        """Uids of sessions that are not over, whose Job this process has made or seen."""
+        self._older: frozenset[str] = frozenset()
+        """Uids of sessions that were there before this process led: another one may have made their
+        Jobs."""
+
+    def begin(self) -> None:
+        self._older = frozenset(uid_of(obj) for obj in self._caches.sessions.informer.objects())
 
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.sessions.informer.get(key)
@@ -65,14 +82,18 @@ class SessionController(KindController):
             return Result()
         session = self._caches.sessions.of(obj)
         now = self._context.now()
-        jobs = await self._caches.job_views.of(session.metadata, now, expected_job(session))
-        launchable = await self._launchable(session)
+        jobs = await self._caches.job_views.of(session.metadata, now, self._expected(session))
         name = session.status.job or session.metadata.name
+        self._note(session, jobs.get(name))
+        launchable = await self._launchable(session)
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
         late = job_actions.late_requests(self._context, key.namespace).may_make(name)
         settled = self._is_settled(session)
-        snapshot = SessionSnapshot(session, jobs.get(name), launchable, settled, judged, late)
+        launched = session.metadata.uid in self._launched
+        snapshot = SessionSnapshot(
+            session, jobs.get(name), launchable, settled, judged, late, launched=launched
+        )
         decision, refused = await self._carried_out(key, obj, snapshot, now)
         await self._record(key, obj, session, decision)
         if refused is not None and session.status.state is SessionState.DEAD:
@@ -90,7 +111,7 @@ class SessionController(KindController):
             text = execution.describe(conflict)
             return refuse(snapshot, Reason.NAME_CONFLICT, text, now), None
         except job_actions.Refused as refusal:
-            if snapshot.session.status.job is None:
+            if snapshot.session.status.job is None and not snapshot.launched:
                 return refuse(snapshot, Reason.POD_REJECTED, str(refusal), now), None
             return await self._carried_out(key, obj, replace(snapshot, unfenceable=True), now)
         why = str(refused) if refused is not None else None
@@ -114,6 +135,22 @@ class SessionController(KindController):
                 first = first or refused
         return first
 
+    def _expected(self, session: AgentSession) -> str | None:
+        """The Job that is looked for with a live read where no cache shows it.
+
+        What a session says of its Job is written with what comes of it. Until then this process
+        knows which it has made; of those that another one may have made, the API server does.
+        """
+        uid = session.metadata.uid
+        return expected_job(session, may_have_one=uid in self._launched or uid in self._older)
+
+    def _note(self, session: AgentSession, job: JobView | None) -> None:
+        uid = session.metadata.uid
+        if session.status.state is SessionState.DEAD:
+            self._launched.discard(uid)
+        elif job is not None and not runs.is_fence(job):
+            self._launched.add(uid)
+
     def _is_settled(self, session: AgentSession) -> bool:
         spec, namespace = session.spec, session.metadata.namespace
         task = self._caches.tasks.get(Key(namespace, spec.task_ref.name))
@@ -122,7 +159,7 @@ class SessionController(KindController):
         return is_settled(session, task, plan)
 
     async def _launchable(self, session: AgentSession) -> bool:
-        if session.status.job is not None:
+        if session.status.job is not None or session.metadata.uid in self._launched:
             return False
         task = Key(session.metadata.namespace, session.spec.task_ref.name)
         if await self._may_launch(session, task):
@@ -181,6 +218,10 @@ class SessionController(KindController):
             await self._writer.create(key, CONFIG_MAPS, config_map)
             await network_policies.ensure(key, snapshot.project, self._context)
             await self._writer.create(key, JOBS, job)
+        self._launched.add(session.metadata.uid)
+        if session.status.state is SessionState.STARTING:
+            _log_move(session, None, SessionState.STARTING)  # born so: no write tells of it
+        self._metrics.session_started(key.namespace, session.spec.adapter)
 
     async def _record(
         self,
@@ -189,24 +230,16 @@ class SessionController(KindController):
         session: AgentSession,
         decision: SessionDecision,
     ) -> None:
+        if decision.status == session.status:
+            return
         status = decision.status.dump()
         if not await self._writer.status(key, SESSIONS, obj, status, preserve=("report",)):
             return
         old, new = session.status.state, decision.status.state
         if old == new:
             return
-        log.info(
-            "session moved",
-            uid=session.metadata.uid,
-            attempt=session.spec.attempt,
-            task=session.spec.task_ref.name,
-            before=old,
-            after=new,
-            reason=decision.status.outcome.reason if decision.status.outcome else None,
-        )
-        adapter = session.spec.adapter
-        if new is SessionState.STARTING:
-            self._metrics.session_started(key.namespace, adapter)
+        outcome = decision.status.outcome
+        _log_move(session, old, new, outcome.reason if outcome is not None else None)
         if new is SessionState.DEAD and decision.status.outcome is not None:
             self._ended(key, obj, session, decision)
 
@@ -233,13 +266,30 @@ class SessionController(KindController):
                 cache_read=usage.cache_read,
                 cache_write=usage.cache_write,
             )
-        reports, number = outcome.reason == REPORTED, session.spec.attempt
-        # What the agent or a server said of it stands in the status alone.
-        how = "its status.outcome says how"
+        if outcome.reason == REPORTED:
+            return  # its Task tells that it is Done
         self._writer.events.record(
             obj,
-            reason="Reported" if reports else outcome.reason,
-            message=f"attempt {number} " + ("reports success" if reports else f"ended; {how}"),
+            reason=outcome.reason,
+            # What the agent or a server said of it stands in the status alone.
+            message=f"attempt {session.spec.attempt} ended; its status.outcome says how",
             action="EndSession",
-            warning=not reports,
+            warning=True,
         )
+
+
+def _log_move(
+    session: AgentSession,
+    before: SessionState | None,
+    after: SessionState | None,
+    reason: str | None = None,
+) -> None:
+    log.info(
+        "session moved",
+        uid=session.metadata.uid,
+        attempt=session.spec.attempt,
+        task=session.spec.task_ref.name,
+        before=before,
+        after=after,
+        reason=reason,
+    )

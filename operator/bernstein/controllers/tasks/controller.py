@@ -27,7 +27,7 @@ from bernstein.core.actions import (
 from bernstein.core.fsm import is_final
 from bernstein.core.owners import owner_reference
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.tasks.decide import decide
+from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
@@ -48,7 +48,7 @@ class TaskController(KindController):
         now = self._context.now()
         obj = self._caches.tasks.informer.get(key)
         snapshot = await task_snapshot(self._caches, key, now)
-        if snapshot is None or obj is None:
+        if snapshot is None or obj is None or is_left_to_schedule(snapshot):
             return Result()
         late = job_actions.late_requests(self._context, key.namespace)
         snapshot = replace(snapshot, late=late)

@@ -8,12 +8,13 @@ from datetime import datetime
 from bernstein.api.meta import Metadata
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task, TaskStatus
+from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.controllers import stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
 from bernstein.controllers.wiring import Context
 from bernstein.core import owners
 from bernstein.core.sanitise import count
+from bernstein.core.scheduling import opening
 from bernstein.core.verification import findings
 from bernstein.kube.resource import Key, Object
 from bernstein.observe import logging
@@ -25,7 +26,6 @@ _JUDGED = (TaskState.DONE, TaskState.FAILED)
 _WORDS = {
     TaskState.PLANNED: "a person must approve its Plan before it starts",
     TaskState.OPEN: "it is in line to start",
-    TaskState.CLAIMED: "its turn has come: a session for attempt {attempt} is made",
     TaskState.IN_PROGRESS: "the agent is at work",
     TaskState.DONE: "the agent reported success; its work is verified now",
     TaskState.CLOSED: "it is verified and merged",
@@ -55,16 +55,16 @@ _ENDED: Mapping[str, str] = {
     Reason.REJECTED: "a person has rejected its work for good",
 }
 """The same of those to Cancelled, by their reason."""
+_SILENT = (TaskState.CLAIMED,)
+"""Of these there is no Event: what comes next says as much, a moment later."""
 
 
 def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: datetime) -> None:
     """`task`, and `obj` as it is served: before the write."""
     old, meta, plan = task.status, task.metadata, owners.plan_of(task)
     _count(context, task, new, now)
-    if new.state != old.state and new.state is not None:
-        context.metrics.task_moved(meta.namespace, new.state)
-        last = new.history[-1] if new.history else None
-        why = last.reason if last is not None else str(new.state)
+    for move in _moves(old, new):
+        context.metrics.task_moved(meta.namespace, TaskState(move.to_state))
         log.info(
             "task moved",
             # A controller's own key may be another object's.
@@ -73,14 +73,16 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
             uid=meta.uid,
             attempt=new.attempt,
             plan=plan.name if plan is not None else None,
-            before=old.state,
-            after=new.state,
-            reason=why,
+            before=move.from_state,
+            after=move.to_state,
+            reason=move.reason,
         )
+    before = _state_of(old)
+    if new.state not in (None, before, *_SILENT):
         context.writer.events.record(
             obj,
             reason=str(new.state),
-            message=_moved(old, new, why),
+            message=_moved(before, old, new),
             action="Move",
             warning=new.state in (TaskState.FAILED, TaskState.ORPHANED),
         )
@@ -98,10 +100,24 @@ def tell(context: Context, obj: Object, task: Task, new: TaskStatus, now: dateti
     )
 
 
-def _moved(old: TaskStatus, new: TaskStatus, why: str) -> str:
-    judged = (new.verification or old.verification) if old.state is TaskState.DONE else None
+def _state_of(old: TaskStatus) -> TaskState | None:
+    """The state that somebody has moved it to; that which it is born with is told as a move."""
+    return None if opening.is_new(old) else old.state
+
+
+def _moves(old: TaskStatus, new: TaskStatus) -> tuple[Move, ...]:
+    """The moves that one write has made: one, or of a new Task that starts at once, two."""
+    before = _state_of(old)
+    if new.state == before:
+        return ()
+    both = before is None and new.state is not TaskState.OPEN
+    return new.history[-2 if both else -1 :]
+
+
+def _moved(before: TaskState | None, old: TaskStatus, new: TaskStatus) -> str:
+    judged = (new.verification or old.verification) if before is TaskState.DONE else None
     found = findings.named(judged) if new.state is TaskState.FAILED else ""
-    text = _said(old.state, new, why)
+    text = _said(before, new, new.history[-1].reason if new.history else str(new.state))
     return f"{text}: {found}" if found else text
 
 

@@ -6,11 +6,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from bernstein.api.plan import Plan
+from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import AWAITED, Caches
-from bernstein.controllers.predicates import spec_changed
+from bernstein.controllers.predicates import (
+    of_jobs,
+    pod_matters,
+    session_matters,
+    spec_changed,
+)
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.core.scheduling import siblings
@@ -69,9 +75,17 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
     yield Watch(caches.plans.informer, pending_of, spec_changed)
     yield Watch(caches.approvals.informer, controller_key(TASKS))
-    yield Watch(caches.sessions.informer, controller_key(TASKS))
-    yield Watch(caches.jobs, controller_key(TASKS))
-    yield Watch(caches.pods, label_key(labels.TASK))
+    yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
+    yield Watch(caches.jobs, controller_key(TASKS), of_jobs(caches))
+    yield Watch(caches.pods, of_own_pod, pod_matters)
+
+
+_TASK_OF_POD = label_key(labels.TASK)
+
+
+def of_own_pod(pod: Object) -> Collection[Key]:
+    """The Task of a pod of its own Jobs; of its agent's, the session tells."""
+    return () if pod["metadata"]["labels"].get(labels.JOB) == AGENT else _TASK_OF_POD(pod)
 
 
 def upstream_of(task: Object) -> Collection[Key]:

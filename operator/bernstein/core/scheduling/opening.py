@@ -5,19 +5,67 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.meta import ConditionType
-from bernstein.api.states import TaskState
+from bernstein.api.plan import Plan
+from bernstein.api.states import TASK_BORN, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.core import names
+from bernstein.core.approvals import plans
 from bernstein.core.conditions import note
 from bernstein.core.fsm import move
 from bernstein.core.routing.choose import route_of
-from bernstein.core.scheduling import chain
+from bernstein.core.scheduling import chain, expressions
 from bernstein.core.scheduling.chain import Wait
+from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import trying
 from bernstein.core.waiting import wait as wait_for
 from bernstein.core.waiting import waits as waits_for
+
+
+def is_new(status: TaskStatus) -> bool:
+    """Whether nobody has looked at the Task yet. Its state is then the one that it was born with;
+    an API server whose CRDs are older gives it none."""
+    born = status.state is TASK_BORN and status.observed_generation < 0
+    return status.state is None or born
+
+
+def is_begun_by_schedule(task: Task, plan: Plan | None) -> bool:
+    """Whether the schedule of its Project says the first of a new Task: that it starts, or why it
+    waits. Its own reconcile does of one that has something else to be told, or no Project, or whose
+    Plan a person has yet to approve."""
+    status = task.status
+    if status.state is None or not is_new(status):
+        return False
+    if plan is not None and plans.is_unapproved(plan.status):
+        return False
+    return not (is_ending(task) or task.spec.requests) and expressions.is_judged(task, status)
+
+
+def opened(
+    task: Task, status: TaskStatus, now: datetime, state: TaskState = TaskState.OPEN
+) -> TaskStatus:
+    """The status of a new Task, with its first move: whoever looks first writes that, together with
+    what comes next."""
+    first = status.model_copy(
+        update={
+            "state": None,
+            "observed_generation": task.metadata.generation,
+            "started_at": now,
+        }
+    )
+    return move(first, state, "Created", now)
+
+
+def scheduled(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
+    """The status of an Open Task that the schedule of its Project looks at, before it is told
+    anything."""
+    status = snapshot.task.status
+    if not is_new(status):
+        return status
+    assert snapshot.project is not None
+    opens = opened(snapshot.task, status, now)
+    return opens.model_copy(update={"project": snapshot.project.metadata.name})
 
 
 def waits(snapshot: TaskSnapshot, status: TaskStatus, wait: Wait, now: datetime) -> TaskStatus:
@@ -49,7 +97,7 @@ def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
 def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:
     """The status of a Task that starts: number and name of its session come before the session."""
     assert snapshot.project is not None
-    status = _with_dependencies(snapshot.task, snapshot.task.status, None, now)
+    status = _with_dependencies(snapshot.task, scheduled(snapshot, now), None, now)
     number = status.sessions + 1
     return move(status, TaskState.CLAIMED, "Scheduled", now).model_copy(
         update={

@@ -90,8 +90,9 @@ def _told(
 ) -> Iterator[tuple[Task, TaskStatus]]:
     """Those that say something else than why they wait, each worked out when it is asked for."""
     for waiter in waiters:
-        wait, status = waits[waiter.task.metadata.name], waiter.task.status
-        if wait is not None and not _says(status, wait):
+        wait = waits[waiter.task.metadata.name]
+        if wait is not None and not _says(waiter.task.status, wait):
+            status = opening.scheduled(waiter, now)
             yield waiter.task, opening.waits(waiter, status, wait, now)
 
 
@@ -101,9 +102,9 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     at_work: dict[str, tuple[AtWork, ...]] | None = None
     upstreams = Upstreams()
     for task in snapshot.members:
-        if not _may_start(task):
-            continue
         plan = snapshot.plan_of.get(task.metadata.name)
+        if not _may_start(task, plan):
+            continue
         if at_work is None and siblings.was_rejected(task.status):
             at_work = _at_work(snapshot)
         yield TaskSnapshot(
@@ -117,7 +118,9 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
         )
 
 
-def _may_start(task: Task) -> bool:
+def _may_start(task: Task, plan: Plan | None) -> bool:
+    if opening.is_new(task.status):
+        return opening.is_begun_by_schedule(task, plan)
     is_open = task.status.state is TaskState.OPEN and not is_ending(task)
     return is_open and expressions.is_judged(task, task.status)
 

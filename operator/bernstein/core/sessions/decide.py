@@ -38,6 +38,9 @@ LATEST_SECONDS = 600
 """After its end, a session's Job is asked for by no late request any more: several times as long as
 one may be on its way, because clocks differ. Else a process that is new, and knows of no requests
 before it, would make a Job for every session that ever ended."""
+TOLD_SECONDS = 10
+"""A session that is starting says no more than it was born with for so long, unless something
+keeps it: most agents are at work by then, and that is worth a write anyhow."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,19 @@ class SessionSnapshot:
     """Whether a request for its Job, to which nobody got an answer, may still be applied."""
     unfenceable: bool = False
     """The API server refuses a fence; it does not have a Job of that name either."""
+    launched: bool = False
+    """Whether this process has made or seen its Job, whatever its status says."""
 
 
-def expected_job(session: AgentSession) -> str | None:
-    """The Job that there must be, seen or not; None: none, or it does not matter any more."""
-    return session.status.job if session.status.state is not SessionState.DEAD else None
+def expected_job(session: AgentSession, *, may_have_one: bool = False) -> str | None:
+    """The Job that there must be, seen or not; None: none, or it does not matter any more.
+
+    `may_have_one`: a Job may have been made of which its status does not tell yet.
+    """
+    if session.status.state is SessionState.DEAD:
+        return None
+    made = may_have_one or session.status.report is not None
+    return session.status.job or (session.metadata.name if made else None)
 
 
 def is_launchable(session: AgentSession, task: Task | None, project: Project | None) -> bool:
@@ -130,8 +141,20 @@ def decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
 
 
 def _told(snapshot: SessionSnapshot, decision: SessionDecision, now: datetime) -> SessionDecision:
-    status = reading.told(snapshot.session, decision.status, snapshot.judged, now)
-    return replace(decision, status=status)
+    session = snapshot.session
+    status = reading.told(session, decision.status, snapshot.judged, now)
+    return replace(decision, status=session.status if _rests(session, status, now) else status)
+
+
+def _rests(session: AgentSession, status: AgentSessionStatus, now: datetime) -> bool:
+    """Whether the status says nothing yet that is worth a write: its pod is made, as expected."""
+    born = session.status.job is None and session.status.state is SessionState.STARTING
+    if not born or status.state is not SessionState.STARTING or status.reason is not None:
+        return False
+    doing = [(each.type, each.reason) for each in status.conditions]
+    created = session.metadata.creation_timestamp or now
+    young = (now - created).total_seconds() < TOLD_SECONDS
+    return young and doing in ([], [(ConditionType.RECONCILING, "Starting")])
 
 
 def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
@@ -139,8 +162,11 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
         return _dead(snapshot, status, now)
-    if status.job is None:
+    if status.job is None and not _is_launched(snapshot):
         return _launch(snapshot, status, now)
+    if status.job is None:
+        status = _of_its_job(session, status, job, now)
+    assert status.job is not None
     if _may_come_again(snapshot):
         return SessionDecision(status, (RunFence(status.job),), LOOK_AGAIN_SECONDS)
     match runs.state(job, now):
@@ -199,7 +225,7 @@ def _launch(
 ) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     if job is not None and not runs.is_fence(job):
-        # Made before a crash: its agent may have run, even if the session is to stop now.
+        # Its agent may have run, even if the session is to stop now. Its first state is Starting.
         return SessionDecision(_starting(status, now).model_copy(update={"job": job.name}))
     unwanted = session.spec.stop is not None or _is_deleted(session)
     if job is None and snapshot.launchable and not unwanted:
@@ -211,6 +237,28 @@ def _launch(
         )
     reason = session.spec.stop.reason if session.spec.stop else Reason.CANCELLED
     return _never_started(status, reason, "never started", now)
+
+
+def _is_launched(snapshot: SessionSnapshot) -> bool:
+    """Whether there is or was a Job of which the status, which was born Starting, does not tell.
+
+    Its agent may have run, even if the session is to stop now.
+    """
+    session, job = snapshot.session, snapshot.job
+    if session.status.state is not SessionState.STARTING:
+        return False
+    seen = job is not None and not runs.is_fence(job)
+    return seen or snapshot.launched or session.status.report is not None
+
+
+def _of_its_job(
+    session: AgentSession, status: AgentSessionStatus, job: JobView | None, now: datetime
+) -> AgentSessionStatus:
+    """The status with its Job and pod, which are told with what comes of them."""
+    began = job.created if job is not None else session.metadata.creation_timestamp
+    status = _starting(status, min(began or now, now))
+    status = status.model_copy(update={"job": session.metadata.name})
+    return _with_pod(status, job) if job is not None else status
 
 
 def _may_come_again(snapshot: SessionSnapshot) -> bool:

@@ -16,6 +16,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import end
+from bernstein.core.scheduling import opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
 from bernstein.core.tasks.blocked import decide_blocked
@@ -49,6 +50,11 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     return retention.applied(snapshot, decision, now)
 
 
+def is_left_to_schedule(snapshot: TaskSnapshot) -> bool:
+    """Whether there is nothing to decide yet: see `opening.is_begun_by_schedule`."""
+    return snapshot.project is not None and opening.is_begun_by_schedule(snapshot.task, snapshot.plan)
+
+
 def _of_now(snapshot: TaskSnapshot) -> TaskStatus:
     """The status with the Project that it belongs to, for what was read now."""
     task = snapshot.task
@@ -65,7 +71,7 @@ def _of_now(snapshot: TaskSnapshot) -> TaskStatus:
 
 def _decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
     status = _of_now(snapshot)
-    if status.state is None:
+    if opening.is_new(snapshot.status):
         return decide_new(snapshot, status, now)
     asked = requests.answered(snapshot, status, now)
     if asked.status is not status:

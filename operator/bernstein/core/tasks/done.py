@@ -12,7 +12,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import conflict, kept, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
-from bernstein.core.scheduling import chain, siblings
+from bernstein.core.scheduling import chain, landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked
@@ -49,12 +49,24 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
         return pending
     decision = deliver(snapshot, status, now)
     found = decision.status
+    if landing.is_queued(found) and not landing.is_queued(snapshot.status):
+        return replace(decision, status=_in_line(snapshot, found, now))
     if not conflict.is_met(found) or conflict.is_met(status):
         return decision
     if found.resolved or not may_retry(found, snapshot.task.spec.max_retries):
         return decision
     anew = fail(snapshot, conflict.begins_anew(found), Reason.MERGE_CONFLICT, now)
     return replace(decision, status=anew)
+
+
+def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
+    """The status of a Task that asks for its turn to land, with whom it lands after: the schedule
+    would say that next. The turn itself is the schedule's to give."""
+    own = snapshot.task.model_copy(update={"status": status})
+    others = (t for t in snapshot.tasks.values() if t.metadata.uid != own.metadata.uid)
+    rivals = [t for t in others if t.status.project == status.project]
+    told = next((s for t, s in landing_turns.turns([*rivals, own], now) if t is own), status)
+    return told if landing.step_of(told) is None else status
 
 
 def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

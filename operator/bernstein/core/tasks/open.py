@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
-from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import plans
-from bernstein.core.fsm import move
 from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on
@@ -21,11 +19,9 @@ def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Tas
     """A Task that nobody has looked at yet is Open; Planned, where a person has yet to approve its
     Plan."""
     of_plan = snapshot.plan.status if snapshot.plan is not None else None
-    first = TaskState.PLANNED if plans.is_unapproved(of_plan) else TaskState.OPEN
-    status = move(status, first, "Created", now).model_copy(update={"started_at": now})
-    if first is TaskState.PLANNED:
-        return TaskDecision(status)
-    return decide_open(snapshot, status, now)
+    if plans.is_unapproved(of_plan):
+        return TaskDecision(opening.opened(snapshot.task, status, now, TaskState.PLANNED))
+    return decide_open(snapshot, opening.opened(snapshot.task, status, now), now)
 
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:

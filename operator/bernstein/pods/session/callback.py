@@ -28,15 +28,20 @@ _ANSWER_BYTES = 64 << 10
 _TOKEN_BYTES = 16 << 10
 _REASON_LIMIT = 100
 _LONGEST_PAUSE_SECONDS = 60.0
+_SOON_SECONDS = 5.0
+_MOST_SOON = 3
+"""So many heartbeats in a row come sooner because the server asks for that: it hears of a pod a
+moment after that has started."""
 
 
 class CallbackError(Exception):
     """The server was not reached (`status` is None), answered with another HTTP status than 200, or
-    with a body that is no JSON."""
+    with a body that is no JSON. `soon`: the server is there, and asks to be told again soon."""
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, *, soon: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.soon = soon
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,8 @@ class CallbackClient:
         finally:
             connection.close()
         if answer.status != http.HTTPStatus.OK:
-            raise CallbackError(f"the server answered {answer.status}", answer.status)
+            soon = answer.getheader("Retry-After") is not None
+            raise CallbackError(f"the server answered {answer.status}", answer.status, soon=soon)
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -138,7 +144,8 @@ class Heart(threading.Thread):
     """Sends heartbeats in a thread of its own, so that they and the recorder's work never wait for
     each other.
 
-    A server that is down or refuses only makes the pauses between heartbeats longer.
+    A server that is down or refuses only makes the pauses between heartbeats longer, but for the
+    first that it asks to be told again soon.
     """
 
     def __init__(
@@ -156,6 +163,7 @@ class Heart(threading.Thread):
         self._stop = stop
         self._ended = threading.Event()
         self._failures = 0
+        self._soon = False
 
     def end(self) -> None:
         """Send no more heartbeats; does not wait for one that is under way."""
@@ -167,6 +175,8 @@ class Heart(threading.Thread):
             self._once()
 
     def _pause(self) -> float:
+        if self._soon and self._failures <= _MOST_SOON:
+            return min(self._seconds, _SOON_SECONDS)
         backed_off: float = self._seconds * 2**self._failures
         return max(self._seconds, min(backed_off, _LONGEST_PAUSE_SECONDS))
 
@@ -176,8 +186,8 @@ class Heart(threading.Thread):
         except CallbackError as error:
             if self._failures == 0:
                 log.event("heartbeat-failed", status=error.status, message=str(error))
-            self._failures = min(self._failures + 1, 10)
+            self._failures, self._soon = min(self._failures + 1, 10), error.soon
             return
-        self._failures = 0
+        self._failures, self._soon = 0, False
         if reason is not None:
             self._stop(reason)

@@ -13,6 +13,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.controllers.tasks import telling
 from bernstein.core.fsm import move
+from bernstein.core.scheduling import opening
 from bernstein.core.waiting import waits
 from bernstein.kube.resource import Key
 from bernstein.observe.metrics import Metrics
@@ -41,10 +42,15 @@ def told(session: AgentSession | None, seconds: float) -> Metrics:
 
 def events_of(old: TaskStatus, new: TaskStatus) -> list[dict[str, Any]]:
     """What is told of this write in Events."""
+    return told_to(Metrics(process=False), old, new)
+
+
+def told_to(metrics: Metrics, old: TaskStatus, new: TaskStatus) -> list[dict[str, Any]]:
+    """The same, where this counts."""
     told: list[dict[str, Any]] = []
     events = SimpleNamespace(record=lambda _, **said: told.append(said))
     context: Any = SimpleNamespace(
-        metrics=Metrics(process=False),
+        metrics=metrics,
         caches=SimpleNamespace(sessions={}),
         writer=SimpleNamespace(events=events),
     )
@@ -89,9 +95,9 @@ def test_the_event_of_a_rejected_attempt_names_the_checks_and_quotes_none() -> N
             "its session came to nothing, which costs no attempt: Open",
         ),
         (
-            objects.status(),
-            objects.with_session(TaskState.CLAIMED, attempt=1),
-            "its turn has come: a session for attempt 2 is made",
+            objects.with_session(TaskState.CLAIMED),
+            objects.with_session(TaskState.IN_PROGRESS),
+            "the agent is at work",
         ),
         (
             objects.done(),
@@ -108,6 +114,32 @@ def test_an_event_tells_a_move_in_words_of_everyday(
     (event,) = events_of(before, new)
 
     assert event["message"] == said
+
+
+NEW = objects.status(observed_generation=-1)
+"""As the API server serves a Task that nobody has looked at."""
+
+
+def test_a_new_task_that_waits_is_told_of_and_one_that_starts_at_once_when_its_agent_works() -> (
+    None
+):
+    opened = opening.opened(objects.task(status=NEW), NEW, at(0))
+
+    (event,) = events_of(NEW, opened)
+
+    assert event["message"] == "it is in line to start"
+    assert events_of(NEW, move(opened, TaskState.CLAIMED, "Scheduled", at(0))) == []
+
+
+def test_both_moves_of_one_write_are_counted() -> None:
+    opened = opening.opened(objects.task(status=NEW), NEW, at(0))
+    metrics = Metrics(process=False)
+
+    told_to(metrics, NEW, move(opened, TaskState.CLAIMED, "Scheduled", at(0)))
+
+    value = metrics.registry.get_sample_value
+    for state in ("Open", "Claimed"):
+        assert value("bernstein_task_moves_total", WHO | {"state": state}) == 1
 
 
 def test_the_event_of_a_stall_names_the_checks_that_could_not_run() -> None:
