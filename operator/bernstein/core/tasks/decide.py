@@ -52,7 +52,9 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
 
 def is_left_to_schedule(snapshot: TaskSnapshot) -> bool:
     """Whether there is nothing to decide yet: see `opening.is_begun_by_schedule`."""
-    return snapshot.project is not None and opening.is_begun_by_schedule(snapshot.task, snapshot.plan)
+    return snapshot.project is not None and opening.is_begun_by_schedule(
+        snapshot.task, snapshot.plan
+    )
 
 
 def _of_now(snapshot: TaskSnapshot) -> TaskStatus:

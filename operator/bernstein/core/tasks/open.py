@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import plans
