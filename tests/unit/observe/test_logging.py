@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+import kopf
 import pytest
 import structlog
 
@@ -79,7 +80,7 @@ def test_the_standard_library_writes_the_same_lines(log: Log) -> None:
 def test_the_object_of_a_line_of_kopf_is_shown(log: Log) -> None:
     log.start()
     reference = {"kind": "Plan", "namespace": "team", "name": "a", "uid": "u"}
-    extra = {"k8s_ref": reference, "settings": object()}
+    extra = {"k8s_ref": reference, "settings": kopf.OperatorSettings()}
     logging.getLogger("kopf.objects").warning("odd", extra=extra)
     assert {key: log.last[key] for key in reference} == reference
     assert "settings" not in log.last
