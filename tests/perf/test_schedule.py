@@ -13,10 +13,11 @@ import pytest
 
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core.scheduling.schedule import Schedule, schedule
+from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project, status
+from tests.unit.core.scheduling.schedules import schedule
 
 FEW, MANY = 10, 10_000
 AGENTS = 6

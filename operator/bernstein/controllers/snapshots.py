@@ -21,7 +21,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     task = caches.tasks.get(key)
     if task is None:
         return None
-    plan = _plan_of(caches, task)
+    plan = plan_of(caches, task)
     project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
     current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
@@ -43,7 +43,8 @@ def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
     return tuple(caches.tasks.of(o) for o in upstream if key_of(o).namespace == key.namespace)
 
 
-def _plan_of(caches: Caches, task: Task) -> Plan | None:
+def plan_of(caches: Caches, task: Task) -> Plan | None:
+    """The Plan whose step the Task is; None: it has none, or its Plan is gone or being deleted."""
     owner = owners.plan_of(task)
     if owner is None:
         return None
@@ -71,13 +72,16 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
         plan_of=plan_of,
         tasks=tasks,
         sessions=caches.sessions.by_name(key.namespace),
-        beginning=[
-            plan
-            for plan in caches.plans.by_name(key.namespace).values()
-            if plan.status.beginning is not None
-            and projects.of_plan(plan, beside).project is project
-        ],
+        beginning=beginning(caches, project),
     )
+
+
+def beginning(caches: Caches, project: Project) -> list[Plan]:
+    """The Project's Plans that ask for a turn to begin, or have one."""
+    namespace = project.metadata.namespace
+    beside = caches.projects.by_name(namespace).values()
+    plans = (p for p in caches.plans.by_name(namespace).values() if p.status.beginning is not None)
+    return [plan for plan in plans if projects.of_plan(plan, beside).project is project]
 
 
 def agents_at_work(caches: Caches, project: Project) -> int:
@@ -88,7 +92,7 @@ def agents_at_work(caches: Caches, project: Project) -> int:
     namespace = project.metadata.namespace
     beside = caches.projects.by_name(namespace).values()
     at_work = (t for t in caches.tasks.by_name(namespace).values() if occupancy.is_active(t))
-    owners_of = ((task, _plan_of(caches, task)) for task in at_work)
+    owners_of = ((task, plan_of(caches, task)) for task in at_work)
     return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 
-from bernstein.api.project import Agent
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import WaitScope
 from bernstein.core.reasons import policy
@@ -39,6 +38,10 @@ class Probes:
             if met_by[scope, peer.tried.reason] >= needs:
                 self._first.setdefault(scope, peer)
 
+    def are_those_of(self, other: Probes) -> bool:
+        """Whether both answer the same."""
+        return self._first == other._first
+
     def waits_for(self, me: Peer) -> Wait | None:
         """Whom this Task waits for; None: for nobody, or it probes itself."""
         if not self._first:
@@ -62,13 +65,6 @@ def _behind(first: Peer, reason: str) -> Wait:
         return Wait(reason, text)
     cause, remedy = parted(first.cause)
     return Wait(reason, text, needs_person=True, remedy=remedy, detail=cause)
-
-
-def provider(agent: Agent) -> Hashable:
-    """What agents share that talk to one provider with one key; without a key each is its own."""
-    if agent.api_key is None:
-        return agent.name
-    return agent.base_url, agent.api_key.name, agent.api_key.key
 
 
 def _scopes(peer: Peer) -> Iterator[Affected]:

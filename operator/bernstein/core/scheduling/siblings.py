@@ -46,6 +46,11 @@ def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
     return tuple(AtWork(since, name) for since, name in found if since is not None)
 
 
+def in_order(found: Iterable[AtWork]) -> tuple[AtWork, ...]:
+    """Who began first comes first."""
+    return tuple(sorted(found, key=lambda each: (each.since, each.name)))
+
+
 def waits_for_them(status: TaskStatus) -> bool:
     """Whether that is what the Task waits for already."""
     return status.waiting is not None and status.waiting.reason == WaitReason.SIBLINGS_AT_WORK
