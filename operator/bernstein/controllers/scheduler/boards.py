@@ -7,6 +7,7 @@ with what they said at the last look.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -50,7 +51,8 @@ class Boards:
 
     def __init__(self, caches: Caches, clock: Clock) -> None:
         self._caches, self._clock = caches, clock
-        self._kept: dict[Key, _Kept] = {}
+        self._kept: defaultdict[str, dict[str, _Kept]] = defaultdict(dict)
+        """By namespace, then by name of the Project."""
         self._note(caches.tasks.informer, lambda kept: kept.changed_tasks)
         self._note(caches.plans.informer, lambda kept: kept.changed_plans)
         self._note(caches.sessions.informer, lambda kept: kept.changed_sessions)
@@ -60,16 +62,15 @@ class Boards:
             obj = new if new is not None else old
             assert obj is not None
             key = key_of(obj)
-            for project, kept in self._kept.items():
-                if project.namespace == key.namespace:
-                    names(kept).add(key.name)
+            for kept in self._kept.get(key.namespace, {}).values():
+                names(kept).add(key.name)
 
         informer.add_handler(noted)
 
     def look(self, key: Key, now: datetime) -> Schedule | None:
         """The schedule of the Project as the caches are now; None: it is gone or being deleted."""
         # Kept again once it has been looked at: after an error a new one is made.
-        kept = self._kept.pop(key, None)
+        kept = self._kept[key.namespace].pop(key.name, None)
         project = self._caches.projects.get(key)
         if project is None or project.metadata.deletion_timestamp is not None:
             return None
@@ -80,7 +81,7 @@ class Boards:
         else:
             self._bring_up(key, kept)
         found = kept.board.look(project, beginning(self._caches, project), now)
-        self._kept[key] = kept
+        self._kept[key.namespace][key.name] = kept
         return found
 
     def _made(self, key: Key, beside: _Beside) -> _Kept:
@@ -149,6 +150,7 @@ def _of(plan: Plan) -> tuple[object, ...]:
     return plan.metadata.uid, status.is_mapped, status.project_uid, status.project
 
 
-def _rows(plan: Plan) -> Mapping[str, str | None]:
-    """Of each Task that has a row, the uid that it must have; None: any."""
-    return {r.name: r.uid if r.landed is not None else None for r in plan.status.tasks}
+def _rows(plan: Plan) -> Mapping[str, tuple[bool, str | None]]:
+    """Of each Task that has a row, whether only one of a certain uid is meant, and which."""
+    found = ((row, row.landed is not None) for row in plan.status.tasks)
+    return {row.name: (landed, row.uid if landed else None) for row, landed in found}
