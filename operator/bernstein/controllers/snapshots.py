@@ -7,11 +7,10 @@ from datetime import datetime
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.task import Task
-from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.caches import AT_WORK, BEGINS, UPSTREAM, Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.delivery import ledger
-from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key, key_of
 
@@ -80,18 +79,18 @@ def beginning(caches: Caches, project: Project) -> list[Plan]:
     """The Project's Plans that ask for a turn to begin, or have one."""
     namespace = project.metadata.namespace
     beside = caches.projects.by_name(namespace).values()
-    plans = (p for p in caches.plans.by_name(namespace).values() if p.status.beginning is not None)
+    plans = caches.plans.by_index(BEGINS, namespace).values()
     return [plan for plan in plans if projects.of_plan(plan, beside).project is project]
 
 
 def agents_at_work(caches: Caches, project: Project) -> int:
     """How many of the Project's agents are taken.
 
-    Only of who has one it is asked whose it is: of thousands of Tasks a few are at work.
+    Only of who has one it is asked whose it is: of thousands of Tasks few are at work.
     """
     namespace = project.metadata.namespace
     beside = caches.projects.by_name(namespace).values()
-    at_work = (t for t in caches.tasks.by_name(namespace).values() if occupancy.is_active(t))
+    at_work = caches.tasks.by_index(AT_WORK, namespace).values()
     owners_of = ((task, plan_of(caches, task)) for task in at_work)
     return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
 

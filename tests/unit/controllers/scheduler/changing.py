@@ -124,7 +124,7 @@ class Changing:
             made["metadata"]["ownerReferences"] = [owners.owner_reference("Plan", plan, owner)]
         if self._may(12):
             made["metadata"]["deletionTimestamp"] = at(0).isoformat()
-        return cast("Object", made)
+        return made
 
     def _plan_uid(self, name: str) -> str | None:
         live = self.caches.plans.get(Key(NAMESPACE, name))
@@ -197,7 +197,7 @@ class Changing:
             made["metadata"]["uid"] = self._uid(name)
         if self._may(12):
             made["metadata"]["deletionTimestamp"] = at(0).isoformat()
-        self._put(informer, cast("Object", made), live)
+        self._put(informer, made, live)
 
     def _rows(self) -> tuple[PlanTask, ...]:
         pick = self._pick
@@ -242,7 +242,7 @@ class Changing:
             )
             status = made.status.model_copy(update={"conditions": (ready,)})
             made = made.model_copy(update={"status": status})
-        obj = cast("Object", made.dump())
+        obj = made.dump()
         if live is not None and self._may(1):
             obj["spec"] = live["spec"]
         if self._may(12):
@@ -268,7 +268,7 @@ class Changing:
         made["spec"].pop("planRef")
         if plan is not None:
             made["spec"]["planRef"] = {"name": plan, "uid": self._plan_uid(plan) or "gone"}
-        self._put(informer, cast("Object", made), live)
+        self._put(informer, made, live)
 
     # --- the API server -----------------------------------------------------------------------
 
