@@ -13,7 +13,7 @@ from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import ASKS, LedgerEntry, PlanStatus, PlanTask
 from bernstein.api.session import Report
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.task import Move, Task, TaskStatus
+from bernstein.api.task import Attempt, Move, Task, TaskStatus
 from bernstein.api.waiting import Waiting
 from bernstein.controllers.caches import Caches
 from bernstein.core import owners
@@ -91,8 +91,13 @@ class Changing:
         if live is None or self._may(8):
             self._put(informer, self._new_task(name, live), live)
             return
-        status = self._status()
-        self._put(informer, live | {"status": status.dump()}, live)
+        status = self._status().dump()
+        if self._may(1):
+            fields = sorted({*status, *live["status"]})
+            chosen = [self._pick(fields) for _ in range(self._pick((1, 2)))]
+            left = {field: said for field, said in live["status"].items() if field not in chosen}
+            status = left | {field: status[field] for field in chosen if field in status}
+        self._put(informer, live | {"status": status}, live)
 
     def _new_task(self, name: str, live: Object | None) -> Object:
         pick = self._pick
@@ -151,6 +156,9 @@ class Changing:
         failed = Move(to_state=TaskState.FAILED, actor="o", reason="r", attempt=1, time=at(-8))
         more["history"] = pick(((), (claimed,), (claimed, failed)))
         more["sessions"] = pick((0, 1))
+        if self._may(3):
+            failed_so = Attempt(attempt=1, session="s", counted=True, reason="MergeConflict")
+            more["attempts"] = [failed_so]
         return objects.status(state, **more)
 
     def write(self, statuses: Iterable[tuple[Task, TaskStatus]]) -> None:
@@ -167,6 +175,10 @@ class Changing:
         pick, informer = self._pick, self.caches.plans.informer
         name = chosen or pick(PLANS)
         live = informer.get(Key(NAMESPACE, name))
+        if live is not None and self._may(1):
+            rows = [row.dump() for row in self._rows()]
+            self._put(informer, live | {"status": live["status"] | {"tasks": rows}}, live)
+            return
         if live is not None and self._may(10):
             self.remove(informer, live)
             return
