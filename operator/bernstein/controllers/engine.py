@@ -150,9 +150,16 @@ class Engine:
             observer=self._metrics,
             tell=lambda key, error: tell_failure(events, primary.get(key), error),
             clock=self._clock,
+            pause=subject.pause,
         )
         for watch in subject.watches():
-            controller.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+            controller.watch(
+                watch.informer,
+                watch.keys,
+                when=watch.when,
+                priority=watch.priority,
+                pause=watch.pause,
+            )
         return controller
 
 

@@ -45,7 +45,14 @@ class Rig:
             primary=self.controller.primary,
             guard=self.guard,
             resync=1e6,
+            pause=self.controller.pause,
         )
         for watch in self.controller.watches():
-            loop.watch(watch.informer, watch.keys, when=watch.when, priority=watch.priority)
+            loop.watch(
+                watch.informer,
+                watch.keys,
+                when=watch.when,
+                priority=watch.priority,
+                pause=watch.pause,
+            )
         self._background.start(loop.run())
