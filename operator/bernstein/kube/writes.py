@@ -345,8 +345,23 @@ def _of_items(obj: Object, write: StatusPatch, revision: str) -> list[Operation]
     return [
         {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
         *whole,
-        *json_patch(known, _without_none(new), "/status"),
+        *json_patch(known, _new_of(known, new), "/status"),
     ]
+
+
+def _new_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What is new, without what is None. Items of lists that stay are the old ones themselves: of
+    thousands nothing is looked at then but that."""
+    found = {}
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(value, list | tuple) and isinstance(before, list):
+            first = zip(before, value, strict=False)
+            stays = [was if was == now else _without_none(now) for was, now in first]
+            found[name] = stays + [_without_none(now) for now in value[len(before) :]]
+        elif value is not None:
+            found[name] = _without_none(value)
+    return found
 
 
 def status_diff(
