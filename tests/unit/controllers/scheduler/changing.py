@@ -118,7 +118,11 @@ class Changing:
             plan=plan,
             status=TaskStatus() if self._may() else objects.status(),
             created=at(-60 - pick((0, 1))),
-            **{field: value for field, value in spec.items() if value is not None},
+            **{
+                field: value
+                for field, value in spec.items()
+                if value is not None or field == "projectRef"
+            },
         ).dump()
         if live is None or self._may(1):
             made["metadata"]["uid"] = self._uid(name)
@@ -257,6 +261,8 @@ class Changing:
         obj = made.dump()
         if live is not None and self._may(1):
             obj["spec"] = live["spec"]
+        elif live is None and name is None and self._may(1):
+            obj["metadata"]["uid"] = self._uid(chosen)
         if self._may(12):
             obj["metadata"]["deletionTimestamp"] = at(0).isoformat()
         self._put(informer, obj, live)
