@@ -345,23 +345,8 @@ def _of_items(obj: Object, write: StatusPatch, revision: str) -> list[Operation]
     return [
         {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
         *whole,
-        *json_patch(known, _new_of(known, new), "/status"),
+        *json_patch(known, _stripped(known, new), "/status"),
     ]
-
-
-def _new_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What is new, without what is None. Items of lists that stay are the old ones themselves: of
-    thousands nothing is looked at then but that."""
-    found = {}
-    for name, value in new.items():
-        before = old.get(name)
-        if isinstance(value, list | tuple) and isinstance(before, list):
-            first = zip(before, value, strict=False)
-            stays = [was if was == now else _without_none(now) for was, now in first]
-            found[name] = stays + [_without_none(now) for now in value[len(before) :]]
-        elif value is not None:
-            found[name] = _without_none(value)
-    return found
 
 
 def status_diff(
@@ -390,14 +375,25 @@ def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
         if isinstance(value, dict) and isinstance(before, dict):
             if changes := _merge_patch(before, value):
                 patch[name] = changes
-        elif (stripped := _without_none(value)) != before:
+        elif (stripped := _without_none(value, before)) != before:
             patch[name] = stripped
     return patch
 
 
-def _without_none(value: Any) -> Any:
+def _stripped(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What is new, without what is None."""
+    said = ((name, value) for name, value in new.items() if value is not None)
+    return {name: _without_none(value, old.get(name)) for name, value in said}
+
+
+def _without_none(value: Any, before: Any = None) -> Any:
+    """The value without fields that are None. Where a list was `before`, its items that stay are the
+    old ones themselves: of thousands nothing is looked at then but that."""
     if isinstance(value, dict):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
+        old = before if isinstance(before, list) else []
+        first = zip(old, value, strict=False)
+        stays = [was if was == now else _without_none(now) for was, now in first]
+        return stays + [_without_none(item) for item in value[len(old) :]]
     return value
