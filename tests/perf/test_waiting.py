@@ -35,9 +35,11 @@ from tests.model.scenario import RATES
 from tests.model.trouble import Troubles
 from tests.unit.core.simulation.remote import Remote
 
-FEW, MANY = 100, 2_000
+FEW, SOME, MANY = 100, 500, 2_000
 MOST = 1.5
 """So many times as much it may cost beside many as beside few."""
+CALLS_FOR_EACH = 250
+"""So many more for each other Task of the Plan that waits; with a look at each event it was 1,200."""
 OURS = str(Path(bernstein.__file__).parent)
 
 
@@ -186,3 +188,17 @@ def test_a_task_costs_no_more_beside_many_that_wait() -> None:
         more = beside_many.calls - beside_few.calls
         print("  of which more: ", more.most_common(12))
         assert beside_many.all <= MOST * beside_few.all, more.most_common(5)
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_a_plan_is_looked_at_as_often_however_many_of_its_tasks_wait() -> None:
+    """Each look reads all of its rows: what it costs grows, but not how often that is."""
+    few, many = (run(play_plan(number)) for number in (FEW, SOME))
+
+    looks = [costs.calls["core/plans/decide.py:decide"] for costs in (few, many)]
+    print(
+        f"\ncalls for a Task of a Plan that passes: {few.all:,} beside {FEW} that wait, "
+        f"{many.all:,} beside {SOME:,}; looks at the Plan: {looks}"
+    )
+    assert looks[1] <= MOST * looks[0]
+    assert (many.all - few.all) / (SOME - FEW) < CALLS_FOR_EACH

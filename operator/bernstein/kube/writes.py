@@ -387,8 +387,11 @@ def _stripped(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_none(value: Any, before: Any = None) -> Any:
-    """The value without fields that are None. Where a list was `before`, its items that stay are the
-    old ones themselves: of thousands nothing is looked at then but that."""
+    """The value without fields that are None.
+
+    Where a list was `before`, its items that stay are the old ones themselves: of thousands nothing
+    is looked at then but that.
+    """
     if isinstance(value, dict):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):

@@ -46,7 +46,8 @@ class Kept:
 
 
 def alone(name: str, *upstream: str, **more: Any) -> Task:
-    return objects.task(name, plan=None, **({"status": status(), "dependsOn": upstream} | more))
+    fields: dict[str, Any] = {"status": status(), "dependsOn": upstream}
+    return objects.task(name, plan=None, **(fields | more))
 
 
 def at_work(**more: Any) -> TaskStatus:
