@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.scheduling.schedule import Board
@@ -35,11 +36,11 @@ def tasks(number: int, **spec: Any) -> dict[str, Task]:
     return {task.metadata.name: task for task in (*at_work, *waiting)}
 
 
-def snapshot(found: dict[str, Task]) -> ProjectSnapshot:
+def snapshot(found: dict[str, Task], plan: Plan = PLAN) -> ProjectSnapshot:
     return ProjectSnapshot(
         project=PROJECT,
         members=list(found.values()),
-        plan_of=dict.fromkeys(found, PLAN),
+        plan_of=dict.fromkeys(found, plan),
         tasks=found,
     )
 
@@ -72,23 +73,24 @@ def test_a_freed_place_costs_as_many_writes_however_many_wait(spec: dict[str, An
 
 
 def test_a_freed_place_costs_a_kept_schedule_as_much_however_many_wait() -> None:
-    """And one that is made anew little for each that waits."""
-    kept, anew = {}, {}
+    """Of a Plan without a budget: what one has spent is reckoned anew when one of its Tasks has
+    moved. A first look costs little for each that waits."""
+    kept, anew, plan = {}, {}, objects.plan()
     for number in (FEW, MANY):
         found = settled(number)
-        board, began = Board.of(snapshot(found)), time.process_time()
+        board, began = Board.of(snapshot(found, plan)), time.process_time()
         assert not board.look(PROJECT, (), NOW).moves
         anew[number] = time.process_time() - began
         seconds = []
         for n in range(AGENTS):
             began = time.process_time()
             ended = found[f"a{n}"].model_copy(update={"status": status(TaskState.CLOSED)})
-            board.put_task(f"a{n}", ended, PLAN, member=True)
+            board.put_task(f"a{n}", ended, plan, member=True)
             decided = board.look(PROJECT, (), NOW)
             seconds.append(time.process_time() - began)
             (claim,) = decided.moves
             claimed = claim[0].model_copy(update={"status": claim[1]})
-            board.put_task(claimed.metadata.name, claimed, PLAN, member=True)
+            board.put_task(claimed.metadata.name, claimed, plan, member=True)
         kept[number] = min(seconds)
     for_each = (anew[MANY] - anew[FEW]) / (MANY - FEW)
     print(

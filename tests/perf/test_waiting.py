@@ -39,7 +39,7 @@ FEW, SOME, MANY = 100, 500, 2_000
 MOST = 1.5
 """So many times as much it may cost beside many as beside few."""
 CALLS_FOR_EACH = 250
-"""So many more for each other Task of the Plan that waits; with a look at each event it was 1,200."""
+"""So many more for each other Task of the Plan that waits; with a look at each event 1,200."""
 OURS = str(Path(bernstein.__file__).parent)
 
 
