@@ -90,7 +90,7 @@ class Board:
         self._own: dict[str, Wait | None] = {}
         """What each that may start itself waits for, by its name; None: it is ready."""
         self._timed: set[str] = set()
-        """Those of them that go on at a certain time, or for whom others wait no longer than that."""
+        """Those of them that go on at a certain time, or for whom others wait until then."""
         self._rejected: set[str] = set()
         """Those of them whose work did not pass, or did not merge."""
         self._at_work: defaultdict[str, dict[str, AtWork]] = defaultdict(dict)

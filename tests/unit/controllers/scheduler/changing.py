@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from bernstein.api.approvals.approval import AskedApproval, Asks
 from bernstein.api.meta import Condition, UsageCounts
 from bernstein.api.plan import ASKS, LedgerEntry, PlanStatus, PlanTask
 from bernstein.api.session import Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus
-from bernstein.api.waiting import Waiting
+from bernstein.api.waiting import Tried, Waiting
 from bernstein.controllers.caches import Caches
 from bernstein.core import owners
 from bernstein.kube.answers import WatchEvent
@@ -41,7 +42,24 @@ WAITS: tuple[Waiting | None, ...] = (
     *(objects.held("InfrastructureError", at(seconds)) for seconds in (5, 20)),
     objects.held("AuthFailed", at(10), "no. Remedy: another", needs_person=True),
     *(objects.held(reason, None) for reason in ("AuthFailed", "RateLimited", "ImagePullFailed")),
+    *(objects.held("UsageLimited", at(5000), since=at(since)) for since in (-290, -100, 0, 100)),
+    *(
+        objects.waits("FileOverlap", since=at(since), tried=Tried(reason=reason, generation=1))
+        for since in (-290, 0)
+        for reason in ("UsageLimited", "RepositoryUnreachable")
+    ),
 )
+NEW = (TaskStatus(), *(objects.status(observed_generation=-1, project=None),) * 3)
+"""Statuses of Tasks that nobody has looked at: of an older API server, and of one of today."""
+PATTERN = {"type": "file_contains", "path": "a.py", "contains": "x+", "regex": True}
+REQUEST = {"id": "r-1", "verb": "Retry", "by": "ann", "reason": "once more"}
+POLICIES = (
+    *(None,) * 4,
+    {"plan": "Always"},
+    {"result": "Always", "approverIsNotAuthor": True},
+    {"approverIsNotAuthor": True},
+)
+PRICES = [{"model": model, "input": "5", "output": "25"} for model in ("opus", "sonnet")]
 FILES = ((), ("src/a.py",), ("src/*.py",), ("src/b.py", "docs/**"), ("**",))
 STATES = (*(TaskState.OPEN,) * 12, None, *TaskState)
 ONTO = ("refs/heads/main", "refs/bernstein/1111222233334444/integration")
@@ -73,7 +91,7 @@ class Changing:
 
     def wait(self) -> None:
         """Time passes."""
-        self.now = at((self.now - at(0)).total_seconds() + self._pick((1, 7, 30)))
+        self.now = at((self.now - at(0)).total_seconds() + self._pick((1, 7, 30, 150)))
 
     def _may(self, *often: int) -> bool:
         """Once in so many times."""
@@ -112,11 +130,14 @@ class Changing:
             "cli": pick((*("demo",) * 6, *("second",) * 3, "nobody")),
             "projectRef": pick((*("default",) * 8, "other", None)),
             "cancel": {"reason": "no"} if self._may(12) else None,
+            "author": pick((None, None, "ann")),
+            "requests": [REQUEST] if self._may(12) else None,
+            "completionSignals": [PATTERN] if self._may(12) else None,
         }
         made = objects.task(
             name,
             plan=plan,
-            status=TaskStatus() if self._may() else objects.status(),
+            status=pick((*NEW, objects.status())),
             created=at(-60 - pick((0, 1))),
             **{
                 field: value
@@ -158,7 +179,10 @@ class Changing:
             more["spend_usd"] = pick(("1", "4"))
         claimed = Move(to_state=TaskState.CLAIMED, actor="o", reason="r", attempt=1, time=at(-9))
         failed = Move(to_state=TaskState.FAILED, actor="o", reason="r", attempt=1, time=at(-8))
-        more["history"] = pick(((), (claimed,), (claimed, failed)))
+        met = Move(
+            to_state=TaskState.OPEN, actor="o", reason="UsageLimited", attempt=1, time=at(-9)
+        )
+        more["history"] = pick(((), (claimed,), (claimed, failed), (claimed, met)))
         more["sessions"] = pick((0, 1))
         if self._may(3):
             failed_so = Attempt(attempt=1, session="s", counted=True, reason="MergeConflict")
@@ -183,6 +207,11 @@ class Changing:
             rows = [row.dump() for row in self._rows()]
             self._put(informer, live | {"status": live["status"] | {"tasks": rows}}, live)
             return
+        if live is not None and self._may(2):
+            asked = self._asked()
+            said = {"approval": asked.dump() if asked is not None else None}
+            self._put(informer, live | {"status": live["status"] | said}, live)
+            return
         if live is not None and self._may(10):
             self.remove(informer, live)
             return
@@ -191,6 +220,8 @@ class Changing:
             "maxAgents": pick((None, None, 1, 2)),
             "budget": pick((None, None, "3")),
             "cancel": {"reason": "no"} if self._may(10) else None,
+            "author": pick((None, "ann")),
+            "approval": pick(POLICIES),
         }
         ended = at(-1) if self._may(8) else None
         status = PlanStatus(
@@ -202,6 +233,7 @@ class Changing:
             ended_at=ended,
             phase=pick(("Running", "Failed")) if ended else "Running",
             partial={"request": "r", "after": "Stalled"} if self._may(12) else None,
+            approval=self._asked(),
         )
         spec = {field: value for field, value in spec.items() if value is not None}
         made = objects.plan(name, status=status, begun=not self._may(8), **spec).dump()
@@ -214,6 +246,13 @@ class Changing:
         if self._may(12):
             made["metadata"]["deletionTimestamp"] = at(0).isoformat()
         self._put(informer, made, live)
+
+    def _asked(self) -> AskedApproval | None:
+        """What a person is asked about a Plan, or was."""
+        decision = self._pick(("nobody is asked", "nobody is asked", None, "Approve", "Reject"))
+        if decision == "nobody is asked":
+            return None
+        return AskedApproval(name="a", asks=Asks(digest="d"), since=at(-5), decision=decision)
 
     def _rows(self) -> tuple[PlanTask, ...]:
         pick = self._pick
@@ -247,9 +286,12 @@ class Changing:
             return
         key = {"name": "key", "key": pick(("one", "two"))} if self._may(1) else None
         agent = {"adapter": "demo", "image": "agent:1", "apiKey": key}
+        silent = {"adapter": "generic", "command": ["run"]} if self._may() else {}
         made = objects.project(
             chosen,
-            agents=[agent | {"name": each} for each in ("demo", "second")],
+            agents=[agent | {"name": "demo"}, agent | silent | {"name": "second"}],
+            approval=pick(POLICIES) or {},
+            budget={"onUnpriced": pick(("allow", "deny")), "prices": PRICES},
             limits={"maxAgents": pick((1, 2, 5)), "undeclaredFilesExclusive": self._may()},
         )
         if self._may(10):
