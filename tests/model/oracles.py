@@ -28,6 +28,7 @@ from bernstein.core import labels, pods
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
 from bernstein.core.runs import LOST_SECONDS
+from bernstein.core.scheduling.opening import is_new
 from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
@@ -265,7 +266,8 @@ class Oracles:
             self._answers(name, new, old)
         before = old.status.state if old is not None else None
         if status.state is not before:
-            legal = TASK_INITIAL if before is None else TASK_MOVES[before]
+            legal = {*(TASK_MOVES[before] if before is not None else ())}
+            legal |= {*(TASK_INITIAL if old is None or is_new(old.status) else ())}
             self.must(status.state in legal, "legal moves", f"{name}: {before} -> {status.state}")
             wrong = wrongly_moved(old, new, self._tasks.values()) if old is not None else None
             self.must(wrong is None, "who moves a Task has a reason to", f"{name}: {wrong}")
