@@ -14,7 +14,8 @@ import pytest
 
 from bernstein.api.states import TaskState
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.starts import Capacity, obstacles
+from bernstein.core.scheduling.starts import Capacity
+from tests.unit.core.scheduling.schedules import obstacles
 
 CREATED = datetime(2025, 1, 1, tzinfo=UTC)
 TASKS, FILES = 1_000, 40

@@ -14,6 +14,7 @@ from bernstein.api.pod import AGENT
 from bernstein.api.states import TaskState
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
+from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
 from bernstein.core.tasks.retention import DELIVERED_BY
 from bernstein.kube.cache import by_controller_uid
@@ -36,7 +37,9 @@ from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 T = TypeVar("T")
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
-"""Names of indexes."""
+AT_WORK, DONE, BEGINS = "at work", "done", "begins"
+"""Names of indexes. The last three hold few of thousands: Tasks that have an agent, by namespace;
+Tasks that are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace."""
 
 
 class Parsed(Generic[T]):
@@ -102,9 +105,13 @@ class Parsed(Generic[T]):
         """All of the Plan, by name; of what has the index PLAN."""
         return self.by_index(PLAN, _of(plan.namespace, plan.uid))
 
-    def siblings(self, obj: Object) -> dict[str, T]:
-        """All of the Plan that owns this object, itself included, by name."""
-        of = (self.by_index(PLAN, plan) for plan in _plan_of(obj))
+    def done_of_plan(self, plan: Metadata) -> dict[str, T]:
+        """Those of the Plan that are Done, by name; of what has the index DONE."""
+        return self.by_index(DONE, _of(plan.namespace, plan.uid))
+
+    def done_beside(self, obj: Object) -> dict[str, T]:
+        """Those of the Plan that owns this object that are Done, by name."""
+        of = (self.by_index(DONE, plan) for plan in _plan_of(obj))
         return next(of, {})
 
     def by_index(self, index: str, value: str) -> dict[str, T]:
@@ -135,11 +142,13 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        self.plans = Parsed(informer(PLANS), plan.parse)
+        self.plans = Parsed(informer(PLANS, indexes={BEGINS: _begins}), plan.parse)
         graph = {
             PLAN: _plan_of,
             UPSTREAM: lambda obj: obj["spec"].get("dependsOn", ()),
             AWAITED: _awaited,
+            AT_WORK: _at_work,
+            DONE: lambda obj: _plan_of(obj) if _state(obj) == TaskState.DONE else (),
         }
         self.tasks = Parsed(informer(TASKS, indexes=graph), task.parse)
         self.sessions = Parsed(
@@ -199,6 +208,19 @@ def _plan_of(task: Object) -> Collection[str]:
     if owner is None or not is_plan(owner["apiVersion"], owner["kind"]):
         return ()
     return (_of(task["metadata"]["namespace"], owner["uid"]),)
+
+
+def _state(task: Object) -> object:
+    return task.get("status", {}).get("state")
+
+
+def _at_work(task: Object) -> Collection[str]:
+    return (task["metadata"]["namespace"],) if _state(task) in ACTIVE else ()
+
+
+def _begins(plan: Object) -> Collection[str]:
+    asked = plan.get("status", {}).get("beginning")
+    return (plan["metadata"]["namespace"],) if asked is not None else ()
 
 
 def _plan_of_session(session: Object) -> Collection[str]:

@@ -155,6 +155,7 @@ class Engine:
             begin=subject.begin,
             tell=lambda key, error: tell_failure(events, primary.get(key), error),
             clock=self._clock,
+            pause=subject.pause,
         )
         for watch in subject.watches():
             controller.watch(
@@ -162,7 +163,7 @@ class Engine:
                 watch.keys,
                 when=watch.when,
                 priority=watch.priority,
-                delay=watch.delay,
+                pause=watch.pause,
             )
         return controller
 

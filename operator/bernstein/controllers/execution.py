@@ -56,25 +56,25 @@ async def carry_out(
     execute: Callable[[N, Any], Awaitable[None]],
     now: datetime,
     *,
-    before: S,
+    before: Callable[[], S],
     has_ended: bool,
     tell: Callable[[S, datetime], S],
 ) -> tuple[S, float | None]:
     """Decides and executes; returns the status to write, and in how many seconds to look again.
 
-    Where a name is taken or a change is refused, the status is `before` and waits for a person;
-    `tell` makes its conditions. What stood there of it is decided about as if it were over: it
-    comes back if it is not. How it ended stays: WriteRefused is raised where it `has_ended`.
+    Where a name is taken or a change is refused, the status is that of `before` and waits for a
+    person; `tell` makes its conditions. What stood there of it is decided about as if it were over:
+    it comes back if it is not. How it ended stays: WriteRefused is raised where it `has_ended`.
     """
     free = snapshot.with_status(waiting.unblocked(snapshot.status))
     try:
         decision = await decide_and_execute(free, decide, execute, now)
     except NameConflict as conflict:
-        status = waiting.blocked(before, Reason.NAME_CONFLICT, describe(conflict), now)
+        status = waiting.blocked(before(), Reason.NAME_CONFLICT, describe(conflict), now)
     except WriteRefused as refused:
         if has_ended:
             raise
-        status = waiting.blocked(before, Reason.WRITE_REFUSED, str(refused), now)
+        status = waiting.blocked(before(), Reason.WRITE_REFUSED, str(refused), now)
     else:
         return tell(decision.status, now), decision.requeue_after
     status = status.model_copy(update={"observed_generation": snapshot.generation})

@@ -8,12 +8,11 @@ from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.task import Task
-from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.caches import AT_WORK, BEGINS, UPSTREAM, Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
-from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.kube.resource import Key, key_of
 
@@ -23,7 +22,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
     task = caches.tasks.get(key)
     if task is None:
         return None
-    plan = _plan_of(caches, task)
+    plan = plan_of(caches, task)
     project, problem = projects.of_task(task, plan, caches.projects.by_name(key.namespace).values())
     current = caches.sessions.by_name(key.namespace).get(task.status.session or "")
     is_own = current is not None and current.spec.task_ref.uid == task.metadata.uid
@@ -44,7 +43,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
 def project_of(caches: Caches, task: Task) -> Project | None:
     """The Project that the Task belongs to, whether its status says so yet or not."""
     beside = caches.projects.by_name(task.metadata.namespace).values()
-    return projects.of_task(task, _plan_of(caches, task), beside).project
+    return projects.of_task(task, plan_of(caches, task), beside).project
 
 
 def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
@@ -52,7 +51,8 @@ def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
     return tuple(caches.tasks.of(o) for o in upstream if key_of(o).namespace == key.namespace)
 
 
-def _plan_of(caches: Caches, task: Task) -> Plan | None:
+def plan_of(caches: Caches, task: Task) -> Plan | None:
+    """The Plan whose step the Task is; None: it has none, or its Plan is gone or being deleted."""
     owner = owners.plan_of(task)
     if owner is None:
         return None
@@ -80,24 +80,27 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
         plan_of=plan_of,
         tasks=tasks,
         sessions=caches.sessions.by_name(key.namespace),
-        beginning=[
-            plan
-            for plan in caches.plans.by_name(key.namespace).values()
-            if plan.status.beginning is not None
-            and projects.of_plan(plan, beside).project is project
-        ],
+        beginning=beginning(caches, project),
     )
+
+
+def beginning(caches: Caches, project: Project) -> list[Plan]:
+    """The Project's Plans that ask for a turn to begin, or have one."""
+    namespace = project.metadata.namespace
+    beside = caches.projects.by_name(namespace).values()
+    plans = caches.plans.by_index(BEGINS, namespace).values()
+    return [plan for plan in plans if projects.of_plan(plan, beside).project is project]
 
 
 def agents_at_work(caches: Caches, project: Project) -> int:
     """How many of the Project's agents are taken.
 
-    Only of who has one it is asked whose it is: of thousands of Tasks a few are at work.
+    Only of who has one it is asked whose it is: of thousands of Tasks few are at work.
     """
     namespace = project.metadata.namespace
     beside = caches.projects.by_name(namespace).values()
-    at_work = (t for t in caches.tasks.by_name(namespace).values() if occupancy.is_active(t))
-    owners_of = ((task, _plan_of(caches, task)) for task in at_work)
+    at_work = caches.tasks.by_index(AT_WORK, namespace).values()
+    owners_of = ((task, plan_of(caches, task)) for task in at_work)
     return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
 
 
@@ -144,4 +147,4 @@ def approval_snapshot(caches: Caches, key: Key) -> ApprovalSnapshot | None:
     task = caches.tasks.get(of)
     if task is None or task.metadata.uid != about.uid:
         return ApprovalSnapshot(approval, None)
-    return ApprovalSnapshot(approval, task, _plan_of(caches, task))
+    return ApprovalSnapshot(approval, task, plan_of(caches, task))

@@ -14,7 +14,15 @@ from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
-from bernstein.kube.reconcile import Mapper, Predicate, PriorityFunction, Result, deletion_first
+from bernstein.kube.reconcile import (
+    Mapper,
+    Pause,
+    Predicate,
+    PriorityFunction,
+    Result,
+    at_once,
+    deletion_first,
+)
 from bernstein.kube.resource import Key, Object
 from bernstein.observe.metrics import Metrics
 
@@ -44,8 +52,7 @@ class Watch:
     when: Predicate | None = None
     """Only events for which it is true; None: every event."""
     priority: PriorityFunction = deletion_first
-    delay: float = 0.0
-    """Seconds until the keys are added: all events of that time are answered together."""
+    pause: Pause = at_once
 
 
 class KindController(ABC):
@@ -74,6 +81,10 @@ class KindController(ABC):
         """Whether an event of the kind itself queues the object's key."""
         del old, new
         return True
+
+    def pause(self, old: Object | None, new: Object | None) -> float:
+        """In how many seconds an event of an object of the kind itself is looked at."""
+        return at_once(old, new)
 
     @abstractmethod
     def watches(self) -> Iterable[Watch]:

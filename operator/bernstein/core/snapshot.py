@@ -51,15 +51,17 @@ class Standing(Enum):
 
 @dataclass
 class Upstreams:
-    """What was found so far of Tasks that others depend on: snapshots of one moment share it, so
-    that each is looked at once, and not once for every Task that names it."""
+    """What was found so far of Tasks that others depend on: those that wait share it, so that each
+    is looked at once, and not once for every Task that names it."""
 
     standings: dict[str, Standing] = field(default_factory=dict)
     """By the name of a Task of the namespace."""
+    rows: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """Names of the Tasks of each stage, by uid of the Plan."""
     stages: dict[str, dict[str, Upstream]] = field(default_factory=dict)
     """By uid of the Plan, then by stage."""
-    circles: Mapping[str, Place] | None = None
-    """Of Tasks that wait for each other; None: nobody has asked yet."""
+    circles: Mapping[str, Place] = field(default_factory=dict)
+    """Of Tasks without a Plan that wait for each other."""
 
 
 @dataclass(frozen=True)

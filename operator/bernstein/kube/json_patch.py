@@ -27,6 +27,8 @@ def _object(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> Iterat
 
 
 def _value(old: Any, new: Any, path: str) -> Iterator[Operation]:
+    if old is new:
+        return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _object(old, new, path)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
@@ -37,7 +39,12 @@ def _value(old: Any, new: Any, path: str) -> Iterator[Operation]:
 
 def _list(old: list[Any], new: list[Any], path: str) -> Iterator[Operation]:
     pairs = enumerate(zip(old, new, strict=True))
-    changes = [change for n, (was, now) in pairs for change in _value(was, now, f"{path}/{n}")]
+    changes = [
+        change
+        for n, (was, now) in pairs
+        if was is not now
+        for change in _value(was, now, f"{path}/{n}")
+    ]
     if len(changes) > len(new):
         changes = [{"op": "replace", "path": path, "value": new}]
     yield from changes

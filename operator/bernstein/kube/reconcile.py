@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 Mapper: TypeAlias = Callable[[Object], Collection[Key]]
 PriorityFunction: TypeAlias = Callable[[Object | None, Object | None], Priority]
 Predicate: TypeAlias = Callable[[Object | None, Object | None], bool]
+Pause: TypeAlias = Callable[[Object | None, Object | None], float]
+"""In how many seconds an event is looked at, together with what else has happened by then."""
 
 R = TypeVar("R")
 Args = TypeVarTuple("Args")
@@ -72,6 +74,11 @@ def deletion_first(old: Object | None, new: Object | None) -> Priority:
     return Priority.HIGH if new is None or is_deleting(new) else Priority.NORMAL
 
 
+def at_once(_old: Object | None, _new: Object | None) -> float:
+    """The default pause: none."""
+    return 0.0
+
+
 def _or(fallback: R, function: Callable[[*Args], R], *args: *Args) -> R:
     """What the function returns, or the fallback where it fails."""
     try:
@@ -107,7 +114,9 @@ class Controller:
         begin: Callable[[], None] | None = None,
         tell: Callable[[Key, Exception], None] | None = None,
         clock: Clock = REAL,
+        pause: Pause = at_once,
     ) -> None:
+        """`pause` is that of events of the keys' own objects."""
         self.name = name
         self._reconcile = reconcile
         self._primary = primary
@@ -121,7 +130,7 @@ class Controller:
         self._clock = clock
         self._informers: list[Informer] = []
         self.queue: WorkQueue[Key] = WorkQueue(name, clock=clock, observer=self._observer)
-        self.watch(primary, own_key, when=matters)
+        self.watch(primary, own_key, when=matters, pause=pause)
 
     def watch(
         self,
@@ -130,11 +139,11 @@ class Controller:
         *,
         priority: PriorityFunction = deletion_first,
         when: Predicate | None = None,
-        delay: float = 0.0,
+        pause: Pause = at_once,
     ) -> None:
         """Adds, for every event of the informer, the keys that ``mapper`` makes of the old and of
-        the new object; with ``when`` only for events for which that is true. With a ``delay`` they
-        are added so many seconds later, once for all events of that time."""
+        the new object; with ``when`` only for events for which that is true; after its
+        ``pause``, once for all events of that time."""
 
         def handler(old: Object | None, new: Object | None) -> None:
             # An event that cannot be judged counts, and counts as usual: else it would be lost.
@@ -144,9 +153,12 @@ class Controller:
             nobody: Collection[Key] = ()
             keys = dict.fromkeys(k for obj in objects for k in _or(nobody, mapper, obj))
             # Most events concern nobody here: how urgent they are is not asked.
-            rank = _or(Priority.NORMAL, priority, old, new) if keys else Priority.NORMAL
+            if not keys:
+                return
+            rank = _or(Priority.NORMAL, priority, old, new)
+            seconds = _or(0.0, pause, old, new)
             for key in keys:
-                self.queue.add_after(key, delay, rank)
+                self.queue.add_after(key, seconds, rank)
 
         self._informers.append(informer)
         informer.add_handler(handler)

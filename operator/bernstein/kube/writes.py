@@ -345,7 +345,7 @@ def _of_items(obj: Object, write: StatusPatch, revision: str) -> list[Operation]
     return [
         {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
         *whole,
-        *json_patch(known, _without_none(new), "/status"),
+        *json_patch(known, _stripped(known, new), "/status"),
     ]
 
 
@@ -375,14 +375,28 @@ def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
         if isinstance(value, dict) and isinstance(before, dict):
             if changes := _merge_patch(before, value):
                 patch[name] = changes
-        elif (stripped := _without_none(value)) != before:
+        elif (stripped := _without_none(value, before)) != before:
             patch[name] = stripped
     return patch
 
 
-def _without_none(value: Any) -> Any:
+def _stripped(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What is new, without what is None."""
+    said = ((name, value) for name, value in new.items() if value is not None)
+    return {name: _without_none(value, old.get(name)) for name, value in said}
+
+
+def _without_none(value: Any, before: Any = None) -> Any:
+    """The value without fields that are None.
+
+    Where a list was `before`, its items that stay are the old ones themselves: of thousands nothing
+    is looked at then but that.
+    """
     if isinstance(value, dict):
         return {name: _without_none(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
+        old = before if isinstance(before, list) else []
+        first = zip(old, value, strict=False)
+        stays = [was if was == now else _without_none(now) for was, now in first]
+        return stays + [_without_none(item) for item in value[len(old) :]]
     return value

@@ -47,6 +47,7 @@ class Rig:
             matters=self.controller.matters,
             begin=self.controller.begin,
             resync=1e6,
+            pause=self.controller.pause,
         )
         for watch in self.controller.watches():
             loop.watch(
@@ -54,6 +55,6 @@ class Rig:
                 watch.keys,
                 when=watch.when,
                 priority=watch.priority,
-                delay=watch.delay,
+                pause=watch.pause,
             )
         self._background.start(loop.run())

@@ -41,7 +41,7 @@ async def look(subject: Plan, execute: Any, now: float, *tasks: Any) -> PlanStat
         decide,
         execute,
         at(now),
-        before=subject.status,
+        before=lambda: subject.status,
         has_ended=subject.status.ended_at is not None,
         tell=partial(progress.of_plan, subject),
     )

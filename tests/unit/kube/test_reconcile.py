@@ -208,6 +208,37 @@ async def test_an_event_counts_even_where_it_cannot_be_judged(
     await eventually(lambda: runs[key("owner")] == 2)
 
 
+async def test_events_that_may_wait_are_looked_at_together_and_others_do_not_wait(
+    api: ApiServer, client: Client, widgets: Informer, background: Background
+) -> None:
+    runs: Counter[Key] = Counter()
+
+    async def reconcile(key: Key) -> Result:
+        runs[key] += 1
+        return Result()
+
+    paused: list[float] = [1e6]
+    jobs = Informer(client, JOBS)
+    controller = Controller("widgets", reconcile, primary=widgets)
+    controller.watch(jobs, lambda _: [key("owner")], pause=lambda _, new: paused[0] if new else 0)
+    background.start(jobs.run())
+    background.start(controller.run())
+    await jobs.synced()
+    for number in range(5):
+        paused[0] = 1e6 if number < 4 else 0.05
+        api.put(JOBS, "j", spec={"a": number})
+        await eventually(lambda n=number: _spec(jobs) == {"a": n})  # type: ignore[misc]
+    await eventually(lambda: runs[key("owner")] == 1)
+
+    paused[0] = 1e6
+    api.remove(JOBS, "j")
+    await eventually(lambda: runs[key("owner")] == 2)
+
+
+def _spec(jobs: Informer) -> Any:
+    return (jobs.get(key("j")) or {}).get("spec")
+
+
 async def test_a_reconcile_that_was_cancelled_by_nobody_is_a_failure_and_ends_no_worker(
     api: ApiServer, widgets: Informer, background: Background
 ) -> None:

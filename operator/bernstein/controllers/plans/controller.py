@@ -10,7 +10,7 @@ from typing import ClassVar
 from bernstein.api.plan import PlanStatus
 from bernstein.controllers import execution, job_actions, stalls, verdict_metrics, wait_metrics
 from bernstein.controllers.approvals import telling as decisions
-from bernstein.controllers.plans.watches import watches
+from bernstein.controllers.plans.watches import pause_after_tally, watches
 from bernstein.controllers.snapshots import plan_snapshot
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.controllers.writer import check_content
@@ -47,6 +47,9 @@ class PlanController(KindController):
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)
 
+    def pause(self, old: Object | None, new: Object | None) -> float:
+        return pause_after_tally(old, new)
+
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.plans.informer.get(key)
         if obj is None:
@@ -60,7 +63,7 @@ class PlanController(KindController):
             decide,
             partial(self._execute, key),
             now,
-            before=stopped(snapshot),
+            before=partial(stopped, snapshot),
             has_ended=snapshot.status.ended_at is not None,
             tell=partial(progress.of_plan, snapshot.plan),
         )

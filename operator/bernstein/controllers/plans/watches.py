@@ -18,8 +18,30 @@ from bernstein.controllers.predicates import (
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
 from bernstein.kube.reconcile import controller_key, label_key
-from bernstein.kube.resource import Key, Object, key_of
+from bernstein.kube.resource import Key, Object, is_deleting, key_of
 from bernstein.resources import PLANS
+
+PAUSE_SECONDS = 1.0
+"""A Plan of thousands of Tasks is looked at as a whole: what they do in this time is one look."""
+_TALLY = ("tasks", "counts", "usage", "spendUsd", "currentStage")
+"""Fields of its status that only tell of its Tasks."""
+
+
+def pause(_old: Object | None, new: Object | None) -> float:
+    """Of an event of one of its Tasks: what is gone or being deleted may need another."""
+    return 0.0 if new is None or is_deleting(new) else PAUSE_SECONDS
+
+
+def pause_after_tally(old: Object | None, new: Object | None) -> float:
+    """Of an event of the Plan itself: one that only tells of its Tasks asks for nothing at once."""
+    same = old is not None and new is not None and _but_for_tally(old) == _but_for_tally(new)
+    return PAUSE_SECONDS if same else 0.0
+
+
+def _but_for_tally(plan: Object) -> tuple[object, ...]:
+    meta, status = plan["metadata"], plan.get("status", {})
+    said = {field: value for field, value in status.items() if field not in _TALLY}
+    return meta["uid"], meta.get("generation"), is_deleting(plan), said
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
@@ -37,7 +59,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
             and plan.status.waiting.reason == Reason.NAME_CONFLICT
         ]
 
-    yield Watch(tasks, controller_key(PLANS))
+    yield Watch(tasks, controller_key(PLANS), pause=pause)
     yield Watch(tasks, in_conflict, when=gone)
     yield Watch(projects.informer, beside, when=spec_changed)
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))

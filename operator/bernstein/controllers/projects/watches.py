@@ -19,10 +19,14 @@ COUNT_SECONDS = 1.0
 """How many agents are at work is counted and written at most so often, and at last rightly."""
 
 
+def pause(_old: Object | None, _new: Object | None) -> float:
+    return COUNT_SECONDS
+
+
 def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
     counts = tasks.changes(starts_or_ends)
-    yield Watch(tasks.informer, project_of, when=counts, delay=COUNT_SECONDS)
+    yield Watch(tasks.informer, project_of, when=counts, pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield Watch(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield Watch(caches.pods, of_probe, pod_matters)

@@ -15,13 +15,13 @@ from typing import ClassVar
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.task import Task, TaskStatus
 from bernstein.controllers.predicates import project_matters
+from bernstein.controllers.scheduler.boards import Boards
 from bernstein.controllers.scheduler.watches import watches
-from bernstein.controllers.snapshots import project_snapshot, task_snapshot
+from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.telling import tell
-from bernstein.controllers.wiring import KindController, Watch
+from bernstein.controllers.wiring import Context, KindController, Watch
 from bernstein.controllers.writer import REFUSED_SECONDS
 from bernstein.core.delivery.landing import step_of
-from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.tasks.decide import decide
 from bernstein.kube.errors import ApiError, Conflict, KubeError, NotFound, is_refusal
 from bernstein.kube.informer import Informer
@@ -45,6 +45,10 @@ class _Write:
 class SchedulerController(KindController):
     NAME: ClassVar[str] = "scheduler"
 
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._boards = Boards(self._caches, context.clock)
+
     @property
     def primary(self) -> Informer:
         return self._caches.projects.informer
@@ -57,10 +61,9 @@ class SchedulerController(KindController):
 
     async def reconcile(self, key: Key) -> Result:
         now = self._context.now()
-        snapshot = project_snapshot(self._caches, key)
-        if snapshot is None:
+        decided = self._boards.look(key, now)
+        if decided is None:
             return Result()
-        decided = schedule(snapshot, now)
         # The objects that were read: after an await there may be newer ones.
         writes = [self._begin(plan, status) for plan, status in decided.begins]
         writes += [self._write(task, status) for task, status in (*decided.moves, *decided.waits)]

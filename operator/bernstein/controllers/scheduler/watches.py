@@ -10,12 +10,13 @@ from bernstein.api.task import Task
 from bernstein.controllers.caches import UPSTREAM, Caches
 from bernstein.controllers.snapshots import project_of
 from bernstein.controllers.wiring import Watch
+from bernstein.core.approvals import plans
 from bernstein.core.scheduling import expressions
 from bernstein.kube.resource import Key, Object, key_of
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
-    tasks, plans, projects = caches.tasks, caches.plans, caches.projects
+    tasks, projects = caches.tasks, caches.projects
 
     def of_task(task: Object) -> Collection[Key]:
         """Its Project, and those of the Tasks that depend on it."""
@@ -37,7 +38,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [key_of(obj) for obj in projects.informer.objects(key_of(plan).namespace)]
 
     yield Watch(tasks.informer, of_task, tasks.changes(task_matters))
-    yield Watch(plans.informer, of_plan, plans.changes(plan_matters))
+    yield Watch(caches.plans.informer, of_plan, caches.plans.changes(plan_matters))
 
 
 def task_matters(old: Task | None, new: Task | None) -> bool:
@@ -65,7 +66,7 @@ def _as_scheduled(task: Task | None) -> tuple[object, ...] | None:
 
 def plan_matters(old: Plan | None, new: Plan | None) -> bool:
     """Its spec has changed, or it has begun, ended or goes on again, with its Tasks or without, or
-    it comes or goes."""
+    a person is asked about it or has answered, or it comes or goes."""
     return _as_read(old) != _as_read(new)
 
 
@@ -76,5 +77,5 @@ def _as_read(plan: Plan | None) -> tuple[object, ...] | None:
     ended, part = status.ended_at is not None, status.partial is not None
     return (
         *(meta.uid, meta.generation, meta.deletion_timestamp),
-        *(status.integration, status.beginning, ended, part),
+        *(status.integration, status.beginning, ended, part, plans.is_unapproved(status)),
     )

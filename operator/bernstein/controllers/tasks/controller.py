@@ -57,7 +57,7 @@ class TaskController(KindController):
             decide,
             partial(self._execute, key),
             now,
-            before=snapshot.status,
+            before=lambda: snapshot.status,
             has_ended=is_final(snapshot.status, snapshot.task.spec.max_retries),
             tell=partial(progress.of_task, snapshot.task),
         )

@@ -42,7 +42,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in beside if t.status.state in _WAITING or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
-        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
+        its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
     def planned_of(plan: Object) -> Collection[Key]:
@@ -55,7 +55,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
     def beside(task: Object) -> Collection[Key]:
         """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
-        return [_key(t) for t in tasks.siblings(task).values() if _awaits_another_base(t)]
+        return [_key(t) for t in tasks.done_beside(task).values() if _awaits_another_base(t)]
 
     def blocked_on(task: Object) -> Collection[Key]:
         key = key_of(task)

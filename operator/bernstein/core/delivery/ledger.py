@@ -63,10 +63,11 @@ def read(status: PlanStatus, owned: Mapping[str, Task]) -> Ledger:
     """
     integration = status.integration
     assert integration is not None
+    tried = sorted(name for name, task in owned.items() if task.status.delivery is not None)
     merged = {
         name: delivery
-        for name, task in sorted(owned.items())
-        if (delivery := _merged(task, integration.ref)) is not None
+        for name in tried
+        if (delivery := _merged(owned[name], integration.ref)) is not None
     }
     ours = members(status, {name: owned[name] for name in merged})
     landed = {row.name: row.landed for row in status.tasks if row.landed is not None}

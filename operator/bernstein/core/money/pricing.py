@@ -11,6 +11,7 @@ from bernstein.api.prices import built_in
 from bernstein.api.project import Price
 from bernstein.core.money.plausible import MOST_TOKENS
 
+NOTHING = UsageCounts()
 _MILLION = Decimal(1_000_000)
 _CENT_OF_A_CENT = Decimal("0.0001")
 _MOST = MOST_DOLLARS + 1 - _CENT_OF_A_CENT
@@ -44,9 +45,15 @@ def money(amount: Decimal) -> str:
 
 def add(left: UsageCounts, right: UsageCounts) -> UsageCounts:
     """The tokens of both, of each kind at most MOST_TOKENS."""
+    return total((left, right))
+
+
+def total(counts: Iterable[UsageCounts]) -> UsageCounts:
+    """The tokens of all, of each kind at most MOST_TOKENS."""
+    some = [usage for usage in counts if usage != NOTHING]
     return UsageCounts(
-        input=min(left.input + right.input, MOST_TOKENS),
-        output=min(left.output + right.output, MOST_TOKENS),
-        cache_read=min(left.cache_read + right.cache_read, MOST_TOKENS),
-        cache_write=min(left.cache_write + right.cache_write, MOST_TOKENS),
+        input=min(sum(usage.input for usage in some), MOST_TOKENS),
+        output=min(sum(usage.output for usage in some), MOST_TOKENS),
+        cache_read=min(sum(usage.cache_read for usage in some), MOST_TOKENS),
+        cache_write=min(sum(usage.cache_write for usage in some), MOST_TOKENS),
     )

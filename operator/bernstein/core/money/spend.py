@@ -192,16 +192,28 @@ def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
 
 
 def _row(task: Task, before: PlanTask | None) -> PlanTask:
+    """The row of the Task: the one that it has where that says so already, as most of thousands."""
+    meta, spec, status = task.metadata, task.spec, task.status
+    rounds, sessions = status.round and status.round.number, settled_sessions(task)
+    stage, state = spec.stage or "-", status.state or TaskState.OPEN
+    if (
+        before is not None
+        and (before.state, before.uid, before.stage) == (state, meta.uid, stage)
+        and (before.attempts, before.sessions) == (status.attempt, sessions)
+        and (before.spend_usd, before.rounds) == (status.spend_usd, rounds)
+        and before.usage == status.usage
+    ):
+        return before
     return PlanTask(
-        name=task.metadata.name,
-        stage=task.spec.stage or "-",
-        uid=task.metadata.uid,
-        state=task.status.state or TaskState.OPEN,
-        attempts=task.status.attempt,
-        sessions=settled_sessions(task),
-        spend_usd=task.status.spend_usd,
-        usage=task.status.usage,
-        rounds=task.status.round.number if task.status.round is not None else None,
+        name=meta.name,
+        stage=stage,
+        uid=meta.uid,
+        state=state,
+        attempts=status.attempt,
+        sessions=sessions,
+        spend_usd=status.spend_usd,
+        usage=status.usage,
+        rounds=rounds,
         step=before.step if before is not None else None,
         landed=before.landed if before is not None else None,
     )

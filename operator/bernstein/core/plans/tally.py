@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from decimal import Decimal
-from functools import reduce
 from typing import Literal
 
 from bernstein.api.plan import Counts, PlanStatus, PlanTask, Settled
@@ -14,7 +14,7 @@ from bernstein.core.delivery import ledger
 from bernstein.core.delivery.ledger import Ledger
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
 from bernstein.core.money import spend
-from bernstein.core.money.pricing import add, money
+from bernstein.core.money.pricing import money, total
 from bernstein.core.plans.rows import placed
 from bernstein.core.snapshot import PlanSnapshot
 
@@ -32,7 +32,8 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
         if book.tip != integration.tip:
             integration = integration.model_copy(update={"sha": book.tip, "tree": book.tree})
     without_row = settled or Settled()
-    spent = sum((Decimal(r.spend_usd) for r in rows), Decimal(without_row.spend_usd))
+    costs = (row.spend_usd for row in rows if row.spend_usd != "0")
+    spent = sum(map(Decimal, costs), Decimal(without_row.spend_usd))
     open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
     stages = (stage.name for stage in snapshot.plan.spec.stages)
     return status.model_copy(
@@ -40,7 +41,7 @@ def tally(snapshot: PlanSnapshot) -> PlanStatus:
             "tasks": rows,
             "counts": _counts(snapshot, rows),
             "current_stage": next((s for s in stages if s in open_stages), None),
-            "usage": reduce(add, (r.usage for r in rows), without_row.usage),
+            "usage": total((without_row.usage, *(row.usage for row in rows))),
             "integration": integration,
             "spend_usd": money(spent),
             "spend_source": _missing(status, snapshot.tasks.values()),
@@ -68,10 +69,10 @@ def _booked(rows: Iterable[PlanTask], book: Ledger) -> tuple[PlanTask, ...]:
 
 
 def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:
-    states = _states(snapshot, rows)
+    states = Counter(_states(snapshot, rows))
 
     def number(wanted: Collection[TaskState]) -> int:
-        return sum(state in wanted for state in states)
+        return sum(states[state] for state in wanted)
 
     failed = sum(failed_for_good(t) for t in snapshot.tasks.values())
     counts = Counts(
@@ -90,12 +91,12 @@ def _states(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> list[str]:
     """The state of every row. A Task that was deleted has ended as if it was cancelled, unless it
     was Closed: its row keeps the state that it was in, which nothing will move on."""
     uids = {task.metadata.uid for task in snapshot.tasks.values()}
-
-    def state(row: PlanTask) -> str:
-        deleted = row.uid is not None and row.uid not in uids
-        return row.state if not deleted or row.state == TaskState.CLOSED else TaskState.CANCELLED
-
-    return [state(row) for row in rows]
+    return [
+        row.state
+        if row.uid is None or row.uid in uids or row.state == TaskState.CLOSED
+        else TaskState.CANCELLED
+        for row in rows
+    ]
 
 
 def failed_for_good(task: Task) -> bool:

@@ -13,7 +13,7 @@ from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
 from bernstein.core.fsm import is_final
-from bernstein.core.graph import Graph, Place, rings
+from bernstein.core.graph import Place
 from bernstein.core.sanitise import some
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import Standing, TaskSnapshot, Upstream
@@ -161,21 +161,42 @@ def standing(task: Task | None) -> Standing:
     return Standing.STALLED if is_stalled(status) else Standing.WAITED_FOR
 
 
+Read = tuple[object, ...]
+
+
+def read_of(task: Task | None) -> Read:
+    """All that those that depend on the Task read of it: while it is the same, so are their
+    answers."""
+    found, uid = standing(task), owners.plan_uid(task) if task is not None else None
+    if task is None or found not in (Standing.ENDED, Standing.STALLED):
+        return found, uid
+    waiting = task.status.waiting
+    return found, uid, task.status.state, waiting and (waiting.reason, waiting.message)
+
+
+def rows_by_stage(plan: Plan) -> dict[str, list[str]]:
+    """Names of the Tasks of each stage, as the Plan's rows name them."""
+    names: dict[str, list[str]] = {}
+    for row in plan.status.tasks:
+        if row.step is not None or not plan.status.is_mapped:
+            names.setdefault(row.stage, []).append(row.name)
+    return names
+
+
 def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None:
     """The Tasks of one stage, as the Plan's rows name them; only those that the Plan owns count."""
-    known, uid = snapshot.upstreams.stages, plan.metadata.uid
-    if uid not in known:
-        mapped = plan.status.is_mapped
-        names: dict[str, list[str]] = {}
-        for row in plan.status.tasks:
-            if row.step is not None or not mapped:
-                names.setdefault(row.stage, []).append(row.name)
-        rows = (row.name for row in plan.status.tasks)
-        found = ((name, snapshot.tasks.get(name)) for name in rows)
+    upstreams, uid = snapshot.upstreams, plan.metadata.uid
+    if uid not in upstreams.rows:
+        upstreams.rows[uid] = rows_by_stage(plan)
+    names = upstreams.rows[uid].get(stage)
+    if names is None:
+        return None
+    known = upstreams.stages.setdefault(uid, {})
+    if stage not in known:
+        found = ((name, snapshot.tasks.get(name)) for name in names)
         owned = {n: task for n, task in found if task is not None and owners.plan_uid(task) == uid}
-        standings: dict[str, Standing] = {}
-        known[uid] = {name: _look(of_one, owned, standings) for name, of_one in names.items()}
-    return known[uid].get(stage)
+        known[stage] = _look(names, owned, {})
+    return known[stage]
 
 
 def _never(message: str) -> Unmet:
@@ -193,19 +214,15 @@ def _circle(snapshot: TaskSnapshot) -> Place | None:
     """Where the Task stands in a circle of Tasks that wait for each other; None: in none."""
     if owners.plan_of(snapshot.task) is not None:
         return None
-    known = snapshot.upstreams
-    if known.circles is None:
-        known.circles = rings(_alone(snapshot.tasks))
-    return known.circles.get(snapshot.task.metadata.name)
+    return snapshot.upstreams.circles.get(snapshot.task.metadata.name)
 
 
-def _alone(tasks: Mapping[str, Task]) -> Graph:
-    """What the Tasks name that wait and have no Plan: a Plan is checked before its are made."""
-    return {
-        name: task.spec.depends_on
-        for name, task in tasks.items()
-        if task.status.state in _WAITING and owners.plan_of(task) is None
-    }
+def named_alone(task: Task | None) -> tuple[str, ...]:
+    """The Tasks that it names while it waits, if it has no Plan: a Plan is checked before its are
+    made."""
+    if task is None or task.status.state not in _WAITING or owners.plan_of(task) is not None:
+        return ()
+    return task.spec.depends_on
 
 
 def _way(place: Place) -> str:

@@ -54,8 +54,11 @@ class HeldFiles:
     Time is linear in the number of entries and in how deep they nest; STEPS bounds the matching.
     """
 
-    def __init__(self, declared: Iterable[Globs], steps: int = STEPS) -> None:
-        """`declared`: every list that will be added or asked about."""
+    def __init__(
+        self, declared: Iterable[Globs], steps: int = STEPS, made: set[_Entry] | None = None
+    ) -> None:
+        """`declared`: every list that will be added or asked about; `made`: the entries whose globs
+        were made at the cost of other steps."""
         self._folders = sorted({entry.folder for files in declared for entry in _parse(files)})
         self._index = {folder: index for index, folder in enumerate(self._folders)}
         self._above = _parents(self._folders)
@@ -69,9 +72,12 @@ class HeldFiles:
         """Who holds it, or anything in it."""
         self._globs_within: list[str | None] = [None] * size
         """Who holds a glob whose folder it is, or lies in it."""
-        self._made: set[_Entry] = set()
-        """The entries whose globs have been made for this."""
+        self._made = set() if made is None else made
         self._steps = steps
+
+    def anew(self, declared: Iterable[Globs]) -> HeldFiles:
+        """One that holds nothing yet and knows other lists, with what is left of the steps."""
+        return HeldFiles(declared, self._steps, self._made)
 
     def add(self, holder: str, files: Globs) -> None:
         """From now on the Task `holder` holds these files."""

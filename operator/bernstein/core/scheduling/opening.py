@@ -18,6 +18,7 @@ from bernstein.core.scheduling import chain, expressions
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.waiting import says as are_words_of
 from bernstein.core.waiting import trying
 from bernstein.core.waiting import wait as wait_for
 from bernstein.core.waiting import waits as waits_for
@@ -92,6 +93,22 @@ def met_itself(status: TaskStatus, wait: Wait) -> Waiting | None:
     if wait.by is not None or waiting is None or waiting.tried is None:
         return None
     return waiting if wait.reason == waiting.reason == waiting.tried.reason else None
+
+
+def says(status: TaskStatus, wait: Wait) -> bool:
+    """Whether the status says so already; what this leaves open is found out when it is made."""
+    if wait.by is chain.held:
+        return True
+    if (met := met_itself(status, wait)) is not None:
+        return met.until is None
+    waiting = status.waiting
+    if waiting is None or waiting.until is not None or waiting.reason != wait.reason:
+        return False
+    if wait.detail:
+        return waiting.needs_person and waiting.message.startswith(f"{wait.message}: ")
+    return are_words_of(
+        waiting, wait.reason, wait.message, needs_person=wait.needs_person, remedy=wait.remedy
+    )
 
 
 def claimed(snapshot: TaskSnapshot, now: datetime) -> TaskStatus:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
+from bernstein.api.project import Agent, Project
 from bernstein.api.states import TaskState
+from bernstein.api.task import Task
 from bernstein.api.waiting import Tried
+from bernstein.core import owners
+from bernstein.core.delivery.ledger import LONG_AGO
+from bernstein.core.fsm import ACTIVE
+from bernstein.core.scheduling.evidence import evidence
 from bernstein.core.scheduling.occupancy import holds_files
+from bernstein.core.waiting import is_mended, is_stalled
 
 Order = tuple[bool, int, datetime, str]
 
@@ -37,7 +45,7 @@ class Peer:
     cause: str = ""
     """What it needs a person for, with the remedy, if there is one. Empty: for nothing known."""
 
-    @property
+    @cached_property
     def order(self) -> Order:
         """Who comes first: sorts the Tasks of a Project."""
         return (self.batch, self.priority, self.created, self.name)
@@ -45,3 +53,54 @@ class Peer:
     @property
     def holds_files(self) -> bool:
         return holds_files(self.state, stalled=self.stalled)
+
+    @property
+    def is_active(self) -> bool:
+        """It has one of the agents."""
+        return self.state in ACTIVE
+
+
+def of(task: Task, project: Project, now: datetime, *, ready: bool, probes: bool) -> Peer | None:
+    """The Task; None: it has nothing and does not try anything. `probes`: it does, or may."""
+    status, agent = task.status, project.spec.agent(task.spec.cli)
+    stalled = is_stalled(status)
+    probes = probes or status.state is TaskState.CLAIMED
+    if not probes and not holds_files(status.state, stalled=stalled):
+        return None
+    batch, priority, created, name = order_of(task)
+    return Peer(
+        name=name,
+        plan=owners.plan_uid(task),
+        state=status.state,
+        priority=priority,
+        batch=batch,
+        created=created,
+        files=task.spec.files,
+        agent=agent.name if agent else "",
+        provider=provider(agent) if agent else "",
+        tried=evidence(status, ready=ready, now=now) if probes else None,
+        ready=ready,
+        stalled=stalled,
+        cause=_cause(task, project),
+    )
+
+
+def order_of(task: Task) -> Order:
+    """Who comes first, whether it has or tries anything or not."""
+    spec, meta = task.spec, task.metadata
+    return spec.mode == "batch", spec.priority, meta.creation_timestamp or LONG_AGO, meta.name
+
+
+def _cause(task: Task, project: Project) -> str:
+    """What keeps it from going on until a person acts; a Project that has changed may mend it."""
+    waiting = task.status.waiting
+    if waiting is None or not is_stalled(task.status) or is_mended(waiting, project):
+        return ""
+    return waiting.message
+
+
+def provider(agent: Agent) -> Hashable:
+    """What agents share that talk to one provider with one key; without a key each is its own."""
+    if agent.api_key is None:
+        return agent.name
+    return agent.base_url, agent.api_key.name, agent.api_key.key

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from datetime import datetime
 
-from bernstein.api.project import Agent
 from bernstein.api.states import TaskState
-from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import Tried, Waiting, WaitScope
+from bernstein.api.waiting import WaitScope
 from bernstein.core.reasons import policy
 from bernstein.core.scheduling.chain import Wait
 from bernstein.core.scheduling.peer import Order, Peer
@@ -22,9 +19,6 @@ from bernstein.core.waiting import parted
 
 EVIDENCE = 2
 """So many Tasks must have met the same before others wait for the provider."""
-EVIDENCE_SECONDS = 300
-"""For which others wait for what a session said, or for a Task that something else keeps from
-trying."""
 
 Affected = tuple[WaitScope, Hashable]
 """Whom a cause concerns: the kind of scope, and which one of that kind."""
@@ -44,6 +38,10 @@ class Probes:
             needs = EVIDENCE if policy(peer.tried.reason).unconfirmed else 1
             if met_by[scope, peer.tried.reason] >= needs:
                 self._first.setdefault(scope, peer)
+
+    def are_those_of(self, other: Probes) -> bool:
+        """Whether both answer the same."""
+        return self._first == other._first
 
     def waits_for(self, me: Peer) -> Wait | None:
         """Whom this Task waits for; None: for nobody, or it probes itself."""
@@ -68,43 +66,6 @@ def _behind(first: Peer, reason: str) -> Wait:
         return Wait(reason, text)
     cause, remedy = parted(first.cause)
     return Wait(reason, text, needs_person=True, remedy=remedy, detail=cause)
-
-
-def evidence(status: TaskStatus, *, ready: bool, now: datetime) -> Tried | None:
-    """What the Task has met, while that concerns others; None: nothing, or it counts no more."""
-    if status.waiting is None:
-        return None
-    left = evidence_lasts(status, ready=ready, now=now)
-    return status.waiting.tried if left is None or left > 0 else None
-
-
-def evidence_lasts(status: TaskStatus, *, ready: bool, now: datetime) -> float | None:
-    """Seconds until what it has met counts no more for others, 0 or less: it does not.
-
-    So it is with what its session said, and where something else keeps it from trying, such as
-    files. None: as long as it is tried. `ready`: no time keeps the Task from trying.
-    """
-    waiting = status.waiting
-    if waiting is None or waiting.tried is None or status.state is TaskState.CLAIMED:
-        return None
-    tries_itself = waiting.reason == waiting.tried.reason
-    if tries_itself and (ready or not policy(waiting.tried.reason).unconfirmed):
-        return None
-    return EVIDENCE_SECONDS - (now - _met(status, waiting, waiting.tried)).total_seconds()
-
-
-def _met(status: TaskStatus, waiting: Waiting, tried: Tried) -> datetime:
-    """When its session said so last; since when something else keeps it from trying."""
-    last = status.history[-1] if status.history else None
-    same = waiting.reason == tried.reason
-    return last.time if same and last is not None and last.reason == tried.reason else waiting.since
-
-
-def provider(agent: Agent) -> Hashable:
-    """What agents share that talk to one provider with one key; without a key each is its own."""
-    if agent.api_key is None:
-        return agent.name
-    return agent.base_url, agent.api_key.name, agent.api_key.key
 
 
 def _scopes(peer: Peer) -> Iterator[Affected]:

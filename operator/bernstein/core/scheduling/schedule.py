@@ -1,30 +1,39 @@
-"""The schedule of one Project: who starts, who lands next, why the others wait.
+"""The schedule of one Project, kept between two looks: who starts, who lands next, why the others
+wait.
 
-    members ─┬─ Open: CHAIN ─┬─ a reason of its own to wait
-             │               └─ ready ──▶ starts ─┬─ claimed
-             │                                    └─ waits for an agent, files or a probe
-             └─ Done ──▶ landing_turns: Next, or whom it lands after
+    put ──▶ who is to be looked at again ──▶ CHAIN ─┬─ a reason of its own to wait
+                                                    └─ ready ──▶ Line ─┬─ claimed
+                                                                       └─ waits for others
+    Done ──▶ landing_turns: Next, or whom it lands after
     Plans that begin ──▶ begin_turns: Next
 
 It is decided for all of them together, from one look at the caches, and one writer writes it. So
 nothing is handed out twice, and no Task overtakes one that comes before it.
+
+What has changed is put in; `look` does as much as follows from that. However long a Board was kept,
+it says what a new one would that is made of the same objects.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain as joined
+from itertools import islice
 
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
-from bernstein.core import owners, progress
-from bernstein.core.delivery.landing import step_of
+from bernstein.core import progress
+from bernstein.core.approvals import plans
+from bernstein.core.delivery.landing import is_queued, step_of
+from bernstein.core.money import budget
 from bernstein.core.money.budget import Spending
+from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import (
     begin_turns,
     chain,
@@ -33,25 +42,28 @@ from bernstein.core.scheduling import (
     opening,
     siblings,
 )
+from bernstein.core.scheduling import peer as peers
 from bernstein.core.scheduling.chain import Wait
-from bernstein.core.scheduling.occupancy import holds_files, is_ending
-from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.probes import evidence, evidence_lasts, provider
-from bernstein.core.scheduling.starts import Capacity, obstacles
-from bernstein.core.snapshot import AtWork, ProjectSnapshot, TaskSnapshot, Upstreams
-from bernstein.core.waiting import is_mended, is_stalled, says
+from bernstein.core.scheduling.edges import Edges
+from bernstein.core.scheduling.evidence import evidence_lasts
+from bernstein.core.scheduling.line import Line
+from bernstein.core.scheduling.occupancy import is_ending
+from bernstein.core.scheduling.starts import Capacity
+from bernstein.core.snapshot import AtWork, ProjectSnapshot, TaskSnapshot
 
 WAITS_AT_ONCE = 200
 """So many Tasks are told why they wait, before it is looked again who may start by then."""
+
+Decided = tuple[Task, TaskStatus]
 
 
 @dataclass(frozen=True)
 class Schedule:
     """What is to be written, and when to look again at the latest."""
 
-    moves: tuple[tuple[Task, TaskStatus], ...]
+    moves: tuple[Decided, ...]
     """Claims, and turns to land that are given or taken back; each with the Task as it was read."""
-    waits: tuple[tuple[Task, TaskStatus], ...]
+    waits: tuple[Decided, ...]
     """Why others wait, where that is not what they say already; WAITS_AT_ONCE of them."""
     begins: tuple[tuple[Plan, PlanStatus], ...] = ()
     """Turns to begin that are given, each with the Plan as it was read."""
@@ -60,62 +72,249 @@ class Schedule:
     """There are others to be told, by another look: what cannot be written is not worked out."""
 
 
-def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
-    """For all Tasks of the Project."""
-    waiters = list(_waiters(snapshot))
-    own = {w.task.metadata.name: chain.first(chain.CHAIN, w, now) for w in waiters}
-    held = {w.task.metadata.name for w in waiters if _is_held(w, own, now)}
-    peers = [_peer(task, snapshot, own, held, now) for task in snapshot.members]
-    starts = obstacles([p for p in peers if p is not None], _capacity(snapshot))
-    waits = {name: wait or starts.get(name) for name, wait in own.items()}
-    claims = [(w.task, opening.claimed(w, now)) for w in waiters if not waits[w.task.metadata.name]]
-    landing = landing_turns.turns(snapshot.members, now)
-    moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
-    behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
-    seconds = [wait.seconds for wait in own.values() if wait is not None and wait.seconds]
-    seconds += _lapsing(waiters, own, now)
-    told = _changed(itertools.chain(behind, _told(waiters, waits, now)), now)
-    written = tuple(itertools.islice(told, WAITS_AT_ONCE))
-    return Schedule(
-        tuple(_changed((*claims, *moved), now)),
-        written,
-        tuple(begin_turns.turns(snapshot.beginning, snapshot.project.spec.limits.max_agents)),
-        min(seconds, default=None),
-        more=next(told, None) is not None,
-    )
+class Board:
+    """What the schedule of one Project reads, and what it has found of that."""
 
+    def __init__(self) -> None:
+        self._project: Project | None = None
+        self._tasks: dict[str, Task] = {}
+        """Every Task of the namespace, by name."""
+        self._members: set[str] = set()
+        """Names of the Project's own."""
+        self._plans: dict[str, Plan] = {}
+        """Those that are not being deleted, by uid."""
+        self._plan_of: dict[str, str] = {}
+        """The uid of the Plan of each Task, by the Task's name."""
+        self._of_plan: defaultdict[str, set[str]] = defaultdict(set)
+        """Names of the Tasks of each Plan, by its uid."""
+        self._own: dict[str, Wait | None] = {}
+        """What each that may start itself waits for, by its name; None: it is ready."""
+        self._timed: set[str] = set()
+        """Those of them that go on at a certain time, or for whom others wait until then."""
+        self._rejected: set[str] = set()
+        """Those of them whose work did not pass, or did not merge."""
+        self._at_work: defaultdict[str, dict[str, AtWork]] = defaultdict(dict)
+        """Who is at work, by uid of the Plan, then by name."""
+        self._landing: dict[str, Task] = {}
+        """Those that land, or ask for their turn to."""
+        self._again: set[str] = set()
+        """Names of those that are to be looked at again."""
+        self._untold: set[str] = set()
+        """Names of those whose status says something else than why they wait."""
+        self._spent: dict[str, bool] = {}
+        """Whether the budget of a Plan is spent, by its uid."""
+        self._capacity: Capacity | None = None
+        self._edges, self._line, self._spending = Edges(), Line(), Spending()
 
-def _told(
-    waiters: Iterable[TaskSnapshot], waits: Mapping[str, Wait | None], now: datetime
-) -> Iterator[tuple[Task, TaskStatus]]:
-    """Those that say something else than why they wait, each worked out when it is asked for."""
-    for waiter in waiters:
-        wait = waits[waiter.task.metadata.name]
-        if wait is not None and not _says(waiter.task.status, wait):
-            status = opening.scheduled(waiter, now)
-            yield waiter.task, opening.waits(waiter, status, wait, now)
+    @staticmethod
+    def of(snapshot: ProjectSnapshot) -> Board:
+        """A new one, of all objects as they are now."""
+        board = Board()
+        for plan in {plan.metadata.uid: plan for plan in snapshot.plan_of.values()}.values():
+            board.put_plan(plan.metadata.uid, plan)
+        for session in snapshot.sessions.values():
+            board.put_session(None, session)
+        own = {task.metadata.name for task in snapshot.members}
+        for name, task in snapshot.tasks.items():
+            board.put_task(name, task, snapshot.plan_of.get(name), member=name in own)
+        return board
 
+    def put_task(
+        self, name: str, task: Task | None, plan: Plan | None = None, *, member: bool = False
+    ) -> None:
+        """The Task of this name is this now, of this Plan, and the Project's own or not."""
+        before = self._tasks.pop(name, None)
+        if task is not None:
+            self._tasks[name] = task
+        if member:
+            self._members.add(name)
+        else:
+            self._members.discard(name)
+        self._spending.put_task(name, before, task)
+        self._again |= self._edges.put(name, task)
+        self._again.add(name)
+        self._put_in_plan(name, plan.metadata.uid if plan is not None else None)
+        if member and task is not None and _lands(task):
+            self._landing[name] = task
+        else:
+            self._landing.pop(name, None)
 
-def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
-    """The Open Tasks that may start, each with what its own reasons to wait look at."""
-    spending = Spending(snapshot.project, snapshot.tasks, snapshot.sessions.values())
-    at_work: dict[str, tuple[AtWork, ...]] | None = None
-    upstreams = Upstreams()
-    for task in snapshot.members:
-        plan = snapshot.plan_of.get(task.metadata.name)
-        if not _may_start(task, plan):
-            continue
-        if at_work is None and siblings.was_rejected(task.status):
-            at_work = _at_work(snapshot)
-        yield TaskSnapshot(
+    def _put_in_plan(self, name: str, uid: str | None) -> None:
+        before = self._plan_of.pop(name, None)
+        if before is not None:
+            self._of_plan[before].discard(name)
+        if uid is not None:
+            self._plan_of[name] = uid
+            self._of_plan[uid].add(name)
+        for plan in {before, uid} - {None}:
+            assert plan is not None
+            here = name in self._members and plan == uid
+            found = siblings.at_work([self._tasks[name]]) if here else ()
+            at_work = self._at_work[plan]
+            if at_work.get(name) == next(iter(found), None):
+                continue
+            at_work.pop(name, None)
+            at_work.update((name, each) for each in found)
+            self._again |= self._of_plan[plan] & self._rejected
+
+    def put_plan(self, uid: str, plan: Plan | None) -> None:
+        """The Plan of this uid is this now; None: it is gone, or being deleted."""
+        before = self._plans.pop(uid, None)
+        if plan is not None:
+            self._plans[uid] = plan
+        else:
+            self._spent.pop(uid, None)
+        if _reads(before) != _reads(plan):
+            self._capacity = None
+            self._again |= self._of_plan[uid]
+        self._again |= self._edges.put_plan(uid, plan)
+
+    def put_session(self, before: AgentSession | None, after: AgentSession | None) -> None:
+        """A session was `before` what it is now; None: it was not, or is not, there."""
+        self._spending.put_session(before, after)
+
+    def look(self, project: Project, beginning: Iterable[Plan], now: datetime) -> Schedule:
+        """The schedule; `beginning`: the Project's Plans that ask for a turn to begin, or have
+        one."""
+        before, self._project = self._project, project
+        if before is None or _is_other(before, project):
+            self._capacity = None
+            self._again |= self._members
+        self._again |= self._timed
+        self._again.update(self._edges.look_for_circles())
+        self._look_what_is_spent()
+        seconds = [self._look_at(name, now) for name in self._again]
+        changed = self._look_along_the_line() | self._again
+        self._again.clear()
+        for name in changed & self._own.keys():
+            self._check_what_is_told(name)
+        return self._schedule(project, beginning, now, min(filter(None, seconds), default=None))
+
+    def _look_what_is_spent(self) -> None:
+        """Whose Plan may spend no more, or may again, is looked at again."""
+        assert self._project is not None
+        for uid, plan in self._plans.items():
+            if plan.spec.budget is None:
+                continue
+            spent = budget.is_spent(plan, self._spending.of(plan, self._project))
+            if self._spent.get(uid) != spent:
+                self._spent[uid] = spent
+                self._again |= self._of_plan[uid]
+
+    def _look_at(self, name: str, now: datetime) -> float | None:
+        """Looks at one Task alone; seconds until it has to be looked at again, whatever happens."""
+        assert self._project is not None
+        task = self._tasks[name] if name in self._members else None
+        plan = self._plans.get(self._plan_of.get(name, ""))
+        waiter = self._snapshot(task) if task is not None and _may_start(task, plan) else None
+        wait = chain.first(chain.CHAIN, waiter, now) if waiter is not None else None
+        lapses = _lapses(waiter, wait, now)
+        self._note_waiter(name, waiter, wait, lapses)
+        held = wait is not None and wait.by is chain.held
+        if held and waiter is not None:
+            held = chain.first(chain.OTHERS, waiter, now) is None
+        is_ready = waiter is not None and wait is None
+        found = None
+        if task is not None:
+            found = peers.of(task, self._project, now, ready=is_ready, probes=is_ready or held)
+        self._line.put(name, found)
+        seconds = wait.seconds if wait is not None else None
+        return min(filter(None, (seconds, lapses)), default=None)
+
+    def _note_waiter(
+        self, name: str, waiter: TaskSnapshot | None, wait: Wait | None, lapses: float | None
+    ) -> None:
+        task = waiter.task if waiter is not None else None
+        self._edges.waits(name, task, self._plan_of.get(name))
+        self._own.pop(name, None)
+        for names in (self._untold, self._timed, self._rejected):
+            names.discard(name)
+        if waiter is None or task is None:
+            return
+        self._own[name] = wait
+        waiting = task.status.waiting
+        if lapses is not None or (waiting is not None and waiting.until is not None):
+            self._timed.add(name)
+        if siblings.was_rejected(task.status):
+            self._rejected.add(name)
+
+    def _snapshot(self, task: Task) -> TaskSnapshot:
+        """A Task that may start, with what its own reasons to wait look at."""
+        assert self._project is not None
+        plan = self._plans.get(self._plan_of.get(task.metadata.name, ""))
+        at_work: Sequence[AtWork] = ()
+        if plan is not None and siblings.was_rejected(task.status):
+            at_work = siblings.in_order(self._at_work[plan.metadata.uid].values())
+        return TaskSnapshot(
             task=task,
-            project=snapshot.project,
+            project=self._project,
             plan=plan,
-            tasks=snapshot.tasks,
-            plan_spend=spending.of(plan),
-            at_work=at_work.get(plan.metadata.uid, ()) if at_work and plan else (),
-            upstreams=upstreams,
+            tasks=self._tasks,
+            plan_spend=self._spending.of(plan, self._project),
+            at_work=at_work,
+            upstreams=self._edges.upstreams,
         )
+
+    def _look_along_the_line(self) -> set[str]:
+        """Names of those who may have another answer than before."""
+        assert self._project is not None
+        if self._capacity is None:
+            limits = self._project.spec.limits
+            plans = {uid: plan.spec.max_agents for uid, plan in self._plans.items()}
+            most = {uid: number for uid, number in plans.items() if number is not None}
+            exclusive = limits.undeclared_files_exclusive
+            self._capacity = Capacity(limits.max_agents, most, exclusive)
+            self._line.limit(self._capacity)
+        return self._line.refresh()
+
+    def _wait(self, name: str) -> Wait | None:
+        """Why the Task waits, by itself or for others; None: it starts."""
+        own = self._own[name]
+        return own if own is not None else self._line.answer(name)
+
+    def _check_what_is_told(self, name: str) -> None:
+        wait = self._wait(name)
+        if wait is None or opening.says(self._tasks[name].status, wait):
+            self._untold.discard(name)
+        else:
+            self._untold.add(name)
+
+    def _schedule(
+        self,
+        project: Project,
+        beginning: Iterable[Plan],
+        now: datetime,
+        again: float | None,
+    ) -> Schedule:
+        starting = (self._tasks[name] for name in self._line.starts())
+        claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
+        landing = landing_turns.turns((self._landing[name] for name in sorted(self._landing)), now)
+        moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
+        behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
+        told = joined(_changed(behind, now), self._told(now))
+        written = tuple(islice(told, WAITS_AT_ONCE))
+        return Schedule(
+            tuple(_changed((*claims, *moved), now)),
+            written,
+            tuple(begin_turns.turns(beginning, project.spec.limits.max_agents)),
+            again,
+            more=next(told, None) is not None,
+        )
+
+    def _told(self, now: datetime) -> Iterator[Decided]:
+        """Those that say something else than why they wait, each worked out when it is asked for,
+        in the order in which they start."""
+        tasks = (self._tasks[name] for name in self._untold)
+        for task in sorted(tasks, key=peers.order_of):
+            name, wait = task.metadata.name, self._wait(task.metadata.name)
+            assert wait is not None
+            waiter = self._snapshot(task)
+            status = opening.waits(waiter, opening.scheduled(waiter, now), wait, now)
+            changed = next(_changed([(task, status)], now), None)
+            if changed is not None:
+                yield changed
+            else:
+                self._untold.discard(name)  # it says so in the words that fit into a status
 
 
 def _may_start(task: Task, plan: Plan | None) -> bool:
@@ -125,99 +324,41 @@ def _may_start(task: Task, plan: Plan | None) -> bool:
     return is_open and expressions.is_judged(task, task.status)
 
 
-def _at_work(snapshot: ProjectSnapshot) -> dict[str, tuple[AtWork, ...]]:
-    """The Tasks at work, by uid of their Plan."""
-    of_plan: dict[str, list[Task]] = defaultdict(list)
-    for task in snapshot.members:
-        plan = snapshot.plan_of.get(task.metadata.name)
-        if plan is not None:
-            of_plan[plan.metadata.uid].append(task)
-    return {uid: siblings.at_work(tasks) for uid, tasks in of_plan.items()}
-
-
-def _is_held(waiter: TaskSnapshot, own: Mapping[str, Wait | None], now: datetime) -> bool:
-    """Whether nothing but time keeps the Task from trying again."""
-    wait = own[waiter.task.metadata.name]
-    is_held = wait is not None and wait.by is chain.held
-    return is_held and chain.first(chain.OTHERS, waiter, now) is None
-
-
-def _lapsing(
-    waiters: Iterable[TaskSnapshot], own: Mapping[str, Wait | None], now: datetime
-) -> Iterator[float]:
-    """Seconds until others need not wait any more for what each of these has met."""
-    for waiter in waiters:
-        ready = own[waiter.task.metadata.name] is None
-        left = evidence_lasts(waiter.task.status, ready=ready, now=now)
-        if left is not None and left > 0:
-            yield left
-
-
-def _peer(
-    task: Task,
-    snapshot: ProjectSnapshot,
-    own: Mapping[str, Wait | None],
-    held: Collection[str],
-    now: datetime,
-) -> Peer | None:
-    """The Task as `starts` sees it; None: it has nothing and is not ready."""
-    meta, status, project = task.metadata, task.status, snapshot.project
-    ready = meta.name in own and own[meta.name] is None
-    stalled = is_stalled(status)
-    probes = ready or meta.name in held or status.state is TaskState.CLAIMED
-    if not probes and not holds_files(status.state, stalled=stalled):
+def _lapses(waiter: TaskSnapshot | None, wait: Wait | None, now: datetime) -> float | None:
+    """Seconds until others need not wait any more for what this one has met; None: they do not, or
+    not for a time."""
+    if waiter is None:
         return None
-    agent = project.spec.agent(task.spec.cli)
-    return Peer(
-        name=meta.name,
-        plan=owners.plan_uid(task),
-        state=status.state,
-        priority=task.spec.priority,
-        batch=task.spec.mode == "batch",
-        created=meta.creation_timestamp or now,
-        files=task.spec.files,
-        agent=agent.name if agent else "",
-        provider=provider(agent) if agent else "",
-        tried=evidence(status, ready=ready, now=now) if probes else None,
-        ready=ready,
-        stalled=stalled,
-        cause=_cause(task, project),
-    )
+    left = evidence_lasts(waiter.task.status, ready=wait is None, now=now)
+    return left if left is not None and left > 0 else None
 
 
-def _cause(task: Task, project: Project) -> str:
-    """What keeps it from going on until a person acts; a Project that has changed may mend it."""
-    waiting = task.status.waiting
-    if waiting is None or not is_stalled(task.status) or is_mended(waiting, project):
-        return ""
-    return waiting.message
+def _lands(task: Task) -> bool:
+    """Whether it lands or asks for its turn to, wherever that is."""
+    status = task.status
+    on_its_way = step_of(status) is not None or is_queued(status)
+    return status.state is TaskState.DONE and status.delivery is not None and on_its_way
 
 
-def _capacity(snapshot: ProjectSnapshot) -> Capacity:
-    limits = snapshot.project.spec.limits
-    plans = {plan.metadata.uid: plan.spec.max_agents for plan in snapshot.plan_of.values()}
-    of_plans = {uid: most for uid, most in plans.items() if most is not None}
-    return Capacity(limits.max_agents, of_plans, limits.undeclared_files_exclusive)
+def _reads(plan: Plan | None) -> tuple[object, ...] | None:
+    """What of a Plan says whether its Tasks may start, but for its rows and what it has spent."""
+    if plan is None:
+        return None
+    status = plan.status
+    ended, begun = status.ended_at is not None, status.integration is not None
+    how = (status.phase, [row.rounds for row in status.tasks]) if ended else None
+    part = status.partial is not None
+    asked = plans.is_unapproved(status)
+    return plan.metadata.generation, begun, how, part, status.expanded, asked
 
 
-def _says(status: TaskStatus, wait: Wait) -> bool:
-    """Whether the status says so already; what it leaves open is found out when it is made anew."""
-    if wait.by is chain.held:
-        return True
-    if (met := opening.met_itself(status, wait)) is not None:
-        return met.until is None
-    waiting = status.waiting
-    if waiting is None or waiting.until is not None or waiting.reason != wait.reason:
-        return False
-    if wait.detail:
-        return waiting.needs_person and waiting.message.startswith(f"{wait.message}: ")
-    return says(
-        waiting, wait.reason, wait.message, needs_person=wait.needs_person, remedy=wait.remedy
-    )
+def _is_other(before: Project, after: Project) -> bool:
+    """Whether Tasks read something else in it than before."""
+    old, new = before.metadata, after.metadata
+    same = (old.uid, old.generation) == (new.uid, new.generation)
+    return not same or not_ready(before) != not_ready(after) or before.spec != after.spec
 
 
-def _changed(
-    decided: Iterable[tuple[Task, TaskStatus]], now: datetime
-) -> Iterator[tuple[Task, TaskStatus]]:
+def _changed(decided: Iterable[Decided], now: datetime) -> Iterator[Decided]:
     told = ((task, progress.of_task(task, status, now)) for task, status in decided)
     return ((task, status) for task, status in told if status != task.status)

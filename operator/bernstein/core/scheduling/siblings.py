@@ -32,6 +32,8 @@ from bernstein.core.verification import summary
 from bernstein.core.verification.task import specs_of
 from bernstein.core.waiting import is_stalled
 
+_AT_WORK = ACTIVE | {TaskState.DONE}
+
 
 def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
     """Those that have a session, or whose work is judged, and who go on by themselves; not one that
@@ -39,12 +41,17 @@ def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
     found = (
         (_last(task.status, TaskState.CLAIMED), task.metadata.name)
         for task in tasks
-        if task.status.state in ACTIVE | {TaskState.DONE}
+        if task.status.state in _AT_WORK
         and not is_stalled(task.status)
         and not waits_for_them(task.status)
         and not is_ending(task)
     )
     return tuple(AtWork(since, name) for since, name in found if since is not None)
+
+
+def in_order(found: Iterable[AtWork]) -> tuple[AtWork, ...]:
+    """Who began first comes first."""
+    return tuple(sorted(found, key=lambda each: (each.since, each.name)))
 
 
 def waits_for_them(status: TaskStatus) -> bool:
@@ -80,7 +87,8 @@ def awaited_on_base(snapshot: TaskSnapshot, status: TaskStatus, judged_at: datet
     plan, own = owners.plan_uid(snapshot.task), snapshot.task.metadata.name
     if plan is None:
         return None
-    beside = (task for task in snapshot.tasks.values() if owners.plan_uid(task) == plan)
+    going = (task for task in snapshot.tasks.values() if task.status.state in _AT_WORK)
+    beside = (task for task in going if owners.plan_uid(task) == plan)
     others = at_work(task for task in beside if task.metadata.name != own)
     return _awaited(snapshot, status, others, judged_at, summary.base_failures)
 

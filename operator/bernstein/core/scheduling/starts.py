@@ -12,16 +12,18 @@ the second one is told something new.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 from bernstein.api.waiting import WaitReason
-from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling.chain import Wait
-from bernstein.core.scheduling.file_overlap import HeldFiles, Overlap
+from bernstein.core.scheduling.file_overlap import Globs, HeldFiles, Overlap
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.probes import Probes
+
+BATCH = Wait(WaitReason.BATCH_WAITS, "waits until no other Task is ready")
+_FILES_OF = 64
+"""Of so many in line the files are read first; of twice as many whenever these do not suffice."""
 
 
 @dataclass(frozen=True)
@@ -30,68 +32,78 @@ class Capacity:
 
     project: int
     """maxAgents of the Project."""
-    plans: dict[str, int]
+    plans: Mapping[str, int]
     """maxAgents by uid of the Plan, where a Plan sets one."""
     exclusive_undeclared: bool = False
     """A Task that declares no files runs alone."""
 
+    @property
+    def full(self) -> Wait:
+        """What all others are told once all agents of the Project are at work."""
+        return _full(self.project, "Project", "")
 
-def obstacles(peers: Sequence[Peer], capacity: Capacity) -> dict[str, Wait | None]:
-    """For each ready Task why it may not start now, by name; None: it may."""
-    in_order = sorted((p for p in peers if p.ready), key=lambda p: p.order)
-    probes = Probes(peers)
-    reasons = {peer.name: probes.waits_for(peer) for peer in in_order}
-    ready = [peer for peer in in_order if reasons[peer.name] is None]
-    only_batch = all(peer.batch for peer in ready)
-    taken = _Taken(peers, ready, capacity)
-    for peer in ready:
-        if peer.batch and not only_batch:
-            text = "waits until no other Task is ready"
-            reasons[peer.name] = Wait(WaitReason.BATCH_WAITS, text)
-        else:
-            reasons[peer.name] = taken.obstacle(peer)
-    return reasons
+
+def obstacles(
+    holding: Sequence[Peer],
+    active: Mapping[str | None, int],
+    line: Sequence[Peer],
+    limits: Capacity,
+) -> Iterator[tuple[Peer, Wait | None]]:
+    """For those in line, one after another, why they may not start now; None: they may.
+
+    It ends where all agents of the Project are taken: what follows is told just that, and there
+    may be thousands. `holding`: those that have files; `active`: how many have an agent, by uid of
+    their Plan.
+    """
+    taken = _Taken(holding, active, line, limits)
+    for at, peer in enumerate(line):
+        if taken.is_full:
+            return
+        yield peer, taken.obstacle(at)
 
 
 class _Taken:
     """The agents and files that are taken: by Tasks at work, by those that start now, and by those
     that come first."""
 
-    def __init__(self, peers: Sequence[Peer], ready: Sequence[Peer], capacity: Capacity) -> None:
-        self._capacity = capacity
-        self._ready = ready
-        self._holding = [p for p in peers if p.holds_files]
-        self._active = sum(p.state in ACTIVE for p in peers)
-        self._of_plan = Counter(p.plan for p in peers if p.state in ACTIVE)
+    def __init__(
+        self,
+        holding: Sequence[Peer],
+        active: Mapping[str | None, int],
+        line: Sequence[Peer],
+        limits: Capacity,
+    ) -> None:
+        self._limits = limits
+        self._line = line
+        self._of_plan = Counter(active)
+        self._active = self._of_plan.total()
         self._keeping: set[str | None] = set()
         """Plans of which one keeps a place."""
-        self._holder = next((p.name for p in self._holding), None)
+        self._held = [(p.name, p.files) for p in holding]
+        """The files of those that hold some, and of those looked at so far."""
+        self._holder = self._held[0][0] if self._held else None
         """A Task that has files."""
-        self._undeclared = next((p.name for p in self._holding if not p.files), None)
+        self._undeclared = next((name for name, files in self._held if not files), None)
         """A Task that has files without saying which."""
+        self._files: HeldFiles | None = None
+        self._known = 0
+        """Of so many in line `_files` knows what they declare."""
 
-    @cached_property
-    def _files(self) -> HeldFiles:
-        """Made at the first question: in a full Project there is none."""
-        held = HeldFiles(p.files for p in (*self._holding, *self._ready))
-        for peer in self._holding:
-            held.add(peer.name, peer.files)
-        return held
+    @property
+    def is_full(self) -> bool:
+        """Whether all agents of the Project are taken."""
+        return self._active >= self._limits.project
 
-    @cached_property
-    def _full(self) -> Wait:
-        return Wait(WaitReason.MAX_AGENTS, _at_work(self._capacity.project, "Project"))
-
-    def obstacle(self, peer: Peer) -> Wait | None:
-        """Why the Task cannot start beside the others; None: it takes its agent and its files."""
-        if self._active >= self._capacity.project:
-            return self._full
-        limit = self._capacity.plans.get(peer.plan) if peer.plan is not None else None
+    def obstacle(self, at: int) -> Wait | None:
+        """Why the Task at this place of the line cannot start beside the others; None: it takes its
+        agent and its files."""
+        peer = self._line[at]
+        limit = self._limits.plans.get(peer.plan) if peer.plan is not None else None
         if limit is not None and self._of_plan[peer.plan] >= limit:
             kept = ", or kept for a Task before it" if peer.plan in self._keeping else ""
-            return Wait(WaitReason.MAX_AGENTS, f"{_at_work(limit, 'Plan')}{kept}")
-        overlap = self._overlap(peer)
-        self._take_files(peer)
+            return _full(limit, "Plan", kept)
+        overlap = self._overlap(at, peer.files)
+        self._take_files(at, peer)
         if overlap is None:
             self._active += 1
             self._of_plan[peer.plan] += 1
@@ -104,21 +116,35 @@ class _Taken:
             text = f"its files may overlap with those of '{overlap.holder}': too many to compare"
         return Wait(WaitReason.FILE_OVERLAP, text)
 
-    def _take_files(self, peer: Peer) -> None:
-        self._files.add(peer.name, peer.files)
+    def _take_files(self, at: int, peer: Peer) -> None:
+        self._files_for(at).add(peer.name, peer.files)
+        self._held.append((peer.name, peer.files))
         self._holder = peer.name
         if not peer.files:
             self._undeclared = peer.name
 
-    def _overlap(self, peer: Peer) -> Overlap | None:
-        if self._capacity.exclusive_undeclared:
-            holder = self._undeclared if peer.files else self._holder
+    def _overlap(self, at: int, files: Globs) -> Overlap | None:
+        if self._limits.exclusive_undeclared:
+            holder = self._undeclared if files else self._holder
             if holder is not None:
                 return Overlap(holder, sure=True)
-        return self._files.overlap(peer.files)
+        return self._files_for(at).overlap(files)
+
+    def _files_for(self, at: int) -> HeldFiles:
+        """What is held, for a question about this place of the line."""
+        if self._files is None or at >= self._known:
+            self._known = max(_FILES_OF, 2 * self._known)
+            next_ones = (p.files for p in self._line[: self._known])
+            declared = (*(files for _, files in self._held), *next_ones)
+            files = self._files
+            self._files = HeldFiles(declared) if files is None else files.anew(declared)
+            for name, taken in self._held:
+                self._files.add(name, taken)
+        return self._files
 
 
-def _at_work(limit: int, whose: str) -> str:
+@lru_cache(maxsize=1024)
+def _full(limit: int, whose: str, kept: str) -> Wait:
     if limit == 1:
-        return f"the one agent of the {whose} is at work"
-    return f"all {limit} agents of the {whose} are at work"
+        return Wait(WaitReason.MAX_AGENTS, f"the one agent of the {whose} is at work{kept}")
+    return Wait(WaitReason.MAX_AGENTS, f"all {limit} agents of the {whose} are at work{kept}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bernstein.api.reasons import Reason
+from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import TaskDecision
@@ -63,8 +64,13 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
     """The status of a Task that asks for its turn to land, with whom it lands after: the schedule
     would say that next. The turn itself is the schedule's to give."""
     own = snapshot.task.model_copy(update={"status": status})
-    others = (t for t in snapshot.tasks.values() if t.metadata.uid != own.metadata.uid)
-    rivals = [t for t in others if t.status.project == status.project]
+    rivals = [
+        other
+        for other in snapshot.tasks.values()
+        if other.status.state is TaskState.DONE  # few of thousands are
+        and other.status.project == status.project
+        and other.metadata.uid != own.metadata.uid
+    ]
     told = next((s for t, s in landing_turns.turns([*rivals, own], now) if t is own), status)
     return told if landing.step_of(told) is None else status
 

@@ -26,29 +26,54 @@ MINE = Price(model="claude-opus", input="1", output="2")
 TOKENS = UsageCounts(input=1_000_000, output=100_000, cache_read=10_000, cache_write=1000)
 
 
-def test_tasks_and_sessions_are_shared_out_once_for_all_plans() -> None:
+def test_what_a_plan_has_spent_is_reckoned_once_until_something_of_it_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reckoned: list[str] = []
+    plan_spend = spend.plan_spend
+
+    def noted(status: Any, tasks: Any, *more: Any) -> Decimal:
+        reckoned.append("+".join(sorted(tasks)))
+        return plan_spend(status, tasks, *more)
+
+    monkeypatch.setattr(spend, "plan_spend", noted)
     plans = [objects.plan(name, budget="9") for name in ("web", "shop")]
     tasks = {
         name: objects.task(name, plan=of, status=objects.status(spend_usd=spent))
         for name, of, spent in (("one", "web", "1"), ("two", "web", "2"), ("three", "shop", "4"))
     }
-    looks = Looks(tasks)
+    spending, found = Spending(), project()
+    for name, task in tasks.items():
+        spending.put_task(name, None, task)
 
-    spending = Spending(project(), looks, iter(()))
+    assert [spending.of(plan, found) for plan in (*plans, *plans)] == [3, 4, 3, 4]
+    assert spending.of(objects.plan("free"), found) == 0
+    assert reckoned == ["one+two", "three"]
 
-    assert [spending.of(plan) for plan in (*plans, *plans)] == [3, 4, 3, 4]
-    assert spending.of(objects.plan("free")) == 0
-    assert looks.times == 1
+    moved = objects.task("one", status=objects.status(TaskState.DONE, spend_usd="1"))
+    spending.put_task("one", tasks["one"], moved)
+    assert [spending.of(plan, found) for plan in plans] == [3, 4]
+    assert reckoned == ["one+two", "three"]
+
+    spending.put_task("one", moved, objects.task("one", status=objects.status(spend_usd="5")))
+    assert [spending.of(plan, found) for plan in plans] == [7, 4]
+    assert reckoned == ["one+two", "three", "one+two"]
 
 
-class Looks(dict[str, Task]):
-    """Counts how often all of it is looked at."""
+def test_sessions_that_name_no_plan_count_by_their_task() -> None:
+    plan, found = objects.plan(budget="9"), project(budget={"prices": [MINE.dump()]})
+    older = session(model="claude-opus", state=SessionState.DEAD, usage=TOKENS.model_dump())
+    spec = older.spec.model_copy(update={"plan_ref": None})
+    older = older.model_copy(update={"spec": spec})
+    task = objects.task(status=with_session(TaskState.IN_PROGRESS))
+    spending = Spending()
+    spending.put_task("work", None, task)
 
-    times = 0
-
-    def items(self) -> Any:
-        self.times += 1
-        return super().items()
+    assert spending.of(plan, found) == 0
+    spending.put_session(None, older)
+    assert spending.of(plan, found) > 1
+    spending.put_session(older, None)
+    assert spending.of(plan, found) == 0
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from bernstein.api.states import TaskState
-from bernstein.core.scheduling.schedule import Schedule
+from bernstein.core.scheduling.chain import Wait
+from bernstein.core.scheduling.line import Line
+from bernstein.core.scheduling.peer import Peer
+from bernstein.core.scheduling.schedule import Board, Schedule
+from bernstein.core.scheduling.starts import Capacity
+from bernstein.core.snapshot import ProjectSnapshot
+
+
+def schedule(snapshot: ProjectSnapshot, now: datetime) -> Schedule:
+    """The schedule of all Tasks of the Project, by a Board that was not kept."""
+    return Board.of(snapshot).look(snapshot.project, snapshot.beginning, now)
+
+
+def obstacles(peers: Sequence[Peer], capacity: Capacity) -> dict[str, Wait | None]:
+    """For each ready Task why it may not start now, by name; None: it may."""
+    line = Line()
+    line.limit(capacity)
+    for peer in peers:
+        line.put(peer.name, peer)
+    line.refresh()
+    return {peer.name: line.answer(peer.name) for peer in peers if peer.ready}
 
 
 def starts(found: Schedule) -> list[str]:

@@ -424,4 +424,8 @@ def test_spend_of_a_plan_counts_each_of_its_tasks_once() -> None:
     tasks = {t.metadata.name: t for t in (subject, peer, stranger)}
     found = plan(status=PlanStatus(tasks=(known,)), budget="9")
 
-    assert Spending(project(), tasks, (reported,)).of(found) == Decimal("5.7")
+    spending = Spending()
+    for name, task in tasks.items():
+        spending.put_task(name, None, task)
+    spending.put_session(None, reported)
+    assert spending.of(found, project()) == Decimal("5.7")

@@ -9,10 +9,11 @@ import pytest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.core.scheduling.schedule import Schedule, schedule
+from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import at, plan, project, status
+from tests.unit.core.scheduling.schedules import schedule
 
 DAY = 24 * 3600
 KEY = {"name": "key", "key": "k"}

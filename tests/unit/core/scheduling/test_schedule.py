@@ -19,12 +19,12 @@ from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling import chain, opening
 from bernstein.core.scheduling import schedule as schedule_module
 from bernstein.core.scheduling.chain import Wait
-from bernstein.core.scheduling.schedule import Schedule, schedule
+from bernstein.core.scheduling.schedule import Schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
 from tests.unit.core.scheduling.overlap import overlap
-from tests.unit.core.scheduling.schedules import reasons, starts
+from tests.unit.core.scheduling.schedules import reasons, schedule, starts
 
 MOVED = busy(status(TaskState.DONE), "Verifying", "", NOW)
 

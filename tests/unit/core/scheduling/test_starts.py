@@ -13,9 +13,10 @@ from bernstein.api.waiting import Tried
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.scheduling.file_overlap import HeldFiles
 from bernstein.core.scheduling.peer import Peer
-from bernstein.core.scheduling.starts import Capacity, obstacles
+from bernstein.core.scheduling.starts import Capacity
 from tests.unit.core.objects import NOW, at
 from tests.unit.core.scheduling.overlap import overlap
+from tests.unit.core.scheduling.schedules import obstacles
 
 FREE = Capacity(6, {})
 
@@ -173,7 +174,7 @@ def test_files_of_one_task_keep_no_other_from_being_judged(held: str, hostile: s
 
 
 def test_too_much_to_compare_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HeldFiles.__init__, "__defaults__", (10,))
+    monkeypatch.setattr(HeldFiles.__init__, "__defaults__", (10, None))
     held = running("a", files=tuple(f"src/{n}.py" for n in range(10)))
 
     found = obstacles([held, peer("me", files=("src/*.md",))], FREE)["me"]

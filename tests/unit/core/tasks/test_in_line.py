@@ -5,11 +5,11 @@ from __future__ import annotations
 from bernstein.api.delivery import Delivery
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.delivery.landing import step_of
-from bernstein.core.scheduling.schedule import schedule
 from bernstein.core.snapshot import ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects
 from tests.unit.core.objects import at, project
+from tests.unit.core.scheduling.schedules import schedule
 
 MAIN = "refs/heads/main"
 OPEN_PROJECT = project(gates={"enabled": False})

@@ -1,0 +1,156 @@
+"""The Board of each Project, brought up to date with the caches before each look.
+
+Handlers of the informers note whose objects have changed. So a look, after one event or after a
+hundred, does as much as has changed. What Plans and Projects say of who belongs to them is compared
+with what they said at the last look.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bernstein.api.plan import Plan
+from bernstein.api.session import AgentSession
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.snapshots import beginning, plan_of, project_snapshot
+from bernstein.core import projects
+from bernstein.core.scheduling.schedule import Board, Schedule
+from bernstein.kube.clock import Clock
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import Key, Object, key_of
+
+KEPT_SECONDS = 600.0
+"""Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
+
+_Beside = tuple[tuple[str, str, bool], ...]
+
+
+@dataclass
+class _Kept:
+    """A Board, and what has changed since it was brought up to date."""
+
+    board: Board
+    made: float
+    """In seconds of the monotonic clock."""
+    beside: _Beside
+    """The Projects of the namespace, as Tasks are told apart by them."""
+    plans: dict[str, Plan]
+    """As the Board has them, by name; none that is being deleted."""
+    sessions: dict[str, AgentSession]
+    """As the Board has them, by name."""
+    changed_tasks: set[str] = field(default_factory=set)
+    changed_plans: set[str] = field(default_factory=set)
+    changed_sessions: set[str] = field(default_factory=set)
+
+
+class Boards:
+    """Of all Projects that have been looked at."""
+
+    def __init__(self, caches: Caches, clock: Clock) -> None:
+        self._caches, self._clock = caches, clock
+        self._kept: defaultdict[str, dict[str, _Kept]] = defaultdict(dict)
+        """By namespace, then by name of the Project."""
+        self._note(caches.tasks.informer, lambda kept: kept.changed_tasks)
+        self._note(caches.plans.informer, lambda kept: kept.changed_plans)
+        self._note(caches.sessions.informer, lambda kept: kept.changed_sessions)
+
+    def _note(self, informer: Informer, names: Callable[[_Kept], set[str]]) -> None:
+        def noted(old: Object | None, new: Object | None) -> None:
+            obj = new if new is not None else old
+            assert obj is not None
+            key = key_of(obj)
+            for kept in self._kept.get(key.namespace, {}).values():
+                names(kept).add(key.name)
+
+        informer.add_handler(noted)
+
+    def look(self, key: Key, now: datetime) -> Schedule | None:
+        """The schedule of the Project as the caches are now; None: it is gone or being deleted."""
+        # Kept again once it has been looked at: after an error a new one is made.
+        kept = self._kept[key.namespace].pop(key.name, None)
+        project = self._caches.projects.get(key)
+        if project is None or project.metadata.deletion_timestamp is not None:
+            return None
+        beside = self._beside(key.namespace)
+        old = kept is None or self._clock.monotonic() - kept.made >= KEPT_SECONDS
+        if kept is None or old or kept.beside != beside:
+            kept = self._made(key, beside)
+        else:
+            self._bring_up(key, kept)
+        found = kept.board.look(project, beginning(self._caches, project), now)
+        self._kept[key.namespace][key.name] = kept
+        return found
+
+    def _made(self, key: Key, beside: _Beside) -> _Kept:
+        snapshot = project_snapshot(self._caches, key)
+        assert snapshot is not None
+        board = Board.of(snapshot)
+        plans = self._caches.plans.by_name(key.namespace)
+        living = {n: p for n, p in plans.items() if p.metadata.deletion_timestamp is None}
+        for plan in living.values():
+            board.put_plan(plan.metadata.uid, plan)
+        return _Kept(board, self._clock.monotonic(), beside, living, dict(snapshot.sessions))
+
+    def _beside(self, namespace: str) -> _Beside:
+        found = (p.metadata for p in self._caches.projects.by_name(namespace).values())
+        return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in found)
+
+    def _bring_up(self, key: Key, kept: _Kept) -> None:
+        tasks, sessions = kept.changed_tasks, kept.changed_sessions
+        for name in kept.changed_plans:
+            tasks |= self._put_plan(key.namespace, name, kept)
+        kept.changed_plans.clear()
+        beside = self._caches.projects.by_name(key.namespace).values()
+        living = self._caches.tasks.by_name(key.namespace)
+        for name in tasks:
+            task = living.get(name)
+            plan = plan_of(self._caches, task) if task is not None else None
+            project = projects.of_task(task, plan, beside).project if task is not None else None
+            member = project is not None and project.metadata.name == key.name
+            kept.board.put_task(name, task, plan, member=member)
+        tasks.clear()
+        known = self._caches.sessions.by_name(key.namespace)
+        for name in sessions:
+            before, after = kept.sessions.pop(name, None), known.get(name)
+            kept.board.put_session(before, after)
+            if after is not None:
+                kept.sessions[name] = after
+        sessions.clear()
+
+    def _put_plan(self, namespace: str, name: str, kept: _Kept) -> set[str]:
+        """Names of the Tasks that may be of this Plan now and were not, or no more."""
+        before, after = kept.plans.pop(name, None), self._caches.plans.get(Key(namespace, name))
+        if after is not None and after.metadata.deletion_timestamp is not None:
+            after = None
+        if after is not None:
+            kept.plans[name] = after
+        names: set[str] = set()
+        same = before is not None and after is not None and _of(before) == _of(after)
+        if same and before is not None and after is not None:
+            rows = _rows(before).items() ^ _rows(after).items()
+            names = {row for row, _ in rows}
+        for plan in (before, after):
+            if plan is None:
+                continue
+            if not same:
+                names |= self._caches.tasks.of_plan(plan.metadata).keys()
+            if after is None or plan.metadata.uid != after.metadata.uid:
+                kept.board.put_plan(plan.metadata.uid, None)
+        if after is not None:
+            kept.board.put_plan(after.metadata.uid, after)
+        return names
+
+
+def _of(plan: Plan) -> tuple[object, ...]:
+    """What says whose the Tasks of a Plan are, but for its rows."""
+    status = plan.status
+    return plan.metadata.uid, status.is_mapped, status.project_uid, status.project
+
+
+def _rows(plan: Plan) -> Mapping[str, tuple[bool, str | None]]:
+    """Of each Task that has a row, whether only one of a certain uid is meant, and which."""
+    found = ((row, row.landed is not None) for row in plan.status.tasks)
+    return {row.name: (landed, row.uid if landed else None) for row, landed in found}

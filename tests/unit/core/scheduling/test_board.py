@@ -1,0 +1,153 @@
+"""A Board that is kept looks at what has changed, and at whom that concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.meta import Condition
+from bernstein.api.states import TaskState
+from bernstein.api.task import Attempt, Move, Task, TaskStatus
+from bernstein.core.scheduling import chain, opening
+from bernstein.core.scheduling.schedule import Board, Schedule
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, at, project, status
+from tests.unit.core.scheduling.schedules import reasons, starts
+
+PLAN = objects.plan()
+
+
+class Kept:
+    """A Board and the Tasks that it knows; what it decides is written."""
+
+    def __init__(self, *tasks: Task, agents: int = 6) -> None:
+        self.project = project(limits={"maxAgents": agents})
+        self.board = Board()
+        self.board.put_plan(PLAN.metadata.uid, PLAN)
+        self.tasks: dict[str, Task] = {}
+        for task in tasks:
+            self.put(task)
+
+    def put(self, task: Task) -> None:
+        name = task.metadata.name
+        self.tasks[name] = task
+        owned = bool(task.metadata.owner_references)
+        self.board.put_task(name, task, PLAN if owned else None, member=True)
+
+    def change(self, name: str, status: TaskStatus) -> None:
+        self.put(self.tasks[name].model_copy(update={"status": status}))
+
+    def look(self) -> Schedule:
+        found = self.board.look(self.project, (), NOW)
+        for task, new in (*found.moves, *found.waits):
+            self.change(task.metadata.name, new)
+        return found
+
+
+def alone(name: str, *upstream: str, **more: Any) -> Task:
+    fields: dict[str, Any] = {"status": status(), "dependsOn": upstream}
+    return objects.task(name, plan=None, **(fields | more))
+
+
+def at_work(**more: Any) -> TaskStatus:
+    claimed = Move(to_state=TaskState.CLAIMED, actor="o", reason="r", attempt=1, time=at(-9))
+    return status(TaskState.IN_PROGRESS, history=[claimed], **more)
+
+
+def test_only_who_has_changed_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    first = chain.first
+
+    def noted(links: Any, snapshot: Any, now: Any) -> Any:
+        looked.append(snapshot.task.metadata.name)
+        return first(links, snapshot, now)
+
+    kept = Kept(alone("work", status=at_work()), agents=1)
+    for number in range(50):
+        kept.put(alone(f"t{number}"))
+    assert len(kept.look().waits) == 50
+    assert not kept.look().waits
+    monkeypatch.setattr(chain, "first", noted)
+
+    spec = kept.tasks["t7"].spec.model_copy(update={"priority": 1})
+    kept.put(kept.tasks["t7"].model_copy(update={"spec": spec}))
+    assert not kept.look().waits
+    assert looked == ["t7"]
+
+    looked.clear()
+    kept.change("work", status(TaskState.CLOSED))
+    assert starts(kept.look()) == ["t7"]
+    assert looked == []
+
+
+def test_a_task_that_closes_a_circle_concerns_all_in_it() -> None:
+    kept = Kept(alone("a", "b"), alone("b", "c"))
+    assert reasons(kept.look())["a"] == "DependencyPending: waits for b"
+
+    kept.put(alone("c", "a"))
+
+    told = reasons(kept.look())
+    assert {name: words.partition(":")[0] for name, words in told.items()} == dict.fromkeys(
+        "abc", "DependencyFailed"
+    )
+    assert "a → b → c → a" in told["a"]
+
+
+def test_who_was_rejected_is_looked_at_again_when_a_sibling_ends() -> None:
+    failed = Move(to_state=TaskState.FAILED, actor="o", reason="r", attempt=1, time=at(-5))
+    conflict = Attempt(attempt=1, session="s", counted=True, reason="MergeConflict")
+    rejected = status(attempt=1, attempts=[conflict], history=[failed])
+    kept = Kept(objects.task("beside", status=at_work()), objects.task("again", status=rejected))
+    assert "when beside landed or ended" in reasons(kept.look())["again"]
+
+    kept.change("beside", status(TaskState.CLOSED))
+
+    assert starts(kept.look()) == ["again"]
+
+
+def test_who_waits_behind_a_probe_goes_on_when_that_has_begun_to_work() -> None:
+    tried = objects.held("ImagePullFailed", None)
+    kept = Kept(
+        alone("first", status=status(TaskState.CLAIMED, waiting=tried), files=["a.py"]),
+        alone("second", files=["b.py"]),
+    )
+    assert "'first' tries first" in reasons(kept.look())["second"]
+
+    kept.change("first", at_work())
+
+    assert starts(kept.look()) == ["second"]
+
+
+def test_a_project_that_may_not_be_used_keeps_all_back_until_it_may() -> None:
+    kept, usable = Kept(alone("a"), alone("b")), project()
+    ready = Condition(
+        type="Ready", status="False", reason="NoSecret", message="no", last_transition_time=NOW
+    )
+    kept.project = usable.model_copy(
+        update={"status": usable.status.model_copy(update={"conditions": (ready,)})}
+    )
+    assert {words.partition(":")[0] for words in reasons(kept.look()).values()} == {
+        "ProjectNotReady"
+    }
+
+    kept.project = usable
+
+    assert starts(kept.look()) == ["a", "b"]
+
+
+def test_words_that_are_cut_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out: list[str] = []
+    waits = chain.Wait("DependencyPending", "x" * 5000)
+    monkeypatch.setattr(chain, "CHAIN", (*chain.CHAIN, lambda *_: waits))
+    kept = Kept(alone("a"))
+    assert len(kept.look().waits) == 1
+    assert not kept.look().waits
+
+    def noted(*_: Any) -> TaskStatus:
+        worked_out.append("again")
+        raise AssertionError
+
+    monkeypatch.setattr(opening, "waits", noted)
+    assert not kept.look().waits
+    assert not worked_out
