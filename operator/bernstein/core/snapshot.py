@@ -86,9 +86,13 @@ class TaskSnapshot:
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """Follow-up Jobs of this Task, by name."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
-    """Every Task of the namespace, this one included, by name."""
+    """Every Task of the namespace, this one included, by name. What is asked for by name is there;
+    to walk through all of it takes long, where thousands have ended."""
+    going: Mapping[str, Task] | None = None
+    """Those of them that go on, with all Tasks of Plans that do; None: nobody has sorted them."""
     dependants: Collection[Task] = ()
-    """Those of them that name it in `dependsOn`; known where its own next step is decided."""
+    """Those of them that name it in `dependsOn`, and go on; known where its own next step is
+    decided."""
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
@@ -114,6 +118,11 @@ class TaskSnapshot:
 
     def with_refusal(self, message: str) -> TaskSnapshot:
         return replace(self, refused=message)
+
+    @property
+    def beside(self) -> Mapping[str, Task]:
+        """The Tasks of the namespace that may be walked through."""
+        return self.tasks if self.going is None else self.going
 
     @property
     def plan_missing(self) -> bool:
@@ -143,15 +152,22 @@ class ProjectSnapshot:
 
     project: Project
     members: Collection[Task]
-    """The Project's Tasks."""
+    """The Project's Tasks that go on."""
     plan_of: Mapping[str, Plan]
-    """The Plan of each Task, by the Task's name; none that is being deleted."""
+    """The Plan of each of them, by the Task's name; none that is being deleted."""
     tasks: Mapping[str, Task]
     """Every Task of the namespace, by name."""
     sessions: Mapping[str, AgentSession] = field(default_factory=dict)
-    """Every AgentSession of the namespace, by name."""
+    """The AgentSessions of the namespace, by name; of Plans that go on all."""
     beginning: Collection[Plan] = ()
     """The Project's Plans that ask for a turn to begin, or have one."""
+    going: Mapping[str, Task] | None = None
+    """See TaskSnapshot."""
+
+    @property
+    def beside(self) -> Mapping[str, Task]:
+        """The Tasks of the namespace that may be walked through."""
+        return self.tasks if self.going is None else self.going
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
-from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.wiring import Watch
 from bernstein.core.scheduling import expressions
 from bernstein.kube.resource import Key, Object, key_of
@@ -18,9 +19,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_task(task: Object) -> Collection[Key]:
         """Its Project, and those of the Tasks that depend on it."""
         key = key_of(task)
-        downstream = tasks.informer.by_index(UPSTREAM, key.name)
-        beside = (obj for obj in downstream if key_of(obj).namespace == key.namespace)
-        names = (obj.get("status", {}).get("project") for obj in (task, *beside))
+        downstream = tasks.going_by_index(key.namespace, UPSTREAM, key.name).values()
+        own = task.get("status", {}).get("project")
+        names = (own, *(other.status.project for other in downstream))
         return [Key(key.namespace, name) for name in dict.fromkeys(names) if name]
 
     def of_plan(plan: Object) -> Collection[Key]:

@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.controllers import execution, job_actions, network_policies
-from bernstein.controllers.caches import SESSION
+from bernstein.controllers.caches.indexes import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.sessions.watches import watches

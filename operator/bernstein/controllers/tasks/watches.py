@@ -9,6 +9,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import PLAN, plan_named
 from bernstein.controllers.predicates import spec_changed
 from bernstein.controllers.wiring import Watch
 from bernstein.core import labels
@@ -18,7 +19,7 @@ from bernstein.core.tasks import retention
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.reconcile import controller_key, label_key
-from bernstein.kube.resource import Key, Object, key_of
+from bernstein.kube.resource import Key, Object, key_of, uid_of
 from bernstein.resources import TASKS
 
 
@@ -27,11 +28,12 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
-        beside = tasks.by_name(key_of(project).namespace).values()
+        beside = tasks.going(key_of(project).namespace).values()
         return [_key(t) for t in beside if t.status.state is TaskState.OPEN or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
-        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
+        namespace, named = key_of(plan).namespace, plan_named(key_of(plan).namespace, uid_of(plan))
+        its = tasks.going_by_index(namespace, PLAN, named).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
     def beside(task: Object) -> Collection[Key]:
@@ -39,8 +41,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(t) for t in tasks.siblings(task).values() if _awaits_another_base(t)]
 
     def ended_in(project: Object) -> Collection[Key]:
-        beside = tasks.by_name(key_of(project).namespace).values()
-        return [_key(task) for task in beside if retention.ended_at(task) is not None]
+        namespace = key_of(project).namespace
+        kept = tasks.going(namespace).values()
+        ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
+        return [*ended, *tasks.settled_keys(namespace)]
 
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))

@@ -60,6 +60,12 @@ class ReleaseSession:
     """Take our finalizer off the session that is being deleted: it is settled."""
 
 
+NO_REQUEST_AFTER = timedelta(minutes=10)
+"""So long after a session's end no request for its Job is on its way any more. API servers end
+theirs in one minute; the rest is for clocks that do not agree. A process that has just started does
+not know what the one before has asked for: without this it would fence every session that there is.
+"""
+
 SessionAction = Launch | RunFence | DeleteJob | ReleasePods | ReleaseSession
 
 
@@ -133,7 +139,7 @@ def _decide(snapshot: SessionSnapshot, now: datetime) -> SessionDecision:
     session, job = snapshot.session, snapshot.job
     status = session.status.model_copy(update={"observed_generation": session.metadata.generation})
     if status.state is SessionState.DEAD:
-        return _dead(snapshot, status)
+        return _dead(snapshot, status, now)
     if status.job is None:
         return _launch(snapshot, status, now)
     if _may_come_again(snapshot):
@@ -227,12 +233,13 @@ def _is_deleted(session: AgentSession) -> bool:
     return session.metadata.deletion_timestamp is not None
 
 
-def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus) -> SessionDecision:
+def _dead(snapshot: SessionSnapshot, status: AgentSessionStatus, now: datetime) -> SessionDecision:
     job = snapshot.job
     actions: list[SessionAction] = [ReleasePods()]
     if job is not None and not runs.is_fence(job):
         actions.extend(_deletion(job))
-    if status.job is not None and _may_come_again(snapshot):
+    long_dead = status.ended_at is not None and now - status.ended_at > NO_REQUEST_AFTER
+    if status.job is not None and not long_dead and _may_come_again(snapshot):
         actions.append(RunFence(status.job))
     if not _is_deleted(snapshot.session):
         return SessionDecision(status, tuple(actions))

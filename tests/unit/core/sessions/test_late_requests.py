@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -22,8 +24,8 @@ ORPHAN = replace(ALIVE, deleting=True, orphan=True)
 TAKEN = job("work-s1", labels={labels.JOB: FENCE})
 
 
-def in_state(state: SessionState) -> AgentSession:
-    return session(state=state, job="work-s1", started_at=at(-30))
+def in_state(state: SessionState, **status: Any) -> AgentSession:
+    return session(state=state, job="work-s1", started_at=at(-30), **status)
 
 
 def look(
@@ -63,5 +65,13 @@ def test_the_name_of_a_dead_sessions_job_stays_taken_while_it_may_be_asked_for(
     left: JobView | None, fences: int
 ) -> None:
     actions = look(SessionState.DEAD, left).actions
+
+    assert [type(action) for action in actions].count(RunFence) == fences
+
+
+@pytest.mark.parametrize(("ago", "fences"), [(0, 1), (540, 1), (660, 0)])
+def test_who_has_just_started_fences_no_session_that_ended_long_ago(ago: int, fences: int) -> None:
+    ended = in_state(SessionState.DEAD, ended_at=at(0) - timedelta(seconds=ago))
+    actions = decide(SessionSnapshot(ended, None, launchable=True, late=True), at(0)).actions
 
     assert [type(action) for action in actions].count(RunFence) == fences
