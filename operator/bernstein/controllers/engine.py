@@ -127,9 +127,9 @@ class Engine:
             await self._clock.sleep(0)  # each has heard of all that goes on
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
         with self._metrics.population(
-            tasks=self.caches.tasks.informer.objects,
-            sessions=self.caches.sessions.informer.objects,
-            plans=self.caches.plans.informer.objects,
+            tasks=self.caches.tasks_there,
+            sessions=self.caches.sessions_there,
+            plans=self.caches.plans_there,
         ):
             await self._work(events, logs, controllers)
 

@@ -133,6 +133,13 @@ class Cache:
         found = self._objects.get(key)
         return None if found is None else revision_of(found)
 
+    def going(self) -> list[Object]:
+        """All objects that are not settled."""
+        return [kept for kept in self._objects.values() if not isinstance(kept, Packed)]
+
+    def settled_keys(self) -> list[Key]:
+        return [key for key, kept in self._objects.items() if isinstance(kept, Packed)]
+
     def is_settled(self, key: Key) -> bool:
         """Whether there is such an object, and it is kept packed."""
         return isinstance(self._objects.get(key), Packed)

@@ -107,10 +107,8 @@ class Informer:
 
         (None, new): added. (old, new): modified. (last, None): deleted, with its last state.
         """
-        for key in self.keys():
-            obj = None if self.is_settled(key) else self.get(key)
-            if obj is not None:
-                self._call(handler, None, obj)
+        for obj in self._cache.going():
+            self._call(handler, None, obj)
         self._handlers.append(handler)
 
     @property
@@ -141,6 +139,10 @@ class Informer:
     def index_keys(self, index: str, value: str) -> list[Key]:
         """Those of ``by_index``; none of them is unpacked for it."""
         return self._cache.index_keys(index, value)
+
+    def settled_keys(self) -> list[Key]:
+        """Of all objects that are settled."""
+        return self._cache.settled_keys()
 
     def is_settled(self, key: Key) -> bool:
         """Whether the object is there, and kept packed."""

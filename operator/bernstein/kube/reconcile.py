@@ -234,8 +234,7 @@ class Controller:
 
     async def _resync_forever(self) -> None:
         # Of what is settled no handler has heard: it is looked at after all that goes on.
-        all_keys = self._primary.keys()
-        await self._add([key for key in all_keys if self._primary.is_settled(key)])
+        await self._add(self._primary.settled_keys())
         while True:
             # Jitter keeps the controllers of one process from resyncing at the same moment.
             await self._clock.sleep(self._resync * (0.9 + 0.2 * self._clock.jitter()))

@@ -12,7 +12,7 @@ from bernstein.api.meta import PLAN_KIND, TASK_KIND
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.engine import EngineMetrics
-from bernstein.observe.population import Population, ReadObjects, Stalled
+from bernstein.observe.population import Census, Population, Stalled
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
 from bernstein.observe.vocabulary import JOBS, REASONS
 
@@ -45,18 +45,16 @@ class Metrics(EngineMetrics):
         self._tokens = counter(series.TOKENS, self.registry)
 
     @contextmanager
-    def population(
-        self, *, tasks: ReadObjects, sessions: ReadObjects, plans: ReadObjects
-    ) -> Iterator[None]:
-        """Inside of the block every scrape counts these objects.
+    def population(self, *, tasks: Census, sessions: Census, plans: Census) -> Iterator[None]:
+        """Inside of the block every scrape tells how many of these objects there are.
 
         Every replica has them in its caches: so only the one that leads may enter the block, or a
         sum over replicas would count each object more than once.
         """
         collectors = (
-            Population(series.TASKS, tasks, field="state", known=TaskState),
-            Population(series.SESSIONS, sessions, field="state", known=SessionState),
-            Population(series.PLANS, plans, field="phase"),
+            Population(series.TASKS, tasks, known=TaskState),
+            Population(series.SESSIONS, sessions, known=SessionState),
+            Population(series.PLANS, plans),
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans}),
         )
         for collector in collectors:

@@ -26,6 +26,7 @@ from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import Observer
 from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
+from bernstein.observe.population import Census
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 
 
@@ -61,6 +62,11 @@ class Caches:
         of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans.informer, self.tasks, self.sessions)
+        self.tasks_there, self.sessions_there = Census("state"), Census("state")
+        self.plans_there = Census("phase")
+        self.tasks.informer.add_handler(self.tasks_there.changed)
+        self.sessions.informer.add_handler(self.sessions_there.changed)
+        self.plans.informer.add_handler(self.plans_there.changed)
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
         self.pods = informer(
             PODS,
