@@ -25,7 +25,7 @@ V = TypeVar("V")
 IndexFunction: TypeAlias = Callable[[Object], Collection[str]]
 Keeps: TypeAlias = Callable[[str], bool]
 Handler: TypeAlias = Callable[[Object | None, Object | None], None]
-Strip: TypeAlias = Callable[[Object], None]
+Strip: TypeAlias = Callable[[Object], Object]
 Settled: TypeAlias = Callable[[Object], bool]
 
 FASTEST = 1
@@ -98,8 +98,8 @@ class Cache:
 
     For an object that was deleted and made again under the same name it is called twice, first for
     the deletion. An object that ``settled`` is true of is kept packed, and made anew when somebody
-    reads it: so nobody should walk through those at every event. ``strip`` takes out of an object,
-    in place, what nobody reads.
+    reads it: so nobody should walk through those at every event. ``strip`` makes of an object one
+    without what nobody reads.
     """
 
     def __init__(
@@ -169,8 +169,8 @@ class Cache:
             resource_version_of(obj),
         ):
             return kept
-        self._lighten(obj)
-        return Packed.of(obj) if self._is_settled(obj) else obj
+        light = self._lightened(obj)
+        return Packed.of(light) if self._is_settled(light) else light
 
     def place(self, key: Key, obj: Object | Packed | None) -> bool:
         """Makes the cache show what a list says of this key; None: the list has no such object.
@@ -180,8 +180,7 @@ class Cache:
         if isinstance(obj, Packed):
             return self._put(key, obj)
         if obj is not None:
-            self._lighten(obj)
-            return self._put(key, obj)
+            return self._put(key, self._lightened(obj))
         if key not in self._objects:
             return False
         self._set(key, None)
@@ -193,16 +192,14 @@ class Cache:
         key = key_of(obj)
         old = self._objects.get(key)
         if old is None or revision_of(old) < resource_version_of(obj):
-            self._lighten(obj)
-            self._put(key, obj)
+            self._put(key, self._lightened(obj))
 
     def delete(self, obj: Object) -> None:
         """An object was deleted; ``obj`` is its last state, which handlers get as the old one."""
         key = key_of(obj)
         old = self._objects.get(key)
         if old is not None and _uid_of(old) == uid_of(obj):
-            self._lighten(obj)
-            self._set(key, None, last=obj)
+            self._set(key, None, last=self._lightened(obj))
 
     def reconsider(self, key: Key) -> bool:
         """Whether the object is settled may have changed with something else than itself. Returns
@@ -244,15 +241,14 @@ class Cache:
         self._set(key, new)
         return True
 
-    def _lighten(self, obj: Object) -> None:
-        """Takes out of the object what nobody reads."""
+    def _lightened(self, obj: Object) -> Object:
+        """The object without what nobody reads. The one that came is not for anybody else."""
         metadata, keeps = obj["metadata"], self._keeps
         metadata.pop("managedFields", None)
         if keeps is not None and "annotations" in metadata:
             read = {name: said for name, said in metadata["annotations"].items() if keeps(name)}
             metadata["annotations"] = read
-        if self._strip is not None:
-            self._strip(obj)
+        return obj if self._strip is None else self._strip(obj)
 
     def _set(self, key: Key, shown: Object | Packed | None, *, last: Object | None = None) -> None:
         kept = self._objects.get(key)

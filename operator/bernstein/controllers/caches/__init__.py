@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from bernstein.api import plan, project, session, task
+from bernstein.controllers.caches import fields
 from bernstein.controllers.caches.indexes import (
     PLAN,
     SESSION,
@@ -67,11 +68,12 @@ class Caches:
         self.tasks.informer.add_handler(self.tasks_there.changed)
         self.sessions.informer.add_handler(self.sessions_there.changed)
         self.plans.informer.add_handler(self.plans_there.changed)
-        self.jobs = informer(JOBS, label_selector=ours, indexes=owned)
+        self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
         self.pods = informer(
             PODS,
             label_selector=ours,
             indexes=POD_INDEXES | {SESSION: session_of_pod},
+            strip=fields.pod,
         )
         self.job_views = JobViews(client, self.jobs, self.pods, clock)
         self.network_policies = informer(
