@@ -254,6 +254,13 @@ def ended_landings() -> Iterator[None]:
 
 
 @contextmanager
+def given_up_names() -> Iterator[None]:
+    """The name of a Job that moves refs is free once that was given up."""
+    with patch.object(job_result, "_may_come_again", lambda *_: False):
+        yield
+
+
+@contextmanager
 def ended_begins() -> Iterator[None]:
     """A Plan begins again when its Job is given up, not when its run is over."""
     with patch.object(plans, "result_of", _judged_at_once):
@@ -370,6 +377,7 @@ REPAIRS: Mapping[str, Mutation] = {
         ended_checks,
         ended_landings,
         ended_begins,
+        given_up_names,
         landing_doubts,
         disruptions,
         optional_checks,

@@ -18,6 +18,7 @@ MENDED = (
     "a-webhook-refuses-a-task-of-a-plan",
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
+    "a-policy-refuses-the-land-jobs-of-two-tasks",
     "the-time-of-day-jumps-while-a-check-runs",
     "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )

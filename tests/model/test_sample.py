@@ -29,6 +29,7 @@ FOUND_BY = {
     "ended-checks": "an-optional-check-ends-slowly-after-its-time",
     "ended-landings": "a-land-job-that-was-given-up-pushes-after-all",
     "ended-begins": "a-begin-job-that-was-given-up-starts-after-all",
+    "given-up-names": "a-job-that-was-given-up-is-made-again-by-a-late-request",
     "landing-doubts": "a-task-is-cancelled-whose-land-job-said-nothing",
     "disruptions": "a-node-is-drained-while-it-checks",
     "optional-checks": "a-policy-refuses-an-optional-check",

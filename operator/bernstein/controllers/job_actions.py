@@ -29,6 +29,7 @@ from bernstein.core.actions import (
     RunPrepare,
     RunProbe,
 )
+from bernstein.core.jobs import LateRequests
 from bernstein.kube.errors import ApiError, is_refusal
 from bernstein.kube.resource import JOBS, Key, Resource
 
@@ -57,6 +58,12 @@ def refusable(resource: Resource, name: str, key: Key, context: Context) -> Iter
         if late or not is_refusal(error):
             raise
         raise Refused(resource, name, str(error)) from error
+
+
+def late_requests(context: Context, namespace: str) -> LateRequests:
+    """Those for Jobs of the namespace that the controller made, or a process that led before."""
+    guard = context.writer.guard
+    return LateRequests(guard.may_come_late_in(JOBS, namespace), unknown=guard.is_new)
 
 
 RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunProbe

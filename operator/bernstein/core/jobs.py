@@ -75,10 +75,30 @@ class JobView:
             return not pods.has_ended(self.pod)
         return not self.complete and self.failed is None
 
+    @property
+    def is_name_free(self) -> bool:
+        """No Job has the name any more."""
+        return not self.uid or (self.orphan and not self.fenced)
+
 
 def gone(name: str, now: datetime) -> JobView:
     """What stands for a Job that was made, and of which nothing is left."""
     return JobView(name, uid="", created=now, failed="Deleted", no_pod=True)
+
+
+@dataclass(frozen=True)
+class LateRequests:
+    """Requests for Jobs to which nobody got an answer, so that they may still be applied."""
+
+    names: frozenset[str] = frozenset()
+    unknown: bool = False
+    """There may be others, of a process that led before."""
+
+    def may_make(self, name: str) -> bool:
+        return self.unknown or name in self.names
+
+
+NO_LATE_REQUESTS = LateRequests()
 
 
 def refusal(name: str, message: str, now: datetime) -> JobView:

@@ -65,6 +65,11 @@ def is_fence(job: JobView) -> bool:
     return job.main == FENCE
 
 
+def is_fenced(job: JobView) -> bool:
+    """Whether a fence has its name; there may be a pod still of the Job that had it before."""
+    return is_fence(job) or (job.orphan and job.fenced)
+
+
 def is_over(job: JobView | None, now: datetime) -> bool:
     """Whether the run does nothing any more; a Job that was never made does nothing."""
     return job is None or state(job, now) in OVER

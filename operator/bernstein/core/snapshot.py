@@ -15,7 +15,7 @@ from bernstein.api.task import Task, TaskStatus
 from bernstein.core import names, owners
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.graph import Place
-from bernstein.core.jobs import JobView
+from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ class TaskSnapshot:
     """All of the Task; known where its own next step is decided."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """Follow-up Jobs of this Task, by name."""
+    late: LateRequests = NO_LATE_REQUESTS
+    """Those for Jobs of its namespace; known where its own next step is decided."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """Every Task of the namespace, this one included, by name. What is asked for by name is there;
     to walk through all of it takes long, where thousands have ended."""
@@ -185,6 +187,8 @@ class PlanSnapshot:
     """Of its Tasks, deleted ones included."""
     jobs: Mapping[str, JobView] = field(default_factory=dict)
     """The Plan's own Jobs, by name."""
+    late: LateRequests = NO_LATE_REQUESTS
+    """Those for Jobs of its namespace."""
     refused: str | None = None
     """Why the API server will not have one of its Tasks."""
 

@@ -94,10 +94,18 @@ class Guard:
         at = self._unanswered.get((resource, key))
         return at is not None and self._clock.monotonic() - at < LATE_SECONDS
 
-    def may_be_made_late(self, resource: Resource, key: Key) -> bool:
-        """The same, also for writes of a process that led before this one."""
-        began = self._clock.monotonic() - self._begun < LATE_SECONDS
-        return began or self.may_come_late(resource, key)
+    def may_come_late_in(self, resource: Resource, namespace: str) -> frozenset[str]:
+        """The names of all such objects of a namespace."""
+        return frozenset(
+            key.name
+            for kind, key in self._unanswered
+            if kind == resource and key.namespace == namespace and self.may_come_late(kind, key)
+        )
+
+    @property
+    def is_new(self) -> bool:
+        """Whether writes of a process that led before this one may still be applied."""
+        return self._clock.monotonic() - self._begun < LATE_SECONDS
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all writes of ``owner``'s reconciles."""

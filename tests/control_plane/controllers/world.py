@@ -192,24 +192,31 @@ class World:
         resource: Resource,
         name: str,
         holds: Callable[[Object], object],
-        seconds: float = PATIENCE,
+        seconds: float | None = None,
     ) -> Object:
         """The object, once the condition holds on it; fails with its status when it never does.
 
-        A condition about a field that nobody has written yet does not hold yet.
+        A condition about a field that nobody has written yet does not hold yet. Without `seconds`
+        it is waited for as long as the object changes, within reason: a busy machine is slow,
+        and not stuck.
         """
         obj: Object = {}
+        now = asyncio.get_running_loop().time
+        latest = now() + 5 * PATIENCE
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds or PATIENCE) as limit:
                 while True:
+                    before = obj
                     with contextlib.suppress(NotFound, KeyError):
                         obj = await self.get(resource, name)
                         if holds(obj):
                             return obj
+                    if seconds is None and obj != before:
+                        limit.reschedule(min(now() + PATIENCE, latest))
                     await asyncio.sleep(0.05)
         except TimeoutError:
             shown = yaml.safe_dump(obj.get("status", "it does not exist"))
-            pytest.fail(f"{resource.kind} {name}: not within {seconds} s:\n{shown}")
+            pytest.fail(f"{resource.kind} {name}: not within {seconds or PATIENCE} s:\n{shown}")
 
     async def gone(self, resource: Resource, name: str, seconds: float = PATIENCE) -> None:
         """Waits until there is none, or a fence in its place."""
@@ -229,11 +236,11 @@ class World:
         for name in await self.all(resource):
             await self.gone(resource, name)
 
-    async def task_in(self, name: str, state: str, seconds: float = PATIENCE) -> Object:
+    async def task_in(self, name: str, state: str, seconds: float | None = None) -> Object:
         return await self.until(TASKS, name, lambda t: state_of(t) == state, seconds)
 
     async def stalled(
-        self, resource: Resource, name: str, reason: str, seconds: float = PATIENCE
+        self, resource: Resource, name: str, reason: str, seconds: float | None = None
     ) -> Object:
         def holds(obj: Object) -> bool:
             found = condition(obj, "Stalled")

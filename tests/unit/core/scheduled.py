@@ -11,9 +11,9 @@ from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
-from bernstein.api.waiting import WaitReason
 from bernstein.core import owners, progress
 from bernstein.core.actions import PlanDecision, TaskDecision
+from bernstein.core.delivery.landing import is_queued
 from bernstein.core.plans import decide as plan_decide
 from bernstein.core.scheduling import begin_turns, chain
 from bernstein.core.scheduling.schedule import schedule
@@ -64,8 +64,7 @@ def decide_plan(subject: PlanSnapshot, now: datetime) -> PlanDecision:
 
 def _asks(before: TaskStatus, after: TaskStatus) -> bool:
     """Whether it has nothing to do but to wait for its turn to land."""
-    queued = after.waiting is not None and after.waiting.reason == WaitReason.MERGE_QUEUE
-    return queued and _step(before) is None and after.state is TaskState.DONE
+    return is_queued(after) and _step(before) is None and after.state is TaskState.DONE
 
 
 def scheduled(

@@ -166,8 +166,12 @@ async def test_a_request_without_an_answer_may_be_on_its_way_for_a_while(
 
     assert guard.may_come_late(WIDGETS, Key("default", "w"))
     assert not guard.may_come_late(WIDGETS, Key("default", "other"))
+    assert guard.may_come_late_in(WIDGETS, "default") == {"w"}
+    assert guard.may_come_late_in(JOBS, "default") == set()
+    assert guard.may_come_late_in(WIDGETS, "other") == set()
     now = LATE_SECONDS
     assert not guard.may_come_late(WIDGETS, Key("default", "w"))
+    assert guard.may_come_late_in(WIDGETS, "default") == set()
 
 
 async def test_what_another_process_asked_for_before_may_come_late_too(
@@ -175,10 +179,7 @@ async def test_what_another_process_asked_for_before_may_come_late_too(
 ) -> None:
     now = 0.0
     guard = Guard([informer], clock=Clock(monotonic=lambda: now))
-    key = Key("default", "w")
-    assert guard.may_be_made_late(WIDGETS, key), "who led before may have asked for it"
+    assert guard.is_new, "who led before may have asked for it"
 
     now = LATE_SECONDS
-    assert not guard.may_be_made_late(WIDGETS, key)
-    guard.uncertain(OWNER, WIDGETS, key)
-    assert guard.may_be_made_late(WIDGETS, key)
+    assert not guard.is_new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -45,6 +46,8 @@ class PlanController(KindController):
             return Result()
         now = self._context.now()
         snapshot = await plan_snapshot(self._caches, self._caches.plans.of(obj), now)
+        late = job_actions.late_requests(self._context, key.namespace)
+        snapshot = replace(snapshot, late=late)
         status, again = await execution.carry_out(
             snapshot,
             decide,

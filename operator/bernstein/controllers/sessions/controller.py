@@ -70,7 +70,7 @@ class SessionController(KindController):
         name = session.status.job or session.metadata.name
         task = self._caches.tasks.get(Key(key.namespace, session.spec.task_ref.name))
         judged = judgement(session, task)
-        late = self._writer.guard.may_be_made_late(JOBS, Key(key.namespace, name))
+        late = job_actions.late_requests(self._context, key.namespace).may_make(name)
         settled = self._is_settled(session)
         snapshot = SessionSnapshot(session, jobs.get(name), launchable, settled, judged, late)
         decision, refused = await self._carried_out(key, obj, snapshot, now)

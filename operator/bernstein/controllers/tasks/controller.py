@@ -6,6 +6,7 @@ When a Task starts, and when its turn to land has come, says the scheduler.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -48,6 +49,8 @@ class TaskController(KindController):
         snapshot = await task_snapshot(self._caches, key, now)
         if snapshot is None or obj is None:
             return Result()
+        late = job_actions.late_requests(self._context, key.namespace)
+        snapshot = replace(snapshot, late=late)
         status, again = await execution.carry_out(
             snapshot,
             decide,

@@ -16,9 +16,9 @@ from bernstein.api.pod import LAND
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import Abandoned
 from bernstein.core import diagnosis, pods, runs
-from bernstein.core.actions import DeleteJobs, give_up
+from bernstein.core.actions import DeleteJobs, RunFence, give_up
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.jobs import JobView, gone
+from bernstein.core.jobs import JobView, LateRequests, gone
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
 from bernstein.core.sanitise import text as sanitise
@@ -33,7 +33,7 @@ class Unfinished:
 
     abandoned: Abandoned | None
     """Why it is given up, to be remembered; None: it is not."""
-    actions: tuple[DeleteJobs, ...] = ()
+    actions: tuple[RunFence | DeleteJobs, ...] = ()
 
 
 def job_of(
@@ -45,9 +45,18 @@ def job_of(
 
 
 def result_of(
-    kind: type[T], job: JobView, program: str, abandoned: Abandoned | None, now: datetime
+    kind: type[T],
+    job: JobView,
+    program: str,
+    abandoned: Abandoned | None,
+    late: LateRequests,
+    now: datetime,
 ) -> T | Diagnosis | Unfinished:
-    """The program's result, or why it left none. `abandoned`: why it was given up, if it was."""
+    """The program's result, or why it left none. `abandoned`: why it was given up, if it was.
+
+    One that was given up is deleted. Where a late request may make it again, beside the next one, a
+    fence takes its name first.
+    """
     if not runs.is_over(job, now):
         why = abandoned or _to_abandon(job, now)
         gives_up = why is not None or job.another
@@ -59,7 +68,16 @@ def result_of(
         except ValueError as error:
             text = f"{program} left no result: {error}"
             end = Diagnosis(Reason.INFRASTRUCTURE_ERROR, text)
-    return end if abandoned is None else Diagnosis(abandoned.reason, abandoned.message)
+    if abandoned is None:
+        return end
+    if _may_come_again(job, late):
+        return Unfinished(abandoned, (RunFence(job.name),) if job.is_name_free else ())
+    return Diagnosis(abandoned.reason, abandoned.message)
+
+
+def _may_come_again(job: JobView, late: LateRequests) -> bool:
+    """Whether a request that had no answer makes the Job again once it is deleted."""
+    return job.refused is None and not runs.is_fenced(job) and late.may_make(job.name)
 
 
 def _to_abandon(job: JobView, now: datetime) -> Abandoned | None:

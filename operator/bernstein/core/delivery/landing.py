@@ -44,7 +44,7 @@ from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
-from bernstein.core.waiting import MESSAGE, goes_on, seconds_left, waits_for_jobs
+from bernstein.core.waiting import MESSAGE, goes_on, is_trying, seconds_left, trying, waits_for_jobs
 
 
 def step_of(status: Delivering) -> str | None:
@@ -53,8 +53,20 @@ def step_of(status: Delivering) -> str | None:
 
 
 def is_queued(status: Delivering) -> bool:
-    """It asks for its turn to land."""
-    return status.waiting is not None and status.waiting.reason == WaitReason.MERGE_QUEUE
+    """It asks for its turn to land, whatever it goes on to tell of meanwhile."""
+    if status.waiting is None or status.waiting.reason == WaitReason.MERGE_QUEUE:
+        return status.waiting is not None
+    delivery = status.delivery
+    if delivery is None or delivery.step is not None or delivery.state == "Conflict":
+        return False
+    return is_trying(status)
+
+
+def tries_again(status: S, project: Project | None) -> S:
+    """The status of what is to land now. What keeps it from that, it tells until it has landed."""
+    if status.delivery is not None and status.delivery.state == "Conflict":
+        return goes_on(status)
+    return trying(status, project)
 
 
 def has_started(status: Delivering) -> bool:
@@ -138,7 +150,7 @@ def forward(
     `forbids` is called before anything is pushed. It returns None where the work may be merged, and
     else the status to write instead.
     """
-    status = goes_on(status)
+    status = tries_again(status, landing.project)
     if _needs_candidate(status, landing):
         return _prepare(status, landing, now)
     return _land(status, landing, forbids, now)
@@ -197,7 +209,7 @@ def _prepare(
             merge=source.merge,
         )
         return OnItsWay(status, (prepare,))
-    result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, now)
+    result = result_of(PrepareResult, job, PREPARE, delivery.abandoned, landing.late, now)
     if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
@@ -211,7 +223,7 @@ def _prepare(
     status = status.model_copy(update={"delivery": delivery})
     # Where the tip holds the change already, no candidate was pushed.
     ref = source.candidate if result.sha != result.base else landing.onto
-    return Prepared(status, candidate(status.verification, result, source.origin, ref))
+    return Prepared(goes_on(status), candidate(status.verification, result, source.origin, ref))
 
 
 def _land(
@@ -229,9 +241,9 @@ def _land(
     if job is None:
         asked = _land_job(landing, name, reads=in_doubt)
         return OnItsWay(status, (asked,) if begun else ())
-    if runs.is_fence(job):
+    if runs.is_fence(job) and delivery.abandoned is None:
         return OnItsWay(forbids(before) or without_turn(status))
-    result = result_of(LandResult, job, LAND, delivery.abandoned, now)
+    result = result_of(LandResult, job, LAND, delivery.abandoned, landing.late, now)
     if isinstance(result, Unfinished):
         return _still_at_work(status, delivery, job, result, now)
     if isinstance(result, Diagnosis):
@@ -239,7 +251,7 @@ def _land(
         loses = result.reason in LOST and not in_doubt
         return OnItsWay(_not_landed(status, delivery, landing, result, now, unsure, loses))
     if result.state == "Landed":
-        return Landed(status, _merged(delivery, landing.commit, result.tip, now))
+        return Landed(goes_on(status), _merged(delivery, landing.commit, result.tip, now))
     return OnItsWay(_elsewhere(status, delivery, landing, result.tip, now))
 
 
@@ -267,7 +279,7 @@ def _elsewhere(status: S, delivery: Delivery, landing: Landing, tip: str, now: d
     surprise = _surprise(landing, tip) if tip != landing.commit.base else None
     if surprise is not None:
         return _failed(status, moved, landing, surprise, now)
-    return status.model_copy(update={"delivery": moved})
+    return goes_on(status).model_copy(update={"delivery": moved})
 
 
 def _surprise(landing: Landing, tip: str) -> Diagnosis | None:

@@ -109,6 +109,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         conflict="the target moved, and the Plan's work conflicts with it in",
         project=snapshot.project,
         jobs=snapshot.jobs,
+        late=snapshot.late,
     )
 
 

@@ -30,7 +30,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
 from bernstein.core.verification.round import afresh, again
 from bernstein.core.verification.task import specs_of
-from bernstein.core.waiting import goes_on, waits
+from bernstein.core.waiting import waits
 
 
 def deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -57,7 +57,9 @@ def _next(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> LandingS
     if rests is not None:
         return rests
     if current is None or current.step is None:
-        return OnItsWay(status if landing.is_queued(status) else goes_on(status))
+        if landing.is_queued(status):
+            return OnItsWay(status)
+        return OnItsWay(landing.tries_again(status, snapshot.project))
 
     def forbids(before: TaskStatus) -> TaskStatus | None:
         return _verify_again(snapshot, before, judged)
@@ -97,6 +99,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         conflict="it conflicts with what landed before, in",
         project=snapshot.project,
         jobs=snapshot.jobs,
+        late=snapshot.late,
     )
 
 

@@ -12,7 +12,7 @@ from bernstein.api.verification import Origin, Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core.actions import JobAction
 from bernstein.core.conditions import Progress
-from bernstein.core.jobs import JobView
+from bernstein.core.jobs import JobView, LateRequests
 
 
 class Delivering(Progress, Protocol):
@@ -74,6 +74,7 @@ class Landing:
     """How the message about a conflict begins; the files follow."""
     project: Project | None
     jobs: Mapping[str, JobView]
+    late: LateRequests
 
 
 @dataclass(frozen=True)

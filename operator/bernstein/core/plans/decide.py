@@ -246,7 +246,7 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     if job is None:
         again = number > 0 and not foreign
         return PlanDecision(status, (RunBegin(name, target, integration, again),))
-    result = result_of(BeginResult, job, BEGIN, status.abandoned, now)
+    result = result_of(BeginResult, job, BEGIN, status.abandoned, snapshot.late, now)
     if isinstance(result, Unfinished):
         status = status.model_copy(update={"abandoned": result.abandoned})
         status = waits_for_jobs(status, (job,), now)

@@ -19,7 +19,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery.landing import is_queued, step_of, without_turn
 from bernstein.core.delivery.ledger import LONG_AGO
 from bernstein.core.scheduling.occupancy import is_ending
-from bernstein.core.waiting import goes_on, is_stalled, waits
+from bernstein.core.waiting import goes_on, is_stalled, is_trying, waits
 
 
 def turns(tasks: Iterable[Task], now: datetime) -> list[tuple[Task, TaskStatus]]:
@@ -42,7 +42,7 @@ def _turn(tasks: list[Task], now: datetime) -> Iterable[tuple[Task, TaskStatus]]
     lost = [t for t in tasks if step_of(t.status) == "Next" and _waits(t.status)]
     for task in lost:
         yield task, without_turn(task.status)
-    moving = [t for t in tasks if t not in lost and not is_stalled(t.status)]
+    moving = [t for t in tasks if t not in lost and not _stands(t.status)]
     before = next((t for t in moving if step_of(t.status) is not None), None)
     for task in sorted((t for t in moving if _asks(t)), key=_order):
         if before is not None:
@@ -59,7 +59,11 @@ def _asks(task: Task) -> bool:
 
 def _waits(status: TaskStatus) -> bool:
     """It asks for its turn anew once it may go on."""
-    return status.waiting is not None
+    return status.waiting is not None and not is_trying(status)
+
+
+def _stands(status: TaskStatus) -> bool:
+    return is_stalled(status) and not is_trying(status)
 
 
 def _order(task: Task) -> tuple[int, datetime, str]:
@@ -69,7 +73,8 @@ def _order(task: Task) -> tuple[int, datetime, str]:
 def _next(status: TaskStatus) -> TaskStatus:
     assert status.delivery is not None
     delivery = status.delivery.model_copy(update={"step": "Next"})
-    return goes_on(status.model_copy(update={"delivery": delivery}))
+    status = status.model_copy(update={"delivery": delivery})
+    return status if is_trying(status) else goes_on(status)
 
 
 def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
@@ -77,6 +82,13 @@ def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
     on: Jobs that are gone had earlier numbers in their names."""
     assert status.delivery is not None
     text = f"'{before.metadata.name}' lands first"
-    delivery = Delivery(state="Pending", onto=status.delivery.onto, round=status.delivery.round)
+    delivery = Delivery(
+        state="Pending",
+        onto=status.delivery.onto,
+        round=status.delivery.round,
+        failures=status.delivery.failures,
+    )
     status = status.model_copy(update={"delivery": delivery})
+    if is_trying(status):
+        return status
     return waits(status, WaitReason.MERGE_QUEUE, text, now)

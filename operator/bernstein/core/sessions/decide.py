@@ -220,7 +220,7 @@ def _may_come_again(snapshot: SessionSnapshot) -> bool:
     Its agent would be a second one, beside that of the next session, or the first in its grace.
     """
     job = snapshot.job
-    is_free = job is None or (job.orphan and not job.fenced)
+    is_free = job is None or job.is_name_free
     return is_free and snapshot.late and not snapshot.unfenceable
 
 

@@ -10,7 +10,7 @@ from bernstein.api.pod import Changed, LandResult, PrepareResult
 from bernstein.api.project import Project
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import TaskDecision
-from bernstein.core.jobs import JobView
+from bernstein.core.jobs import NO_LATE_REQUESTS, JobView, LateRequests
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import (
     BASE,
@@ -50,12 +50,13 @@ def look(
     now: float = 0,
     of: Project | None = None,
     tip: str | None = None,
+    late: LateRequests = NO_LATE_REQUESTS,
     **spec: Any,
 ) -> TaskDecision:
     """`tip`: that of the integration ref, by the Plan's ledger; else the Plan has just begun."""
     subject = objects.task(status=status, **spec)
     found = of or project(gates={"pipeline": [{"name": "pii_scan", "enabled": False}]})
-    more: Object = {} if tip is None else {"plan": plan_at(tip)}
+    more: Object = {"late": late} if tip is None else {"late": late, "plan": plan_at(tip)}
     given = snapshot(subject, jobs=jobs, others=others, project=found, **more)
     return scheduled.decide(given, at(now))
 

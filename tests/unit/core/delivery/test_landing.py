@@ -25,7 +25,7 @@ from bernstein.core.delivery.way import (
     Prepared,
     Source,
 )
-from bernstein.core.jobs import JobView
+from bernstein.core.jobs import NO_LATE_REQUESTS, JobView
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -87,6 +87,7 @@ def forward(
         conflict="it conflicts in",
         project=project(),
         jobs={each.name: each for each in jobs},
+        late=NO_LATE_REQUESTS,
     )
     return landing.forward(status, way, lambda before: before if forbidden else None, NOW)
 

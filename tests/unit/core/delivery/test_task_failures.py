@@ -67,7 +67,7 @@ def test_a_refused_merge_keeps_done_and_the_ref_and_is_probed(reason: str, state
     again = look(found, refusal(reason), now=PROBE_SECONDS).status
     assert again.delivery is not None
     assert (again.delivery.step, again.delivery.round) == ("Landing", 2)
-    assert stalled_for(again.conditions) is None
+    assert stalled_for(again.conditions) == reason, "until it has landed"
 
 
 LOST: dict[str, Object | None] = {

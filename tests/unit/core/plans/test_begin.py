@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.api.pod import BeginResult
-from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin
+from bernstein.api.pod import FENCE, BeginResult
+from bernstein.core import labels
+from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin, RunFence
+from bernstein.core.jobs import LateRequests
 from bernstein.core.plans.decide import decide
 from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
 from tests.unit.core import objects
@@ -64,6 +66,19 @@ def test_a_begin_that_cannot_start_is_ended_before_it_is_judged_and_tried_again(
     (begin,) = look(again(new, judged), task(), now=2 * PROBE_SECONDS).actions
     assert isinstance(begin, RunBegin)
     assert begin.job == "web-begin-1"
+
+
+def test_a_fence_takes_the_name_of_a_begin_job_that_a_late_request_may_make_again() -> None:
+    new, late = objects.plan(begun=False), LateRequests(frozenset({"web-begin-0"}))
+    stuck = job("web-begin-0", pod(MISSING, phase="Pending"))
+    given_up = decide(plan_snapshot(again(new, look(new)), task(), jobs=(stuck,), late=late), NOW)
+
+    waits = decide(plan_snapshot(again(new, given_up), task(), late=late), NOW)
+    assert waits.actions == (RunFence("web-begin-0"),)
+
+    fence = job("web-begin-0", labels={labels.JOB: FENCE})
+    judged = decide(plan_snapshot(again(new, waits), task(), jobs=(fence,), late=late), NOW)
+    assert stalled_for(judged.status.conditions) == "ImagePullFailed"
 
 
 def test_a_plan_whose_task_is_refused_is_held_and_begins_once_all_are_made() -> None:

@@ -105,6 +105,26 @@ def test_a_task_that_is_held_asks_for_its_turn_when_that_is_over() -> None:
     assert turns(held, task("b")) == {"b": "Next"}
 
 
+def test_a_task_that_is_tried_again_goes_on_to_say_what_failed_with_its_turn_and_without() -> None:
+    again = objects.held("PodRejected", None, needs_person=True)
+    first, second = (task(n, of=done(delivery=delivery(), waiting=again)) for n in "ab")
+
+    told = {t.metadata.name: s for t, s in landing_turns.turns([first, second], NOW)}
+
+    assert (told["a"].delivery, told["a"].waiting) == (delivery("Next"), again)
+    assert (told["b"].delivery, told["b"].waiting) == (delivery(), again)
+    with_turn = task("a", of=told["a"])
+    assert turns(with_turn) == {}, "it keeps the turn"
+
+
+def test_who_is_told_to_wait_behind_another_is_not_taken_for_one_that_never_failed() -> None:
+    failed = done(delivery=delivery(failures=7), waiting=QUEUED)
+
+    ((_, told),) = landing_turns.turns([task("a", "Landing"), task("b", of=failed)], NOW)
+
+    assert told.delivery == delivery(failures=7)
+
+
 def test_each_ref_has_its_own_turn() -> None:
     other = task("a", of=done(delivery=delivery("Landing", onto="refs/heads/main")), plan=None)
 
