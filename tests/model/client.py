@@ -98,7 +98,12 @@ class ModelClient(Client):
             return self._store.matching(resource, labels, fields), str(self._store.revision)
 
         found, revision = await self._request("LIST", resource, read)
-        return [take(obj) for obj in found], revision
+        taken: List[T] = []
+        for number, obj in enumerate(found, 1):
+            taken.append(take(obj))
+            if not number % limit:
+                await asyncio.sleep(0)  # the next page
+        return taken, revision
 
     async def create(
         self, resource: Resource, obj: Object, *, namespace: str | None = None

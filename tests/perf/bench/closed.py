@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
 from tests.cluster import Cluster
@@ -30,6 +32,7 @@ from tests.perf.bench.throughput import SIGNAL
 AT_ONCE = 100
 """Keys in one transaction; etcd takes 128."""
 EXAMPLE = "example"
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d(?=T\d\d:)")
 MEGABYTE = 1_000_000
 
 
@@ -163,14 +166,19 @@ def copies(
     wanted: Iterable[Place],
 ) -> Iterator[tuple[str, str]]:
     """Keys and values in etcd: what is stored of the example by plural and name, under other names,
-    namespaces and uids."""
+    namespaces and uids, and a day older: of what ended a moment ago a new leader is not sure."""
+    older = {key: DATE.sub(_day_before, text) for key, text in stored.items()}
     for place in wanted:
-        for (plural, name), text in stored.items():
+        for (plural, name), text in older.items():
             made = text.replace(example.namespace, place.namespace)
             for uid in uids:
                 made = made.replace(uid, str(uuid.uuid5(uuid.UUID(uid), f"{place}")))
             own = place.name + name.removeprefix(example.name)
             yield _key(plural, place.namespace, own), made.replace(example.name, place.name)
+
+
+def _day_before(found: re.Match[str]) -> str:
+    return (date.fromisoformat(found[0]) - timedelta(days=1)).isoformat()
 
 
 class Etcd:
