@@ -35,8 +35,8 @@ class Census:
         """What each counts as, by uid: the last state of one that is deleted may say another."""
         self._said: dict[tuple[str, str, str | None], tuple[str, str, str | None]] = {}
         """The same, each once."""
-        self.values: Tally[tuple[str, str]] = Tally()
-        self.stalled: Tally[tuple[str, str]] = Tally()
+        self.values: Tally[tuple[str, ...]] = Tally()
+        self.stalled: Tally[tuple[str, ...]] = Tally()
 
     def changed(self, old: Object | None, new: Object | None) -> None:
         """(None, new): added. (old, new): modified. (last, None): deleted."""
@@ -57,7 +57,7 @@ class Census:
             _add(self.stalled, (namespace, stalled), by)
 
 
-def _add(tally: Tally[tuple[str, str]], labels: tuple[str, str], by: int) -> None:
+def _add(tally: Tally[tuple[str, ...]], labels: tuple[str, ...], by: int) -> None:
     tally[labels] += by
     if not tally[labels]:
         del tally[labels]
@@ -83,7 +83,7 @@ class Population(Collector):
         return (_family(self._series, {}),)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        tally: dict[tuple[str, ...], int] = {**self._census.values}
+        tally: dict[tuple[str, ...], int] = dict(self._census.values)
         for namespace in {labels[0] for labels in tally}:
             for value in self._known:
                 tally.setdefault((namespace, value), 0)
