@@ -20,5 +20,5 @@ def known_tip(snapshot: TaskSnapshot) -> str | None:
     if plan.status.integration is None:
         return None
     uid = plan.metadata.uid
-    siblings = {name: t for name, t in snapshot.tasks.items() if owners.plan_uid(t) == uid}
+    siblings = {name: t for name, t in snapshot.beside.items() if owners.plan_uid(t) == uid}
     return ledger.read(plan.status, siblings).tip

@@ -195,7 +195,7 @@ def _circle(snapshot: TaskSnapshot) -> Place | None:
         return None
     known = snapshot.upstreams
     if known.circles is None:
-        known.circles = rings(_alone(snapshot.tasks))
+        known.circles = rings(_alone(snapshot.beside))
     return known.circles.get(snapshot.task.metadata.name)
 
 

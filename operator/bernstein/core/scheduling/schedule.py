@@ -98,7 +98,7 @@ def _told(
 
 def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
     """The Open Tasks that may start, each with what its own reasons to wait look at."""
-    spending = Spending(snapshot.project, snapshot.tasks, snapshot.sessions.values())
+    spending = Spending(snapshot.project, snapshot.beside, snapshot.sessions.values())
     at_work: dict[str, tuple[AtWork, ...]] | None = None
     upstreams = Upstreams()
     for task in snapshot.members:
@@ -112,6 +112,7 @@ def _waiters(snapshot: ProjectSnapshot) -> Iterator[TaskSnapshot]:
             project=snapshot.project,
             plan=plan,
             tasks=snapshot.tasks,
+            going=snapshot.going,
             plan_spend=spending.of(plan),
             at_work=at_work.get(plan.metadata.uid, ()) if at_work and plan else (),
             upstreams=upstreams,

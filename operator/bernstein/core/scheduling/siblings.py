@@ -80,7 +80,7 @@ def awaited_on_base(snapshot: TaskSnapshot, status: TaskStatus, judged_at: datet
     plan, own = owners.plan_uid(snapshot.task), snapshot.task.metadata.name
     if plan is None:
         return None
-    beside = (task for task in snapshot.tasks.values() if owners.plan_uid(task) == plan)
+    beside = (task for task in snapshot.beside.values() if owners.plan_uid(task) == plan)
     others = at_work(task for task in beside if task.metadata.name != own)
     return _awaited(snapshot, status, others, judged_at, summary.base_failures)
 

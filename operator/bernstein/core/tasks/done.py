@@ -63,7 +63,7 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
     """The status of a Task that asks for its turn to land, with whom it lands after: the schedule
     would say that next. The turn itself is the schedule's to give."""
     own = snapshot.task.model_copy(update={"status": status})
-    others = (t for t in snapshot.tasks.values() if t.metadata.uid != own.metadata.uid)
+    others = (t for t in snapshot.beside.values() if t.metadata.uid != own.metadata.uid)
     rivals = [t for t in others if t.status.project == status.project]
     told = next((s for t, s in landing_turns.turns([*rivals, own], now) if t is own), status)
     return told if landing.step_of(told) is None else status
