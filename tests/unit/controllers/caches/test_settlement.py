@@ -185,7 +185,7 @@ async def test_a_task_that_a_person_asks_something_of_goes_on_until_there_is_an_
     cluster.task("work", "Failed", maxRetries=0, dependsOn=["first"], told=told)
     await cluster.has_settled("first", "work", "work-s1")
 
-    asked = {"maxRetries": 0, "dependsOn": ["first"], "requests": [RETRY]}
+    asked: dict[str, Any] = {"maxRetries": 0, "dependsOn": ["first"], "requests": [RETRY]}
     cluster.task("work", "Failed", told=told, **asked)
     await cluster.has_settled()
 
