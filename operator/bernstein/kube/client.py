@@ -357,7 +357,7 @@ class Client:
                 self.connection.server + path,
                 params=params,
                 # What is large is written piece by piece: the loop goes on meanwhile.
-                data=io.BytesIO(data) if len(data or b"") > _LARGE else data,
+                data=io.BytesIO(data) if data is not None and len(data) > _LARGE else data,
                 headers=headers,
                 timeout=limits,
                 proxy=self.connection.proxy,
