@@ -78,7 +78,12 @@ LEAST: Mapping[str, Any] = {
 
 _FILE: Mapping[str, Any] = {"type": "file_contains", "path": "a", "contains": "x"}
 _TEST: Mapping[str, Any] = {"type": "test_passes", "command": "true"}
+_UNDECIDED: Mapping[str, Any] = valid("Approval", "")["spec"]
 BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "approval.aboveUsd": {"plan": "AboveCost"},
+    "spec.decision": {**_UNDECIDED, "decidedBy": "me"},
+    "spec.decidedBy": {**_UNDECIDED, "decision": "Approve"},
+    "spec.reason": {**_UNDECIDED, "decision": "Approve", "decidedBy": "me"},
     "completionSignals[].value": {"type": "glob_exists"},
     "completionSignals[].contains": _FILE,
     "completionSignals[].command": _TEST,
