@@ -34,10 +34,12 @@ def test_a_task_is_verified_merged_and_closed_with_few_writes(world: MakeWorld) 
     ]
     said = [w.body["status"] for w in patches if w.code == 200]
     waits = [(status.get("waiting") or {}).get("reason") for status in said]
-    assert [
-        status.get("state") or reason or status["delivery"]["step"]
+    told = [
+        status.get("state") or reason or (status.get("delivery") or {}).get("step")
         for status, reason in zip(said, waits, strict=True)
-    ] == [
+    ]
+    # Where checks take long, which of them are out is told besides.
+    assert [each for each in told if each is not None] == [
         *("Claimed", "InProgress", "Done"),
         *("MergeQueue", "Landing"),
         "Closed",

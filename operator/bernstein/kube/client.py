@@ -1,6 +1,7 @@
 """An asynchronous client of the Kubernetes API: raw dicts, typed errors, per-call timeouts."""
 
 import copy
+import io
 import ssl
 import time
 from builtins import list as List  # noqa: N812 - the method of that name hides the type below
@@ -23,6 +24,8 @@ MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
+_LARGE = 2**20
+"""Bytes of a body that is not written in one go."""
 REQUESTS = 200
 """Connections for requests; those above wait, which counts against their time limit. Watches have
 connections of their own, without limit: each lasts, and would keep one from the requests."""
@@ -370,7 +373,8 @@ class Client:
                 verb,
                 self.connection.server + path,
                 params=params,
-                data=data,
+                # What is large is written piece by piece: the loop goes on meanwhile.
+                data=io.BytesIO(data) if data is not None and len(data) > _LARGE else data,
                 headers=headers,
                 timeout=limits,
                 proxy=self.connection.proxy,

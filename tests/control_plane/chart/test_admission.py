@@ -241,6 +241,7 @@ STATUS: dict[str, dict[str, Any]] = {
     "Plan": {"phase": "Running"},
     "Task": {"state": "Claimed"},
     "AgentSession": {"state": "Working"},
+    "Approval": {"state": "Approved"},
 }
 
 
@@ -248,7 +249,7 @@ STATUS: dict[str, dict[str, Any]] = {
 async def test_the_operator_alone_writes_status(
     operator: Client, admin: Client, person: Person, namespace: str, kind: str
 ) -> None:
-    author = operator if kind == "AgentSession" else admin
+    author = operator if kind in ("AgentSession", "Approval") else admin
     await author.create(KINDS[kind], valid(kind, namespace))
     change = {"status": STATUS[kind]}
 

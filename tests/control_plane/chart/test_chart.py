@@ -249,7 +249,7 @@ def test_the_operator_cannot_see_the_servers_key(tools: Tools) -> None:
 def test_no_role_has_a_wildcard_or_secrets(tools: Tools) -> None:
     objects = rendered(tools)
     roles = of_kind(objects, "ClusterRole") + of_kind(objects, "Role")
-    assert len(roles) == 6
+    assert len(roles) == 7
 
     for role in roles:
         for rule in role["rules"]:

@@ -297,14 +297,15 @@ async def test_nothing_is_left_behind_by_its_owner(
 ) -> None:
     """An agent would stay at work whose Task or session is gone."""
     resource, mine = KINDS[kind], valid(kind, namespace)
-    author = operator if kind == "AgentSession" else admin
+    author = operator if kind in ("AgentSession", "Approval") else admin
     marked = {**mine, "metadata": {**mine["metadata"], "finalizers": ["orphan"]}}
     with pytest.raises(Forbidden, match=ORPHANS_POLICY):
         await author.create(resource, marked)
     await author.create(resource, mine)
 
+    changer = admin if kind == "Approval" else author
     with pytest.raises(Forbidden, match=ORPHANS_POLICY):
-        await author.patch(resource, "one", namespace, {"metadata": {"finalizers": ["orphan"]}})
+        await changer.patch(resource, "one", namespace, {"metadata": {"finalizers": ["orphan"]}})
     with pytest.raises(Forbidden, match=ORPHANS_POLICY):
         await admin.delete(resource, "one", namespace, propagation="Orphan")
     await admin.delete(resource, "one", namespace, propagation="Foreground")

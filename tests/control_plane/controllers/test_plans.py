@@ -64,9 +64,9 @@ async def test_the_same_plan_applied_again_changes_nothing(world: World) -> None
     await world.task_in("last", "Closed")
     await world.at_rest()
     assert await world.all(TASKS) == before | {"last": await world.get(TASKS, "last")}
-    assert {w.name for w in (await world.writes())[position:] if w.resource != "pods"} == {
-        *("last", "last-s1", "last-s1-prompt", "last-s1-land-1", "default"),
-    }
+    written = {w.name for w in (await world.writes())[position:] if w.resource != "pods"}
+    # How many Tasks of a Project are at work is told at most once a second.
+    assert written - {"default"} == {"last", "last-s1", "last-s1-prompt", "last-s1-land-1"}
 
 
 async def test_an_expansion_that_was_interrupted_is_completed(world: World) -> None:
