@@ -40,7 +40,7 @@ def test_a_session_that_takes_too_long_is_counted_and_the_next_one_goes_on(
     world: MakeWorld,
 ) -> None:
     def short(spec: Object) -> None:
-        spec["limits"] = {"timeoutSeconds": {"small": 20}}
+        spec["limits"] = {"timeoutSeconds": {"small": 30}}
 
     hangs = {"steps": [{"write": {"path": "half.py", "content": "X = 1\n"}}, {"hang": True}]}
     ends = {"steps": [{"replace": {"path": "half.py", "old": "X = 1", "new": "X = 2"}}]}

@@ -13,12 +13,12 @@ import pytest
 from tests.unit.controllers.jobs import built
 
 MOST: dict[str, tuple[int, int, int]] = {
-    "agent": (5_300, 221, 31),
+    "agent": (5_650, 221, 31),
     "check": (2_950, 121, 11),
     "compare": (5_350, 211, 26),
     "inspect": (2_550, 95, 5),
     "begin": (1_750, 71, 4),
-    "prepare": (1_900, 71, 4),
+    "prepare": (2_250, 71, 4),
     "land": (1_900, 71, 4),
     "probe": (4_100, 167, 12),
 }
@@ -55,6 +55,6 @@ def test_the_specs_of_a_task_stay_as_small_as_they_are() -> None:
     each = [counts(name) for name in CHAIN]
     size, fields, volumes = map(sum, zip(*each, strict=True))
     print(f"agent, check, inspect, land: {size} bytes, {fields} fields, {volumes} volumes, mounts")
-    assert size < 12_500
+    assert size < 12_850
     assert fields < 505
     assert volumes <= 51

@@ -6,8 +6,8 @@ import asyncio
 
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
+from tests.control_plane.cli.answers import answer_with
 from tests.control_plane.cli.conftest import Bernstein
-from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import PLANS, TASKS, valid
 
 
@@ -15,21 +15,8 @@ async def answered(
     admin: Client, operator: Client, namespace: str, answer: str, reason: str
 ) -> Object:
     """The request, once there is one, and its answer written."""
-    found: list[Object] = []
-
-    async def there() -> bool:
-        task = await admin.get(TASKS, "one", namespace)
-        found[:] = task["spec"].get("requests", [])
-        return bool(found)
-
-    await eventually(there)
-    (request,) = found
-    status = {"answer": answer, "reason": reason, "message": "round 2 of its attempts begins"}
-    status |= {name: request[name] for name in ("id", "verb", "by")}
-    status |= {"asked": request["reason"], "time": "2030-01-01T00:00:00Z"}
-    body = {"status": {"requests": [status]}}
-    await operator.patch(TASKS, "one", namespace, body, subresource="status")
-    return request
+    said = {"answer": answer, "reason": reason, "message": "round 2 of its attempts begins"}
+    return await answer_with(admin, operator, namespace, said)
 
 
 async def test_a_task_is_asked_to_run_again_in_the_users_name(

@@ -10,9 +10,8 @@ import pytest
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.requests import end_sessions
 from bernstein.kube.client import Client
-from bernstein.kube.resource import Object
+from tests.control_plane.cli.answers import answer_with
 from tests.control_plane.cli.conftest import Bernstein
-from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import TASKS, valid
 
 JUDGED = {"base": "a" * 40, "sha": "b" * 40, "tree": "c" * 40, "ref": "refs/bernstein/1/one/s1"}
@@ -23,26 +22,6 @@ LINT = {
     "reason": "ExitCode",
     "excerpt": "F401",
 }
-
-
-async def answered(
-    admin: Client, operator: Client, namespace: str, answer: Object, **status: object
-) -> Object:
-    """The request, once there is one; answered together with this status."""
-    found: list[Object] = []
-
-    async def there() -> bool:
-        task = await admin.get(TASKS, "one", namespace)
-        found[:] = task["spec"].get("requests", [])
-        return bool(found)
-
-    await eventually(there)
-    (request,) = found
-    said = answer | {name: request[name] for name in ("id", "verb", "by")}
-    said |= {"asked": request["reason"], "time": "2030-01-01T00:00:00Z"}
-    body = {"status": {"requests": [said], **status}}
-    await operator.patch(TASKS, "one", namespace, body, subresource="status")
-    return request
 
 
 async def failed(admin: Client, operator: Client, namespace: str) -> None:
@@ -68,7 +47,7 @@ async def test_it_tells_the_verdicts_and_ends_with_whether_they_are_good(
 
     told, request = await asyncio.gather(
         bernstein("verify", "one", "-r", "the linter is mended", "--timeout", "60s"),
-        answered(admin, operator, namespace, answer, verification=judged),
+        answer_with(admin, operator, namespace, answer, verification=judged),
     )
 
     assert told.code == code
@@ -84,7 +63,7 @@ async def test_what_is_refused_ends_with_1_and_one_json_value(
     answer = {"answer": "Refused", "reason": "NothingToVerify", "message": "it is Open"}
 
     refused, _ = await asyncio.gather(
-        bernstein("verify", "one", "--json"), answered(admin, operator, namespace, answer)
+        bernstein("verify", "one", "--json"), answer_with(admin, operator, namespace, answer)
     )
 
     assert refused.code == 1
@@ -99,7 +78,7 @@ async def test_a_person_unblocks_a_task_with_words_for_the_next_agent(
 
     done, request = await asyncio.gather(
         bernstein("unblock", "one", "--reason", "it is in the vault"),
-        answered(admin, operator, namespace, answer),
+        answer_with(admin, operator, namespace, answer),
     )
 
     assert done.out == "Task 'one': it is Open again\n"

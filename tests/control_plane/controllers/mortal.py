@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from bernstein.observe.metrics import Metrics
 
 _READS = ("GET",)
 _NO_WORK = ("leases", "events")
+AT_ONCE = 8
+"""Stories that are told side by side."""
 
 
 @dataclass
@@ -100,3 +102,33 @@ def unable(resource: str) -> Callable[[ConnectionInfo, Metrics], Client]:
         return made
 
     return client
+
+
+async def after_each_write(tell: Callable[[Life], Awaitable[None]], more_than: int) -> None:
+    """Tells the story as a whole, which writes `more_than` so often, then with an engine that dies
+    after its first write, after its second, and so on."""
+    whole = Life(lasts=1000)
+    await tell(whole)
+    assert len(whole.writes) > more_than
+    side_by_side = asyncio.Semaphore(AT_ONCE)
+
+    async def crash_after(number: int) -> None:
+        async with side_by_side:
+            life = Life(lasts=number)
+            try:
+                await tell(life)
+            except BaseException as error:
+                error.add_note(f"the first engine died after write {number}: {life.writes[-1:]}")
+                raise
+
+    async with asyncio.TaskGroup() as stories:
+        for number in range(1, len(whole.writes) + 1):
+            stories.create_task(crash_after(number))
+
+
+async def over_or(done: asyncio.Task[None], life: Life) -> bool:
+    """Waits for the one or the other; whether it is the life that is over."""
+    dead = asyncio.create_task(life.over.wait())
+    await asyncio.wait({done, dead}, return_when=asyncio.FIRST_COMPLETED)
+    dead.cancel()
+    return life.over.is_set()

@@ -6,33 +6,17 @@ import asyncio
 
 from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.conftest import MakeWorld
-from tests.control_plane.controllers.mortal import Life, deaf, mortal
+from tests.control_plane.controllers.mortal import Life, after_each_write, deaf, mortal, over_or
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage
 from tests.control_plane.objects import PLANS, TASKS
 
-AT_ONCE = 8
-"""Stories that are told side by side."""
-
 
 async def test_whatever_write_was_the_last_the_story_ends_the_same(make_world: MakeWorld) -> None:
-    whole = Life(lasts=1000)
-    await _tell(await make_world(), whole)
-    assert len(whole.writes) > 20
-    side_by_side = asyncio.Semaphore(AT_ONCE)
+    async def tell(life: Life) -> None:
+        await _tell(await make_world(), life)
 
-    async def crash_after(number: int) -> None:
-        async with side_by_side:
-            life = Life(lasts=number)
-            try:
-                await _tell(await make_world(), life)
-            except BaseException as error:
-                error.add_note(f"the first engine died after write {number}: {life.writes[-1:]}")
-                raise
-
-    async with asyncio.TaskGroup() as stories:
-        for number in range(1, len(whole.writes) + 1):
-            stories.create_task(crash_after(number))
+    await after_each_write(tell, more_than=20)
 
 
 async def _tell(world: World, life: Life) -> None:
@@ -41,10 +25,7 @@ async def _tell(world: World, life: Life) -> None:
     first = await world.start(client=mortal(life))
     await world.plan("shop", [stage("a", "one")])
     done = asyncio.create_task(_succeeded(world))
-    dead = asyncio.create_task(life.over.wait())
-    await asyncio.wait({done, dead}, return_when=asyncio.FIRST_COMPLETED)
-    dead.cancel()
-    if life.over.is_set():
+    if await over_or(done, life):
         await first.kill()
         await world.start(lease="second")
     await done

@@ -4,6 +4,7 @@ Project."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
@@ -46,13 +47,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
         its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
-    def planned_of(plan: Object) -> Collection[Key]:
+    def of_plan_in(state: TaskState, plan: Object) -> Collection[Key]:
         its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
-        return [_key(task) for task in its if task.status.state is TaskState.PLANNED]
-
-    def pending_of(plan: Object) -> Collection[Key]:
-        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
-        return [_key(task) for task in its if task.status.state is TaskState.PENDING_APPROVAL]
+        return [_key(task) for task in its if task.status.state is state]
 
     def beside(task: Object) -> Collection[Key]:
         """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
@@ -75,8 +72,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
-    yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
-    yield Watch(caches.plans.informer, pending_of, spec_changed)
+    planned = partial(of_plan_in, TaskState.PLANNED)
+    pending = partial(of_plan_in, TaskState.PENDING_APPROVAL)
+    yield Watch(caches.plans.informer, planned, caches.plans.changes(_asked_otherwise))
+    yield Watch(caches.plans.informer, pending, spec_changed)
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield Watch(caches.jobs, controller_key(TASKS), of_jobs(caches))

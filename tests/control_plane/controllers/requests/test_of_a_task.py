@@ -8,12 +8,10 @@ from typing import Any
 from bernstein.kube.resource import JOBS, Object
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, nothing, works
-from tests.control_plane.controllers.mortal import Life, mortal
+from tests.control_plane.controllers.mortal import Life, after_each_write, mortal, over_or
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage, state_of
 from tests.control_plane.objects import AGENT_SESSIONS, PLANS, TASKS
-
-AT_ONCE = 8
 
 
 def request(verb: str, by: str, number: int = 1) -> Object:
@@ -70,23 +68,10 @@ async def test_a_killed_agent_is_followed_by_another_one_with_no_server_to_ask(
 async def test_a_kill_is_carried_through_whatever_write_was_the_last(
     make_world: MakeWorld, user: str
 ) -> None:
-    whole = Life(lasts=1000)
-    await _killed(await make_world(), user, whole)
-    assert len(whole.writes) > 10
-    side_by_side = asyncio.Semaphore(AT_ONCE)
+    async def tell(life: Life) -> None:
+        await _killed(await make_world(), user, life)
 
-    async def crash_after(number: int) -> None:
-        async with side_by_side:
-            life = Life(lasts=number)
-            try:
-                await _killed(await make_world(), user, life)
-            except BaseException as error:
-                error.add_note(f"the first engine died after write {number}: {life.writes[-1:]}")
-                raise
-
-    async with asyncio.TaskGroup() as stories:
-        for number in range(1, len(whole.writes) + 1):
-            stories.create_task(crash_after(number))
+    await after_each_write(tell, more_than=10)
 
 
 async def _killed(world: World, user: str, life: Life) -> None:
@@ -95,10 +80,7 @@ async def _killed(world: World, user: str, life: Life) -> None:
     await world.project(gates={"enabled": False})
     first = await world.start(client=mortal(life))
     done = asyncio.create_task(_told(world, user))
-    dead = asyncio.create_task(life.over.wait())
-    await asyncio.wait({done, dead}, return_when=asyncio.FIRST_COMPLETED)
-    dead.cancel()
-    if life.over.is_set():
+    if await over_or(done, life):
         await first.kill()
         await world.start(lease="second")
     await done

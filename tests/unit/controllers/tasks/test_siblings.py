@@ -121,15 +121,20 @@ def blocked_on(*names: str) -> Task:
     return objects.task(status=objects.with_session(TaskState.BLOCKED, blocked=said))
 
 
-async def test_a_blocked_task_is_open_again_when_the_one_that_it_waits_for_is_closed(
-    api: ApiServer, client: Client, background: Background
-) -> None:
-    world = Siblings(api, client, background)
+async def blocked(world: Siblings) -> Siblings:
+    """It waits for the Task `writer`, which is at work."""
     world.put(TASKS, blocked_on("writer"))
     world.put(TASKS, objects.task("writer", status=at_work()))
     await world.start()
     world.run()
     await eventually(lambda: world.reason() == "Blocked")
+    return world
+
+
+async def test_a_blocked_task_is_open_again_when_the_one_that_it_waits_for_is_closed(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    world = await blocked(Siblings(api, client, background))
 
     world.put(TASKS, objects.task("writer", status=objects.closed(7)))
 
@@ -139,12 +144,7 @@ async def test_a_blocked_task_is_open_again_when_the_one_that_it_waits_for_is_cl
 async def test_it_needs_a_person_when_that_one_waits_for_it_in_turn(
     api: ApiServer, client: Client, background: Background
 ) -> None:
-    world = Siblings(api, client, background)
-    world.put(TASKS, blocked_on("writer"))
-    world.put(TASKS, objects.task("writer", status=at_work()))
-    await world.start()
-    world.run()
-    await eventually(lambda: world.reason() == "Blocked")
+    world = await blocked(Siblings(api, client, background))
 
     said = {"session": "writer-s1", "text": "the work", "tasks": ["work"]}
     ring = objects.status(TaskState.BLOCKED, session="writer-s1", sessions=1, blocked=said)
