@@ -13,7 +13,10 @@ PLANS = ("Never", "AboveCost", "Always")
 """Which Plans are asked about, from the loosest policy to the strictest."""
 RESULTS = ("Never", "HighRisk", "Always")
 """Which work is asked about before it lands, in the same order."""
-
+MOVED_BASE = ("Ask", "Keep")
+"""What holds of an approval where other work has landed since."""
+EXPIRES_AFTER_SECONDS = (60, 31536000)
+"""The shortest and the longest time for a decision."""
 
 PROTECTED_PATHS = (
     *(".github/workflows", ".github/actions", ".gitlab-ci.yml", ".gitea/workflows"),
@@ -51,7 +54,9 @@ class ApprovalPolicy(Model):
         description="Verified work that lands only once a person has approved it. HighRisk: of the "
         "role security, of complexity high, or with changes of protected paths.",
     )
-    expires_after_seconds: Annotated[int, Field(ge=60, le=31536000)] | None = Field(
+    expires_after_seconds: (
+        Annotated[int, Field(ge=EXPIRES_AFTER_SECONDS[0], le=EXPIRES_AFTER_SECONDS[1])] | None
+    ) = Field(
         default=None,
         description="Seconds after which what nobody has decided is rejected for good. Absent: it "
         "stays pending. Nothing is ever approved by time.",
