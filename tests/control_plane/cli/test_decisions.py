@@ -85,7 +85,7 @@ async def test_verdicts_on_their_way_are_waited_for_where_people_are_asked(
         task = await set_status(operator, task, state=state)
 
     soon = await bernstein("pending", "--json", "--no-wait")
-    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60"))
+    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60s"))
     await asyncio.sleep(2)
     assert not late.done()
     await set_status(operator, task, state="Closed")
