@@ -23,9 +23,10 @@ PROTECTED_PATHS = (
     *(".forgejo/workflows", ".circleci", ".buildkite", ".drone.yml", ".travis.yml"),
     *(".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile"),
     *(".claude", ".codex", ".gemini", ".cursor", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
-    ".bernstein",
+    *(".bernstein", "bernstein.yaml"),
 )
-"""Without a list of the Project: what CI runs with its secrets, and what steers the next agent."""
+"""Without a list of the Project: what CI runs with its secrets, what steers the next agent, and what
+says where the commands of whoever works in the checkout go."""
 
 
 class ApprovalPolicy(Model):
