@@ -70,9 +70,19 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """How many lines of a file are new, and how many are gone. None: nobody has counted them."""
+
+    path: str
+    added: int | None = None
+    deleted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What a commit changes against its base: how many files, and whether Python code, tests or
-    lists of dependencies are among them; the first protected path, and the digest of their list."""
+    lists of dependencies are among them; the first protected path, and the digest of their list; a
+    few of the files, those with the most changed lines first."""
 
     files: int = 0
     python: bool = False
@@ -80,6 +90,7 @@ class Changed:
     deps: bool = False
     protected: str = ""
     protected_by: str = ""
+    most: tuple[ChangedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

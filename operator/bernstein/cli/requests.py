@@ -103,7 +103,10 @@ def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
 
 
 async def user_name(cluster: Cluster) -> str:
-    """The user's name, as the API server knows it. Raises UnknownUserError where it does not say."""
+    """The user's name, as the API server knows it.
+
+    Raises UnknownUserError where it does not say.
+    """
     review = {
         "apiVersion": SELF_SUBJECT_REVIEWS.api_version,
         "kind": SELF_SUBJECT_REVIEWS.kind,

@@ -64,9 +64,10 @@ async def carry_out(
 ) -> tuple[S, float | None]:
     """Decides and executes; returns the status to write, and in how many seconds to look again.
 
-    Where a name is taken, or a change or an Approval is refused, the status is that of `before` and waits for a
-    person; `tell` makes its conditions. What stood there of it is decided about as if it were over:
-    it comes back if it is not. How it ended stays: WriteRefused is raised where it `has_ended`.
+    Where a name is taken, or a change or an Approval is refused, the status is that of `before` and
+    waits for a person; `tell` makes its conditions. What stood there of it is decided about as if
+    it were over: it comes back if it is not. How it ended stays: WriteRefused is raised where it
+    `has_ended`.
     """
     free = snapshot.with_status(waiting.unblocked(snapshot.status))
     try:
@@ -77,7 +78,7 @@ async def carry_out(
         if has_ended:
             raise
         asks = isinstance(refused, ApprovalRefused)
-        reason = Reason.APPROVAL_REFUSED if asks else Reason.WRITE_REFUSED
+        reason: waiting.Blocks = Reason.APPROVAL_REFUSED if asks else Reason.WRITE_REFUSED
         status = waiting.blocked(before(), reason, str(refused), now)
     else:
         return tell(decision.status, now), decision.requeue_after

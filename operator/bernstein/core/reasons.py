@@ -314,8 +314,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.APPROVAL_REFUSED: Policy(
         Retry.PROBE,
         False,
-        "Give the operator's account the rights of the chart, and look at quota, admission policies "
-        "and webhooks of the namespace.",
+        "Give the operator's account the rights of the chart, and look at quota, admission "
+        "policies and webhooks of the namespace.",
     ),
     Reason.NAME_CONFLICT: Policy(
         Retry.PROBE, False, "Delete or rename what has the name, or use another name here."

@@ -25,8 +25,8 @@ PROTECTED_PATHS = (
     *(".claude", ".codex", ".gemini", ".cursor", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
     *(".bernstein", "bernstein.yaml"),
 )
-"""Without a list of the Project: what CI runs with its secrets, what steers the next agent, and what
-says where the commands of whoever works in the checkout go."""
+"""Without a list of the Project: what CI runs with its secrets, what steers the next agent, and
+what says where the commands of whoever works in the checkout go."""
 
 
 class ApprovalPolicy(Model):

@@ -65,7 +65,7 @@ def _is_stricter(field: str, was: object, said: object) -> bool:
     if was == said or said is None:
         return False
     if field == "expires_after_seconds":
-        return was is None or cast(int, said) < cast(int, was)
+        return was is None or cast("int", said) < cast("int", was)
     if field == "moved_base":
         return was != "Ask"
     words: tuple[object, ...] = {"plan": PLANS, "result": RESULTS}.get(field, (False, True))

@@ -150,7 +150,8 @@ class Checkpoints:
         """What the last commit changes against the base."""
         before, after = self.objects.base_entries, self._entries
         paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
-        return changed_from_paths(paths, self._config.protected)
+        facts = changed_from_paths(paths, self._config.protected)
+        return dataclasses.replace(facts, most=self.objects.most_changed(self.commit))
 
     def abort(self) -> None:
         """Tell the pusher that no final state will come."""
