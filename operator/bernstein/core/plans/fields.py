@@ -36,8 +36,7 @@ def _approval(data: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _dollars(value: object) -> object:
-    is_sum = isinstance(value, (str, int, float))
-    return (money.parse(value) or value) if is_sum else value
+    return (money.parse(value) or value) if isinstance(value, (str, int, float)) else value
 
 
 def _stage(data: object) -> object:
