@@ -50,6 +50,7 @@ async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | Non
     waiting = [approval for approval in found if is_pending(approval)]
     if waiting:
         terminal.show(tables.approval_table(waiting))
+        terminal.advise("see what a task has changed with `bernstein diff NAME`")
         terminal.advise("decide with `bernstein approve NAME` or `bernstein reject NAME`")
     else:
         terminal.say(f"Nothing waits for a decision in namespace '{cluster.namespace}'.")
