@@ -82,7 +82,8 @@ class ChangedFile:
 class Changed:
     """What a commit changes against its base: how many files, and whether Python code, tests or
     lists of dependencies are among them; the first protected path, and the digest of their list; a
-    few of the files, those with the most changed lines first."""
+    few of the files, those with the most changed lines first; a test that existed and that lines
+    were taken from."""
 
     files: int = 0
     python: bool = False
@@ -91,6 +92,7 @@ class Changed:
     protected: str = ""
     protected_by: str = ""
     most: tuple[ChangedFile, ...] = ()
+    weakened: str = ""
 
 
 @dataclass(frozen=True, slots=True)

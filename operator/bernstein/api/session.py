@@ -183,6 +183,9 @@ class Work(Model):
     most_changed: MostChanged | None = Field(
         default=None, description="Some of these, those with the most changed lines first."
     )
+    tests_weakened: ProtectedPath | None = Field(
+        default=None, description="A test that existed and that lines were taken from, cut."
+    )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""
     tests_changed: bool = False

@@ -191,6 +191,9 @@ class Verification(Model):
     most_changed: MostChanged | None = Field(
         default=None, description="Some of these, those with the most changed lines first."
     )
+    tests_weakened: ProtectedPath | None = Field(
+        default=None, description="A test that existed and that lines were taken from, cut."
+    )
     policy: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Digest of the checks that judge it: all verdicts of a round are under one.",

@@ -77,7 +77,13 @@ def digest_of(protected: Iterable[str]) -> str:
 
 def shown_path(path: str | bytes) -> str:
     """As much of the path as a status has room for, in characters that every reader sees."""
-    return _text(path).encode("ascii", "replace").decode()[:_SHOWN]
+    ascii_only = _text(path)[:_SHOWN].encode("ascii", "replace").decode()
+    return "".join(char if char.isprintable() else "?" for char in ascii_only)
+
+
+def is_test(path: str | bytes) -> bool:
+    """Whether it is a test, or lies beside tests."""
+    return _is_test(_text(path).split("/"))
 
 
 def _text(path: str | bytes) -> str:

@@ -118,6 +118,9 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append("it is not known whether it changes protected paths")
     elif judged.protected:
         risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
+    if judged.tests_weakened:
+        named = line(judged.tests_weakened, 100)
+        risks.append(f"it takes lines from a test that existed: {named}")
     return tuple(risks)
 
 

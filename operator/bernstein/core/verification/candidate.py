@@ -60,6 +60,7 @@ def candidate(
         origin=origin if origin.ref != ref else None,
         files_changed=result.changed.files,
         most_changed=most_changed(result.changed),
+        tests_weakened=result.changed.weakened[:LONGEST_PATH] or None,
         python_changed=result.changed.python,
         tests_changed=result.changed.tests,
         deps_changed=result.changed.deps,

@@ -33,7 +33,8 @@ def run(config: PrepareConfig) -> PrepareResult:
         return _conflict(repository, tip, config.sha, merged)
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha, config.protected)
-    changed = replace(changed, most=line_counts.most_changed(repository, tip, sha))
+    lines = line_counts.look(repository, tip, sha)
+    changed = replace(changed, most=lines.most, weakened=lines.weakened)
     if sha != tip:
         repository.push(config.candidate, sha, repository.read_ref(config.candidate))
     log.event("prepared", base=tip, sha=sha)

@@ -39,8 +39,10 @@ class Work:
         return self.git("commit-tree", "-m", "x", "-p", self.base, self.git("write-tree"))
 
     def counts(self, files: dict[str, bytes], before: str = "") -> tuple[ChangedFile, ...]:
-        head = self.commit(files)
-        return line_counts.most_changed(self.ours, before or self.base, head)
+        return self.look(files, before).most
+
+    def look(self, files: dict[str, bytes], before: str = "") -> line_counts.Lines:
+        return line_counts.look(self.ours, before or self.base, self.commit(files))
 
 
 @pytest.fixture
@@ -85,11 +87,38 @@ def test_a_name_is_told_as_far_as_a_status_has_room_for_it(work: Work) -> None:
     odd = ':(glob)*\t"ü.py'
     found = work.counts({odd: b"1\n", f"{'d' * 200}/x.py": b"1\n2\n"})
 
-    assert found == (ChangedFile("d" * 100, 2, 0), ChangedFile(':(glob)*\t"?.py', 1, 0))
+    assert found == (ChangedFile("d" * 100, 2, 0), ChangedFile(':(glob)*?"?.py', 1, 0))
 
 
-def test_what_git_cannot_tell_is_left_out(work: Work) -> None:
-    assert line_counts.most_changed(work.ours, work.base, "0" * 40) == ()
+NUMBERED = {"tests/test_a.py": b"1\n2\n", "src/a.py": b"1\n2\n"}
+
+
+@pytest.mark.parametrize(
+    ("after", "weakened"),
+    [
+        ({"tests/test_a.py": b"1\n2\n3\n"}, ""),
+        ({"tests/test_b.py": b"1\n"}, ""),
+        ({"src/a.py": b"1\n"}, ""),
+        ({"tests/test_a.py": b"1\n"}, "tests/test_a.py"),
+        ({"tests/test_a.py": b"1\nskip\n"}, "tests/test_a.py"),
+        ({"tests/test_a.py": None}, "tests/test_a.py"),
+        ({"tests/test_a.py": b"1\n2\n\0"}, "tests/test_a.py"),
+    ],
+    ids=["longer", "new", "no test", "shorter", "edited", "gone", "no text any more"],
+)
+def test_a_test_that_lines_were_taken_from_is_named(
+    work: Work, after: dict[str, bytes | None], weakened: str
+) -> None:
+    before = work.commit(NUMBERED)
+    files = {name: content for name, content in {**NUMBERED, **after}.items() if content}
+
+    assert work.look(files, before).weakened == weakened
+
+
+def test_where_git_cannot_tell_no_file_is_named_and_tests_count_as_weakened(work: Work) -> None:
+    found = line_counts.look(work.ours, work.base, "0" * 40)
+
+    assert found == line_counts.Lines((), line_counts.UNKNOWN)
 
 
 def test_git_that_takes_too_long_is_not_waited_for(

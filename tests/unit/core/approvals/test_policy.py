@@ -109,8 +109,9 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
         ({}, {"protected": ".github/workflows/ci.yml"}),
         ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
+        ({}, {"tests_weakened": "tests/test_a.py"}),
     ],
-    ids=["role", "complexity", "protected path", "never compared", "another list"],
+    ids=["role", "complexity", "protected path", "never compared", "another list", "tests"],
 )
 def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
     found = why("HighRisk", judged(**work), **spec)
