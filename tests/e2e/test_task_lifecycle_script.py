@@ -17,11 +17,20 @@ TITLE = "Add SBOM endpoint"
 SECONDS = 400
 
 
-def run(here: World, folder: Path) -> Answer:
-    """The script in a folder that says in which namespace it works."""
+PROGRAMS = Path(sys.executable).parent
+QUICKER = f"""#!/bin/sh
+[ "$1" != approve ] || {PROGRAMS}/bernstein reject "$2" --reason "we do not want this" >&2
+exec {PROGRAMS}/bernstein "$@"
+"""
+"""A `bernstein` before whose `approve` another person rejects."""
+
+
+def run(here: World, folder: Path, *first: Path) -> Answer:
+    """The script in a folder that says in which namespace it works; `first`: where programs are
+    looked for before all others."""
     (folder / "bernstein.yaml").write_text(f"namespace: {here.namespace}\n")
-    programs = str(Path(sys.executable).parent)
-    path = f"{programs}{os.pathsep}{here.stack.environment['PATH']}"
+    folders = (*map(str, first), str(PROGRAMS), here.stack.environment["PATH"])
+    path = os.pathsep.join(folders)
     done = subprocess.run(
         [str(TASK_LIFECYCLE)],
         cwd=folder,
@@ -69,6 +78,44 @@ def test_work_that_is_rejected_once_is_waited_for_until_it_has_landed(
     record = last(answer)
     assert (record["status"], record["attempt"]) == ("closed", 2)
     assert "sbom.py" in here.files()
+
+
+def asks_people(spec: dict[str, Any]) -> None:
+    spec["approval"] = {"result": "Always"}
+
+
+def test_where_people_are_asked_the_script_approves_and_ends_closed(
+    world: MakeWorld, tmp_path: Path
+) -> None:
+    here = world([does(TITLE, writing("sbom.py", "X = 1\n"))], asks_people)
+
+    answer = run(here, tmp_path)
+
+    assert answer.code == 0, answer
+    record = last(answer)
+    assert (record["status"], record["delivery"]["sha"]) == ("closed", here.tip())
+    assert f"Task '{record['id']}' is approved by" in answer.out
+    (task,) = here.all("tasks")
+    assert task["status"]["approval"]["decision"] == "Approve"
+
+
+def test_where_somebody_rejects_the_script_fails_and_nothing_is_merged(
+    world: MakeWorld, tmp_path: Path
+) -> None:
+    here = world([does(TITLE, writing("sbom.py", "X = 1\n"))], asks_people)
+    before = here.tip()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "bernstein").write_text(QUICKER)
+    (programs / "bernstein").chmod(0o755)
+
+    answer = run(here, tmp_path, programs)
+
+    assert answer.code == 1, answer
+    assert "the first decision is final" in answer.err
+    (task,) = here.all("tasks")
+    assert state(task) == "Cancelled"
+    assert here.tip() == before
 
 
 def test_work_that_cannot_land_fails_the_script_and_lands_nothing(

@@ -223,7 +223,9 @@ RelativePath = Annotated[
         ),
     ),
 ]
-ProtectedPath = Annotated[str, Field(max_length=128)]
+LONGEST_PATH = 128
+"""Characters of a path that a status quotes."""
+ProtectedPath = Annotated[str, Field(max_length=LONGEST_PATH)]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", max_length=64)]
 _HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9A-Fa-f:]+[]])(:[0-9]+)?"
 _PATH = "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"

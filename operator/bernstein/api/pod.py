@@ -70,9 +70,20 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """How many lines of a file are new, and how many are gone. None: nobody has counted them."""
+
+    path: str
+    added: int | None = None
+    deleted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """What a commit changes against its base: how many files, and whether Python code, tests or
-    lists of dependencies are among them; the first protected path, and the digest of their list."""
+    lists of dependencies are among them; the first protected path, and the digest of their list; a
+    few of the files, those with the most changed lines first; a test that existed and that lines
+    were taken from."""
 
     files: int = 0
     python: bool = False
@@ -80,6 +91,8 @@ class Changed:
     deps: bool = False
     protected: str = ""
     protected_by: str = ""
+    most: tuple[ChangedFile, ...] = ()
+    weakened: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,8 @@ class Reason(StrEnum):
     """Nobody has decided about it in the time that the policy gives."""
     AUTHOR_MISSING = "AuthorMissing"
     """The approver may not be the author, and nobody knows who that is."""
+    APPROVAL_REFUSED = "ApprovalRefused"
+    """The API server refuses the operator the Approval that it has to make."""
     NAME_CONFLICT = "NameConflict"
     """An object that is not ours has the name of one that the operator has to make."""
     WRITE_REFUSED = "WriteRefused"

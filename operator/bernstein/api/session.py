@@ -23,7 +23,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.project import Price
 from bernstein.api.states import SESSION_INITIAL, SESSION_MOVES, SessionState, cel_rules
-from bernstein.api.verification import RejectedWork
+from bernstein.api.verification import MostChanged, RejectedWork
 from bernstein.api.vocabulary import Effort
 from bernstein.api.waiting import Abandoned
 
@@ -180,6 +180,12 @@ class Work(Model):
     """false: a checkpoint of unfinished work."""
     files_changed: int = 0
     """How many files differ from the base."""
+    most_changed: MostChanged | None = Field(
+        default=None, description="Some of these, those with the most changed lines first."
+    )
+    tests_weakened: ProtectedPath | None = Field(
+        default=None, description="A test that existed and that lines were taken from, cut."
+    )
     python_changed: bool = False
     """Whether Python files are among the changed ones."""
     tests_changed: bool = False

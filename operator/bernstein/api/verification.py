@@ -105,6 +105,23 @@ class RejectedWork(Model):
     """Commit that it left there."""
 
 
+class ChangedFile(Model):
+    """How many lines of a file are new, and how many are gone."""
+
+    path: ProtectedPath
+    """Its path, cut."""
+    added: int | None = Field(
+        default=None, description="Lines that are new. Absent: no text, or too much to count."
+    )
+    deleted: int | None = None
+    """Lines that are gone."""
+
+
+MOST_FILES = 8
+MostChanged = Annotated[tuple[ChangedFile, ...], Field(max_length=MOST_FILES)]
+"""Some of the files that differ, those with the most changed lines first."""
+
+
 class Outstanding(Model):
     """Which checks have no verdict yet; told where a round takes long, once a minute at most."""
 
@@ -171,6 +188,12 @@ class Verification(Model):
     )
     files_changed: int = 0
     """How many files differ from the base."""
+    most_changed: MostChanged | None = Field(
+        default=None, description="Some of these, those with the most changed lines first."
+    )
+    tests_weakened: ProtectedPath | None = Field(
+        default=None, description="A test that existed and that lines were taken from, cut."
+    )
     policy: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         description="Digest of the checks that judge it: all verdicts of a round are under one.",

@@ -42,7 +42,7 @@ def changed_from_paths(
     for path in paths:
         text = _text(path)
         parts = text.split("/")
-        found = found or (_shown(text) if guard.holds(text) else "")
+        found = found or (shown_path(text) if guard.holds(text) else "")
         count += 1
         python = python or parts[-1].endswith(_PYTHON)
         tests = tests or _is_test(parts)
@@ -75,9 +75,15 @@ def digest_of(protected: Iterable[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str | bytes) -> str:
     """As much of the path as a status has room for, in characters that every reader sees."""
-    return path.encode("ascii", "replace").decode()[:_SHOWN]
+    ascii_only = _text(path)[:_SHOWN].encode("ascii", "replace").decode()
+    return "".join(char if char.isprintable() else "?" for char in ascii_only)
+
+
+def is_test(path: str | bytes) -> bool:
+    """Whether it is a test, or lies beside tests."""
+    return _is_test(_text(path).split("/"))
 
 
 def _text(path: str | bytes) -> str:

@@ -17,9 +17,10 @@ from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find, resource_of
+from bernstein.cli.output.terminal import Terminal
 from bernstein.core.requests import answer_for, unanswered, with_room
 from bernstein.core.sanitise import line
-from bernstein.kube.errors import Conflict
+from bernstein.kube.errors import ApiError, Conflict, Forbidden, NotFound
 from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 
 _TRIES = 5
@@ -41,6 +42,18 @@ _NEXT = {
 _WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
 
 S = TypeVar("S", Plan, Task, Plan | Task)
+
+
+class UnknownUserError(CliError):
+    """The API server does not say who the user is."""
+
+    def __init__(self, refusal: ApiError) -> None:
+        super().__init__(
+            "UnknownUser",
+            f"the API server does not tell who you are: {line(refusal.message, 300)}",
+            "allow 'create' on 'selfsubjectreviews' of authentication.k8s.io to you, as the "
+            "cluster's role system:basic-user does",
+        )
 
 
 def check_reason(reason: str) -> None:
@@ -90,13 +103,31 @@ def _kept(subject: Plan | Task, user: str) -> list[dict[str, Any]]:
 
 
 async def user_name(cluster: Cluster) -> str:
-    """The user's name, as the API server knows it."""
+    """The user's name, as the API server knows it.
+
+    Raises UnknownUserError where it does not say.
+    """
     review = {
         "apiVersion": SELF_SUBJECT_REVIEWS.api_version,
         "kind": SELF_SUBJECT_REVIEWS.kind,
     }
-    answer = await cluster.client.create(SELF_SUBJECT_REVIEWS, review)
+    try:
+        answer = await cluster.client.create(SELF_SUBJECT_REVIEWS, review)
+    except (Forbidden, NotFound) as error:
+        raise UnknownUserError(error) from error
     return str(answer["status"]["userInfo"]["username"])
+
+
+async def author_name(terminal: Terminal, cluster: Cluster) -> dict[str, str]:
+    """The field `author` of what is made now; without it where nobody tells the name, which is
+    said: only a policy by which an author may not approve needs it."""
+    try:
+        return {"author": await user_name(cluster)}
+    except UnknownUserError as error:
+        needs = "spec.author stays empty, which a policy with approverIsNotAuthor does not take"
+        terminal.complain(f"! {error.message}: {needs}", "yellow")
+        terminal.complain(f"  {error.remedy}")
+        return {}
 
 
 async def again(cluster: Cluster, subject: S) -> S:

@@ -10,22 +10,24 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel, to_snake
 
+from bernstein.api.approvals.policy import ApprovalPolicy
 from bernstein.api.plan import CHANGEABLE, Plan, PlanSpec
 from bernstein.api.plan import parse as parse_plan
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
 from bernstein.cli.follow import is_over
 from bernstein.cli.output.terminal import Terminal
-from bernstein.cli.requests import user_name
+from bernstein.cli.requests import author_name
+from bernstein.core.approvals.policy import tightened
 from bernstein.core.names import NAME_LIMIT
 from bernstein.kube.errors import AlreadyExists
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS
 
 _NO_WORK = ("approval", "author", "suspend", "cancel", "requests")
-"""What no file says."""
+"""What asks for no work: of these a file says the approval at most."""
 _SHOWN = 10
 """Fields that a message names."""
 _CHANGEABLE = {to_snake(name): name for name in CHANGEABLE if name not in _NO_WORK}
@@ -44,7 +46,7 @@ async def submit(terminal: Terminal, cluster: Cluster, plan_object: Object) -> P
     if live is None:
         try:
             created = parse_plan(
-                await cluster.client.create(PLANS, await _signed(cluster, plan_object))
+                await cluster.client.create(PLANS, await _signed(terminal, cluster, plan_object))
             )
         except AlreadyExists:
             live = await cluster.plan_object(name)
@@ -58,10 +60,10 @@ async def submit(terminal: Terminal, cluster: Cluster, plan_object: Object) -> P
     return await _brought_up_to_date(terminal, cluster, parse_plan(live), plan_object)
 
 
-async def _signed(cluster: Cluster, plan_object: Object) -> Object:
+async def _signed(terminal: Terminal, cluster: Cluster, plan_object: Object) -> Object:
     """The Plan with who makes it: where a policy says so, another one must approve it."""
-    author = await user_name(cluster)
-    return {**plan_object, "spec": {**plan_object["spec"], "author": author}}
+    author = await author_name(terminal, cluster)
+    return {**plan_object, "spec": {**plan_object["spec"], **author}}
 
 
 async def _brought_up_to_date(
@@ -70,15 +72,43 @@ async def _brought_up_to_date(
     wanted = PlanSpec.model_validate(plan_object["spec"])
     fields = list(differing(plan.spec, wanted))
     said = [field for field in fields if field in _CHANGEABLE and getattr(wanted, field)]
+    policy = _tightened(plan, wanted)
     fixed = [field for field in fields if field not in _CHANGEABLE]
     if fixed and not _never_ran(plan):
         raise _other_content(plan, plan_object, fields)
     if fixed:
-        return await _corrected(terminal, cluster, plan, plan_object, fields)
-    if said and _takes_changes(plan):
-        return await _changed(terminal, cluster, plan, plan_object, said)
-    _tell_unchanged(terminal, plan, fields)
+        plan = await _corrected(terminal, cluster, plan, plan_object, fields)
+    elif (said or policy) and _takes_changes(plan):
+        plan = await _changed(terminal, cluster, plan, plan_object, said)
+    else:
+        _tell_unchanged(terminal, plan, fields)
+    _tell_stricter(terminal, plan, wanted)
     return plan
+
+
+def _tightened(plan: Plan, wanted: PlanSpec) -> dict[str, object]:
+    """What of the policy of the file is stricter than that of the Plan."""
+    said = wanted.approval
+    return tightened(plan.spec.approval or ApprovalPolicy(), said) if said is not None else {}
+
+
+def _tell_stricter(terminal: Terminal, plan: Plan, wanted: PlanSpec) -> None:
+    """Where the Plan asks people for more than the file, which stays so."""
+    said, live = wanted.approval, plan.spec.approval or ApprovalPolicy()
+    if said is None:
+        return
+    for field in sorted(said.model_fields_set):
+        if field == "above_usd" and live.plan != said.plan:
+            continue  # `plan` says it
+        if getattr(live, field) != getattr(said, field):
+            stays = f"approval.{field} stays {_plain(getattr(live, field))}"
+            terminal.advise(f"{stays}: the policy of a Plan may only become stricter")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
 
 
 def differing(live: PlanSpec, wanted: PlanSpec) -> Iterator[str]:
@@ -122,7 +152,9 @@ async def _corrected(
 ) -> Plan:
     """An Invalid Plan with the content of the file. It never ran: nothing is paid for twice."""
     dropped = plan.spec.dump().keys() - plan_object["spec"].keys() - set(_NO_WORK)
-    spec = dict.fromkeys(dropped) | plan_object["spec"]
+    content = {key: value for key, value in plan_object["spec"].items() if key != "approval"}
+    spec = dict.fromkeys(dropped) | content | _policy_patch(plan, plan_object)
+    spec |= await author_name(terminal, cluster)  # whoever writes its content is its author
     corrected = await _patched(cluster, plan_object, spec)
     terminal.say(f"Plan '{plan.metadata.name}' was Invalid and is corrected: {_named(fields)}")
     return corrected
@@ -132,10 +164,28 @@ async def _changed(
     terminal: Terminal, cluster: Cluster, plan: Plan, plan_object: Object, fields: list[str]
 ) -> Plan:
     spec = {_CHANGEABLE[field]: plan_object["spec"][_CHANGEABLE[field]] for field in fields}
-    changed = await _patched(cluster, plan_object, spec)
-    each = (f"{f} {_shown(plan, f)} → {_shown(changed, f)}" for f in fields)
+    changed = await _patched(cluster, plan_object, spec | _policy_patch(plan, plan_object))
+    each = [f"{f} {_shown(plan, f)} → {_shown(changed, f)}" for f in fields]
+    each += _told_policy(plan, changed)
     terminal.say(f"Plan '{plan.metadata.name}' changed: {', '.join(each)}")
     return changed
+
+
+def _policy_patch(plan: Plan, plan_object: Object) -> dict[str, Any]:
+    """What to write of the policy: what the file makes stricter. What it does not say stays."""
+    changes = _tightened(plan, PlanSpec.model_validate(plan_object["spec"]))
+    stricter = {to_camel(field): value for field, value in changes.items()}
+    return {"approval": stricter} if stricter else {}
+
+
+def _told_policy(before: Plan, after: Plan) -> list[str]:
+    """What has changed of the policy."""
+    old, new = (plan.spec.approval or ApprovalPolicy() for plan in (before, after))
+    return [
+        f"approval.{field} {_plain(getattr(old, field))} → {_plain(getattr(new, field))}"
+        for field in ApprovalPolicy.model_fields
+        if getattr(old, field) != getattr(new, field)
+    ]
 
 
 async def _patched(cluster: Cluster, plan_object: Object, spec: Mapping[str, Any]) -> Plan:

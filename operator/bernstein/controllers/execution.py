@@ -2,7 +2,8 @@
 
 an object is refused ───────▶ it becomes part of the snapshot, and it is decided anew
 a name is somebody else's ─┐
-a change is refused ───────┴▶ the status stays what it was, and waits for a person
+a change is refused ───────┤
+an Approval is refused ────┴▶ the status stays what it was, and waits for a person
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from bernstein.api.reasons import Reason
 from bernstein.controllers.job_actions import Refused
+from bernstein.controllers.writer import ApprovalRefused
 from bernstein.core import waiting
 from bernstein.core.actions import Decision
 from bernstein.core.jobs import JobView, refusal
@@ -62,9 +64,10 @@ async def carry_out(
 ) -> tuple[S, float | None]:
     """Decides and executes; returns the status to write, and in how many seconds to look again.
 
-    Where a name is taken or a change is refused, the status is that of `before` and waits for a
-    person; `tell` makes its conditions. What stood there of it is decided about as if it were over:
-    it comes back if it is not. How it ended stays: WriteRefused is raised where it `has_ended`.
+    Where a name is taken, or a change or an Approval is refused, the status is that of `before` and
+    waits for a person; `tell` makes its conditions. What stood there of it is decided about as if
+    it were over: it comes back if it is not. How it ended stays: WriteRefused is raised where it
+    `has_ended`.
     """
     free = snapshot.with_status(waiting.unblocked(snapshot.status))
     try:
@@ -74,7 +77,9 @@ async def carry_out(
     except WriteRefused as refused:
         if has_ended:
             raise
-        status = waiting.blocked(before(), Reason.WRITE_REFUSED, str(refused), now)
+        asks = isinstance(refused, ApprovalRefused)
+        reason: waiting.Blocks = Reason.APPROVAL_REFUSED if asks else Reason.WRITE_REFUSED
+        status = waiting.blocked(before(), reason, str(refused), now)
     else:
         return tell(decision.status, now), decision.requeue_after
     status = status.model_copy(update={"observed_generation": snapshot.generation})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from bernstein.api.meta import Metadata
@@ -61,10 +61,20 @@ def check_content(resource: Resource, live: Object, desired: Object) -> None:
         )
 
 
+class ApprovalRefused(WriteRefused):
+    """The server refuses an Approval: a right is missing, or a quota or admission says no."""
+
+    reason = "ApprovalRefused"
+
+
 class _Refusal(NamedTuple):
     until: float
     """In seconds of the monotonic clock."""
     cause: ApiError
+
+
+_What = tuple[type, Resource, Key, str]
+"""What is written: how, of which kind, to which object, and its uid where it is known."""
 
 
 def _told(write: Delete | MergePatch | RemoveFinalizer) -> tuple[str, Key, str]:
@@ -94,7 +104,7 @@ class Writer:
         self._caches = caches
         self._mutated: dict[tuple[Resource, Key], int] = {}
         """The revision of each object whose spec did not become what we wrote."""
-        self._refused: dict[tuple[type, Resource, Key, str], _Refusal] = {}
+        self._refused: dict[_What, _Refusal] = {}
         self._clock = clock
         self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
 
@@ -116,6 +126,17 @@ class Writer:
         assert made is not None
         check_content(resource, made, obj)
         return made
+
+    async def ask(self, owner: Key, approval: Object) -> None:
+        """Makes an Approval. Raises ApprovalRefused; for REFUSED_SECONDS without asking again."""
+        name = approval["metadata"]["name"]
+        what = (Create, APPROVALS, Key(owner.namespace, name), "")
+        await self._unless_refused(
+            what,
+            f"make Approval '{name}'",
+            lambda: self.create(owner, APPROVALS, approval),
+            ApprovalRefused,
+        )
 
     async def set_spec(self, owner: Key, resource: Resource, obj: Object, live: Object) -> None:
         """Corrects a spec that differs from `obj`, once. Raises SpecMutated if it changes back."""
@@ -167,19 +188,30 @@ class Writer:
         refused something would be refused it as often as anything happens.
         """
         verb, key, uid = _told(write)
-        what, now = (type(write), write.resource, key, uid), self._clock.monotonic()
-        known = self._refused.get(what)
+        what = (type(write), write.resource, key, uid)
         text = f"{verb} {write.resource.kind} '{key.name}'"
+        await self._unless_refused(what, text, lambda: self._executor.execute(owner, write))
+
+    async def _unless_refused(
+        self,
+        what: _What,
+        text: str,
+        act: Callable[[], Awaitable[object]],
+        error: type[WriteRefused] = WriteRefused,
+    ) -> None:
+        """Does it, unless it was refused just before: `error` is raised then, and when it is."""
+        now = self._clock.monotonic()
+        known = self._refused.get(what)
         if known is not None and now < known.until:
-            raise WriteRefused(text, known.cause)
+            raise error(text, known.cause)
         try:
-            await self._executor.execute(owner, write)
-        except ApiError as error:
-            if not is_refusal(error):
+            await act()
+        except ApiError as cause:
+            if not is_refusal(cause):
                 raise
             self._refused = {w: r for w, r in self._refused.items() if now < r.until}
-            self._refused[what] = _Refusal(now + REFUSED_SECONDS, error)
-            raise WriteRefused(text, error) from error
+            self._refused[what] = _Refusal(now + REFUSED_SECONDS, cause)
+            raise error(text, cause) from cause
         self._refused.pop(what, None)
 
     async def status(

@@ -311,6 +311,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.NEVER, False, "Apply the work anew under another name, and decide in time."
     ),
     Reason.AUTHOR_MISSING: Policy(Retry.NEVER, False, "Apply it anew with spec.author, your name."),
+    Reason.APPROVAL_REFUSED: Policy(
+        Retry.PROBE,
+        False,
+        "Give the operator's account the rights of the chart, and look at quota, admission "
+        "policies and webhooks of the namespace.",
+    ),
     Reason.NAME_CONFLICT: Policy(
         Retry.PROBE, False, "Delete or rename what has the name, or use another name here."
     ),

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic.alias_generators import to_snake
 
-from bernstein.api.approvals.approval import Approval, ApprovalState, ShownCheck
+from bernstein.api.approvals.approval import Approval, ApprovalState, Shown, ShownCheck
 from bernstein.api.delivery import Delivery
-from bernstein.api.meta import PLAN_KIND, TASK_KIND, ConditionType
+from bernstein.api.meta import LONGEST_PATH, PLAN_KIND, TASK_KIND, ConditionType
 from bernstein.api.plan import Estimate, Plan
 from bernstein.api.requests import Answer
 from bernstein.api.states import TaskState
@@ -147,6 +147,7 @@ def approval_record(approval: Approval) -> Document:
         "base": spec.asks.base,
         "ref": shown.ref if shown is not None else None,
         "files_changed": shown.files_changed if shown is not None else None,
+        "files": _shown_files(shown),
         "checks": [_shown_check(check) for check in shown.checks] if shown is not None else [],
         "cost_usd": _dollars(shown.cost_usd) if shown is not None and shown.cost_usd else None,
         "decision": to_snake(spec.decision) if spec.decision is not None else None,
@@ -155,6 +156,15 @@ def approval_record(approval: Approval) -> Document:
         "created_at": _time(approval.metadata.creation_timestamp),
         "expires_at": _time(status.expires_at),
     }
+
+
+def _shown_files(shown: Shown | None) -> list[Document]:
+    """Some of those that differ, those with the most changed lines first."""
+    files = shown.most_changed if shown is not None else None
+    return [
+        {"path": line(file.path, LONGEST_PATH), "added": file.added, "deleted": file.deleted}
+        for file in files or ()
+    ]
 
 
 def _shown_check(check: ShownCheck) -> Document:

@@ -43,8 +43,9 @@ class Waits(Protocol):
 
 S = TypeVar("S", bound=Waits)
 
-Blocks = Literal[Reason.NAME_CONFLICT, Reason.WRITE_REFUSED]
-"""A name is somebody else's; or the operator may not change or delete what is its own."""
+Blocks = Literal[Reason.NAME_CONFLICT, Reason.WRITE_REFUSED, Reason.APPROVAL_REFUSED]
+"""A name is somebody else's; the operator may not change or delete what is its own; or it may not
+ask people."""
 
 
 def wait(

@@ -14,7 +14,7 @@ from bernstein.crds.kinds import Kind
 from bernstein.crds.schema import Schema, object_schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-_IN_OBJECTS_ONLY = ("approval", "author", "projectRef", "suspend", "cancel", "requests")
+_IN_OBJECTS_ONLY = ("author", "projectRef", "suspend", "cancel", "requests")
 _CODE_POINT = re.compile(r"\\x\{([0-9a-f]{1,4})\}")
 _FAR = re.compile(r"\\x\{[0-9a-f]{5,}\}-\\x\{[0-9a-f]{5,}\}")
 _MONEY: Final = {"type": ["string", "number"], "minimum": 0}
@@ -45,6 +45,7 @@ def of_plan_file() -> Schema:
     properties = {k: v for k, v in spec["properties"].items() if k not in _IN_OBJECTS_ONLY}
     renamed = _snake(spec | {"properties": properties})
     renamed["properties"]["budget"] |= _MONEY
+    renamed["properties"]["approval"]["properties"]["above_usd"] |= _MONEY
     step = renamed["properties"]["stages"]["items"]["properties"]["steps"]["items"]
     step["properties"]["effort"]["enum"].append("medium")
     return {"$schema": DRAFT, "title": "Plan file", **renamed}

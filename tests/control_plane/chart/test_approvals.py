@@ -7,7 +7,7 @@ import pytest
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, NotFound
 from tests.control_plane.conftest import Person, Tools, may
-from tests.control_plane.objects import APPROVALS, KINDS, OURS, valid
+from tests.control_plane.objects import APPROVALS, KINDS, OURS, PLANS, valid
 
 BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
 
@@ -130,3 +130,20 @@ async def test_an_author_writes_his_own_name_only(
     await editor.create(KINDS[kind], valid(kind, namespace, author=name))
     # What stands already is no matter of who writes something else.
     await admin.patch(KINDS[kind], "one", namespace, {"metadata": {"labels": {"a": "b"}}})
+
+
+async def test_who_corrects_a_plan_that_never_ran_is_its_author(
+    admin: Client, operator: Client, person: Person, namespace: str, user: str
+) -> None:
+    editor, name = await person("edit"), account(namespace, "edit")
+    await editor.create(PLANS, valid("Plan", namespace, author=name))
+    invalid = {"status": {"phase": "Invalid", "observedGeneration": 1}}
+    await operator.patch(PLANS, "one", namespace, invalid, subresource="status")
+    other = {"description": "something else"}
+
+    with pytest.raises(Forbidden, match=r"bernstein-authors.*who changes the work of a Plan"):
+        await admin.patch(PLANS, "one", namespace, {"spec": other})
+    await admin.patch(PLANS, "one", namespace, {"spec": {"suspend": True}})
+    corrected = await admin.patch(PLANS, "one", namespace, {"spec": {**other, "author": user}})
+
+    assert corrected["spec"]["author"] == user

@@ -73,13 +73,26 @@ async def project(admin: Client, namespace: str) -> Object:
     return await admin.create(PROJECTS, valid("Project", namespace, "default"))
 
 
+KubeconfigOf = Callable[[str], str]
+
+
 @pytest.fixture
-def stranger(cluster: Cluster, tools: Tools, namespace: str, tmp_path: Path) -> str:
+def kubeconfig_of(tools: Tools, namespace: str, tmp_path: Path) -> KubeconfigOf:
+    """Service account of the namespace -> path of its kubeconfig."""
+
+    def written(account: str) -> str:
+        token = tools.kubectl("create", "token", account, "-n", namespace).strip()
+        config = json.loads(tools.kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
+        users = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+        path = tmp_path / f"kubeconfig-of-{account}"
+        path.write_text(json.dumps(config | {"users": users}))
+        return str(path)
+
+    return written
+
+
+@pytest.fixture
+def stranger(tools: Tools, namespace: str, kubeconfig_of: KubeconfigOf) -> str:
     """Kubeconfig of an account without any rights."""
     tools.kubectl("create", "serviceaccount", "stranger", "-n", namespace)
-    token = tools.kubectl("create", "token", "stranger", "-n", namespace).strip()
-    config = json.loads(tools.kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
-    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(config))
-    return str(path)
+    return kubeconfig_of("stranger")

@@ -4,14 +4,17 @@ operator's place."""
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
-from tests.control_plane.cli.conftest import Bernstein
+from tests.control_plane.cli.conftest import Bernstein, KubeconfigOf
 from tests.control_plane.cli.scenes import PLAN, now, set_status
-from tests.control_plane.conftest import eventually
+from tests.control_plane.conftest import Person, Tools, eventually
 from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS, valid
 
 NAME = "one-approval-1"
@@ -85,7 +88,7 @@ async def test_verdicts_on_their_way_are_waited_for_where_people_are_asked(
         task = await set_status(operator, task, state=state)
 
     soon = await bernstein("pending", "--json", "--no-wait")
-    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60"))
+    late = asyncio.ensure_future(bernstein("pending", "--json", "--timeout", "60s"))
     await asyncio.sleep(2)
     assert not late.done()
     await set_status(operator, task, state="Closed")
@@ -172,3 +175,58 @@ async def test_where_nobody_is_asked_there_is_nothing_to_decide(
     found = await bernstein("approve", "one", "--json")
 
     assert (found.code, found.json["error"]["reason"]) == (1, "NothingToDecide")
+
+
+@pytest.mark.parametrize("role", ["view", "edit"])
+async def test_nobody_decides_by_a_role_of_the_cluster_with_the_program_or_with_kubectl(
+    bernstein: Bernstein,
+    tools: Tools,
+    person: Person,
+    kubeconfig_of: KubeconfigOf,
+    admin: Client,
+    operator: Client,
+    namespace: str,
+    role: str,
+) -> None:
+    await waits(admin, operator, namespace)
+    await person(role)
+    config = kubeconfig_of(role)
+
+    decided = [
+        await bernstein("--json", command, "one", "--kubeconfig", config)
+        for command in ("approve", "reject")
+    ]
+    spec = {"decision": "Approve", "decidedBy": f"system:serviceaccount:{namespace}:{role}"}
+    patch = ("patch", "bappr", NAME, "-n", namespace, "--type", "merge")
+    patched = tools.run("kubectl", "--kubeconfig", config, *patch, "-p", json.dumps({"spec": spec}))
+
+    told = [(answer.code, answer.json["error"]["reason"]) for answer in decided]
+    assert told == [(1, "Forbidden"), (1, "Forbidden")]
+    assert patched.returncode != 0
+    assert "forbidden" in patched.stderr.lower()
+    assert "decision" not in (await admin.get(APPROVALS, NAME, namespace))["spec"]
+
+
+async def test_a_viewer_sees_what_waits_and_changes_nothing(
+    bernstein: Bernstein,
+    person: Person,
+    kubeconfig_of: KubeconfigOf,
+    admin: Client,
+    operator: Client,
+    namespace: str,
+) -> None:
+    await admin.create(PROJECTS, valid("Project", namespace, "default"))
+    before = await waits(admin, operator, namespace)
+    await person("view")
+    config = kubeconfig_of("view")
+
+    seen = await bernstein("--json", "pending", "--kubeconfig", config)
+    refused = [
+        await bernstein("--json", *call, "--kubeconfig", config)
+        for call in (("cancel", "one"), ("verify", "one"), ("retry", "one"), ("add-task", "x"))
+    ]
+
+    assert [each["id"] for each in seen.json] == [NAME]
+    told = [(answer.code, answer.json["error"]["reason"]) for answer in refused]
+    assert told == [(1, "Forbidden")] * 4
+    assert (await admin.get(TASKS, "one", namespace))["spec"] == before["spec"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,9 @@ from bernstein.cli.output.terminal import Terminal
 from bernstein.cli.settings import CliSettings
 from bernstein.core.plans import expansion
 from bernstein.core.plans import file as plan_file
+from bernstein.kube.resource import SELF_SUBJECT_REVIEWS
 from tests.unit.core.plans.plan_files import RATE_LIMIT
+from tests.unit.kube.apiserver import ApiServer
 
 SHA = "a1b2c3d4" * 5
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe @everyone"
@@ -25,6 +28,17 @@ AT = "\uff20"
 
 def ago(seconds: float) -> str:
     return (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
+
+
+def known_as(api: ApiServer, user: str) -> None:
+    """The API server tells whoever asks that this is his name."""
+    told = json.dumps({"status": {"userInfo": {"username": user}}}).encode()
+    api.instead = lambda call: told if call.plural == SELF_SUBJECT_REVIEWS.plural else None
+
+
+def unknown(api: ApiServer) -> None:
+    """The API server tells nobody who he is."""
+    api.fault = lambda call: 403 if call.plural == SELF_SUBJECT_REVIEWS.plural else None
 
 
 def condition(kind: str, status: str, reason: str, message: str = "") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bernstein.core.plans import file as plan_file
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from bernstein.resources import PLANS
-from tests.unit.cli.scenes import ago, condition, terminal
+from tests.unit.cli.scenes import ago, condition, known_as, terminal, unknown
 from tests.unit.core.plans.plan_files import RATE_LIMIT
 from tests.unit.kube.apiserver import ApiServer
 
@@ -103,6 +103,49 @@ async def test_who_made_it_and_its_policy_are_no_content_of_the_file(
     assert said == f"Plan '{NAME}' unchanged: it has this content and is running\n"
 
 
+async def test_a_policy_becomes_as_strict_as_the_file_says_and_keeps_what_it_does_not_say(
+    api: ApiServer, client: Client
+) -> None:
+    there(api, of_file(), {"approval": {"plan": "Always", "result": "HighRisk"}})
+
+    plan, said = await ran(client, of_file(approval={"result": "Always"}))
+
+    assert plan.spec.approval is not None
+    assert (plan.spec.approval.plan, plan.spec.approval.result) == ("Always", "Always")
+    assert said == f"Plan '{NAME}' changed: approval.result HighRisk → Always\n"
+
+
+async def test_a_plan_without_a_policy_gets_that_of_the_file(
+    api: ApiServer, client: Client
+) -> None:
+    there(api, of_file(), {})
+    wanted = {"plan": "AboveCost", "above_usd": 5.5, "expires_after_seconds": 60}
+
+    _, said = await ran(client, of_file(approval=wanted))
+
+    ((written,),) = [[body["spec"]] for body in patches(api)]
+    policy = {"plan": "AboveCost", "aboveUsd": "5.5", "expiresAfterSeconds": 60}
+    assert written == {"approval": policy}
+    assert "approval.plan Never → AboveCost, approval.above_usd none → 5.5" in said
+
+
+async def test_a_looser_policy_of_the_file_changes_nothing_and_that_is_said(
+    api: ApiServer, client: Client
+) -> None:
+    there(api, of_file(), {"approval": {"plan": "Always", "approverIsNotAuthor": True}})
+    looser = {"plan": "AboveCost", "above_usd": 5, "approver_is_not_author": False}
+
+    _, said = await ran(client, of_file(approval=looser))
+
+    assert patches(api) == []
+    stays = "the policy of a Plan may only become stricter"
+    assert said == (
+        f"Plan '{NAME}' unchanged: it has this content and is running\n"
+        f"  approval.approver_is_not_author stays true: {stays}\n"
+        f"  approval.plan stays Always: {stays}\n"
+    )
+
+
 async def test_a_limit_that_the_file_does_not_name_stays(api: ApiServer, client: Client) -> None:
     there(api, of_file(max_agents=None), {"maxAgents": 2})
 
@@ -153,10 +196,12 @@ async def test_a_failed_plan_is_better_given_another_round(api: ApiServer, clien
 
 
 async def test_an_invalid_plan_is_corrected(api: ApiServer, client: Client) -> None:
-    there(api, of_file(description="x", budget=5), {}, phase="Invalid", expanded=False)
+    mine = {"author": "ann", "approval": {"result": "Always"}}
+    there(api, of_file(description="x", budget=5), mine, phase="Invalid", expanded=False)
     stages = of_file()["spec"]["stages"][:1]
+    known_as(api, "bob")
 
-    corrected = of_file()
+    corrected = of_file(approval={"result": "Never", "plan": "Always"})
     corrected["spec"]["stages"] = stages
     plan, said = await ran(client, corrected)
 
@@ -166,6 +211,29 @@ async def test_an_invalid_plan_is_corrected(api: ApiServer, client: Client) -> N
         corrected["spec"].get("description"),
     )
     assert said.startswith(f"Plan '{NAME}' was Invalid and is corrected: description, ")
+    assert plan.spec.author == "bob"  # what is asked about is his now
+    assert plan.spec.approval is not None
+    assert (plan.spec.approval.plan, plan.spec.approval.result) == ("Always", "Always")
+
+
+async def test_whoever_makes_a_plan_is_its_author(api: ApiServer, client: Client) -> None:
+    known_as(api, "ann")
+
+    plan, said = await ran(client, of_file())
+
+    assert plan.spec.author == "ann"
+    assert said == f"Plan '{NAME}' created in namespace 'team'\n"
+
+
+async def test_where_nobody_tells_who_makes_a_plan_it_has_no_author(
+    api: ApiServer, client: Client
+) -> None:
+    unknown(api)
+
+    plan, said = await ran(client, of_file())
+
+    assert plan.spec.author is None
+    assert said.endswith(f"Plan '{NAME}' created in namespace 'team'\n")
 
 
 async def test_one_that_became_invalid_later_keeps_its_work(api: ApiServer, client: Client) -> None:

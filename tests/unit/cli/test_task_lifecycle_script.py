@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from bernstein.resources import PROJECTS, TASKS
+from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.answer import Answer
 from tests.scripts import TASK_LIFECYCLE
-from tests.unit.cli.scenes import SHA
+from tests.unit.cli.scenes import SHA, known_as
 from tests.unit.core import objects
-from tests.unit.kube.apiserver import ApiServer
+from tests.unit.kube.apiserver import ApiServer, Call
 
 PACKAGE = Path(__file__).parents[3] / "operator"
 SECONDS = 120
@@ -49,6 +49,7 @@ def programs(tmp_path: Path) -> str:
 
 @pytest.fixture
 async def script(api: ApiServer, kubeconfig: str, programs: str, tmp_path: Path) -> Process:
+    known_as(api, "ann")
     api.put(PROJECTS, "default", "team", **objects.project().dump())
     environment = {"KUBECONFIG": kubeconfig, "PATH": programs, "PYTHONPATH": str(PACKAGE)}
     return await asyncio.create_subprocess_exec(
@@ -143,6 +144,95 @@ async def test_the_script_fails_where_the_work_is_not_merged(
 
     assert answer.code == 1
     assert "is not merged: MergeConflict: it conflicts." in answer.out
+
+
+# --- where a person decides -----------------------------------------------------------------------
+
+ASKS: dict[str, Any] = {"attempt": 1, "sha": SHA, "base": "0" * 40, "digest": "d" * 64}
+
+
+def people_are_asked(api: ApiServer) -> None:
+    asking = objects.project(approval={"result": "Always"})
+    api.put(PROJECTS, "default", "team", **asking.dump())
+
+
+def asked(api: ApiServer, name: str, **decided: Any) -> dict[str, Any]:
+    """The work of the Task waits for a person; `decided`: or no more. Returns what the Task knows
+    of it."""
+    uid, approval = api.get(TASKS, name, "team")["metadata"]["uid"], f"{name}-approval-1"
+    by = {"decision": decided["decision"], "decidedBy": decided["by"]} if decided else {}
+    api.put(
+        APPROVALS,
+        approval,
+        "team",
+        spec={"subject": {"kind": "Task", "name": name, "uid": uid}, "asks": ASKS, **by},
+        status={"observedGeneration": 1, "state": "Rejected" if decided else "Pending"},
+    )
+    told = {"name": approval, "asks": ASKS, "since": "2030-01-01T12:00:00Z"} | decided
+    return {"attempt": 1, "approval": told}
+
+
+def rejected(api: ApiServer, name: str) -> None:
+    about = asked(api, name, decision="Reject", by="ben")
+    moves(api, name, state="Cancelled", **about)
+
+
+async def test_the_script_approves_what_waits_for_it_and_ends_with_a_closed_task(
+    api: ApiServer, script: Process
+) -> None:
+    people_are_asked(api)
+    name = await added(api)
+    moves(api, name, state="PendingApproval", **asked(api, name))
+    await until(lambda: any(call.verb == "PATCH" for call in api.calls))
+    spec = api.get(APPROVALS, f"{name}-approval-1", "team")["spec"]
+    about = asked(api, name, decision="Approve", by="ann")
+    moves(api, name, state="Done", **about)
+    await watching(api)
+    moves(api, name, **MERGED)
+
+    answer = await ended(script)
+
+    assert (spec["decision"], spec["decidedBy"]) == ("Approve", "ann")
+    assert answer.code == 0, answer
+    assert f"Task '{name}' is approved by ann" in answer.out
+    assert last(answer)["status"] == "closed"
+
+
+async def test_the_script_fails_where_a_person_rejects_while_it_waits_for_the_verdicts(
+    api: ApiServer, script: Process
+) -> None:
+    people_are_asked(api)
+    name = await added(api)
+    moves(api, name, state="Done", attempt=1)
+    await until(lambda: api.count("GET", "approvals") > 1)
+    rejected(api, name)
+
+    answer = await ended(script)
+
+    assert answer.code == 1
+    assert f"Task '{name}' was rejected by ben before: the first decision is final" in answer.err
+    assert api.get(TASKS, name, "team")["status"]["state"] == "Cancelled"
+
+
+async def test_the_script_fails_where_a_person_rejects_just_before_it_approves(
+    api: ApiServer, script: Process
+) -> None:
+    people_are_asked(api)
+    name = await added(api)
+
+    def is_quicker(call: Call) -> None:
+        """The script has seen that it waits, and looks for the Approval to decide it."""
+        if (call.verb, call.plural, call.name) == ("GET", "approvals", f"{name}-approval-1"):
+            rejected(api, name)
+
+    api.fault = is_quicker
+    moves(api, name, state="PendingApproval", **asked(api, name))
+
+    answer = await ended(script)
+
+    assert answer.code == 1
+    assert f"Task '{name}' was rejected by ben before: the first decision is final" in answer.err
+    assert api.get(TASKS, name, "team")["status"]["state"] == "Cancelled"
 
 
 def test_the_script_is_the_one_of_the_contract() -> None:

@@ -1,5 +1,5 @@
-"""Changes and deletions that the API server refuses the operator: who says so, and how often it
-asks."""
+"""Changes, deletions and Approvals that the API server refuses the operator: who says so, and how
+often it asks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from bernstein.controllers.tasks.controller import TaskController
 from bernstein.controllers.wiring import KindController
 from bernstein.controllers.writer import REFUSED_SECONDS, Writer
 from bernstein.core import labels
+from bernstein.core.approvals import asking, plans
 from bernstein.core.owners import owner_reference
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.kube.client import Client
@@ -31,7 +32,9 @@ from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.background import Background, eventually
 from tests.fence import Unfenced
 from tests.unit.controllers.rig import Rig
-from tests.unit.core import objects
+from tests.unit.core import objects, scheduled
+from tests.unit.core.approvals import asked
+from tests.unit.core.delivery.tasks import verified
 from tests.unit.core.objects import NAMESPACE, at
 from tests.unit.kube.apiserver import ApiServer, Call
 
@@ -146,10 +149,33 @@ def a_session(world: Refusing) -> Key:
     )
 
 
+def an_asking_plan(world: Refusing) -> Key:
+    """A Plan that people are asked about, and whose Approval is not there."""
+    plan = objects.plan(begun=False, approval={"plan": "Always"})
+    question = plans.question(plan, objects.project(), plan.status)
+    assert question is not None
+    asks = asking.ask(plan.status, question, at(0)).model_copy(update={"phase": "PendingApproval"})
+    return world.put(PLANS, plan.model_copy(update={"status": asks}))
+
+
+def an_asking_task(world: Refusing) -> Key:
+    """The same of a Task whose work is verified."""
+    strict = asked.asking()
+    uid = {"uid": strict.metadata.uid}
+    world.api.put(PROJECTS, "default", NAMESPACE, metadata=uid, spec=strict.spec.dump())
+    judged = {"digest": asked.DIGEST, "protected_by": "unknown"}
+    task = objects.task(plan=None, status=verified(verification=judged))
+    decision = scheduled.decide(objects.snapshot(task, project=strict, plan=None), at(0))
+    assert decision.status.state is TaskState.PENDING_APPROVAL
+    return world.put(TASKS, task.model_copy(update={"status": decision.status}))
+
+
 CASES: list[Any] = [
     pytest.param(PlanController, PLANS, a_plan, "PATCH", "tasks", id="Plan"),
     pytest.param(TaskController, TASKS, a_task, "DELETE", "jobs", id="Task"),
     pytest.param(SessionController, SESSIONS, a_session, "DELETE", "jobs", id="AgentSession"),
+    pytest.param(PlanController, PLANS, an_asking_plan, "POST", "approvals", id="Plan that asks"),
+    pytest.param(TaskController, TASKS, an_asking_task, "POST", "approvals", id="Task that asks"),
 ]
 Make = Callable[[Refusing], Key]
 
@@ -173,7 +199,8 @@ async def test_it_is_stalled_with_a_remedy_until_the_change_is_let_through(
 
     stall = world.stall(resource, key)
     assert stall is not None
-    assert (stall["status"], stall["reason"]) == ("True", "WriteRefused")
+    reason = "ApprovalRefused" if plural == "approvals" else "WriteRefused"
+    assert (stall["status"], stall["reason"]) == ("True", reason)
     assert f"({status})" in stall["message"]
     assert "Remedy: Give the operator's account the rights" in stall["message"]
     assert again is not None
@@ -199,6 +226,7 @@ async def test_however_often_it_is_looked_at_it_is_asked_for_rarely_and_told_onc
     world.refuse(verb, plural)
 
     await world.look(controller, key)
+    await world.look(controller, key)  # a Plan counts the Tasks that it has made
     told = world.api.get(resource, key.name, NAMESPACE)["status"]
     for _ in range(20):
         world.seconds += REFUSED_SECONDS / 20.5

@@ -79,6 +79,7 @@ TABLE = {
     "Rejected": (Retry.AT_ONCE, True, "Read the verdict"),
     "ApprovalExpired": (Retry.NEVER, False, "in time"),
     "AuthorMissing": (Retry.NEVER, False, "spec.author"),
+    "ApprovalRefused": (Retry.PROBE, False, "quota"),
     "NameConflict": (Retry.PROBE, False, "rename"),
     "WriteRefused": (Retry.PROBE, False, "rights"),
     "DeletionHeld": (Retry.NEVER, False, "blockOwnerDeletion"),

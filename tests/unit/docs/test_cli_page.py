@@ -11,10 +11,11 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from bernstein.cli.commands import COMMANDS
 from bernstein.cli.errors import FAILED, INTERRUPTED, INVALID
 from bernstein.cli.main import app, imported
-from tests.unit.docs.pages import REFERENCE
+from tests.unit.docs.pages import REFERENCE, ROOT
 
 PAGE = REFERENCE / "cli.md"
-ROOT = typer.main.get_command(app)
+README = ROOT / "README.md"
+GROUP = typer.main.get_command(app)
 HELP = {"-h", "--help"}
 COMMON = "Options of every command"
 CALLED = {command.name: imported(command) for command in COMMANDS}
@@ -54,6 +55,11 @@ def test_every_command_has_a_row_with_its_summary() -> None:
     assert listed == [(c.name, c.name, c.summary.removesuffix(".")) for c in COMMANDS]
 
 
+def test_the_readme_names_every_command_that_works() -> None:
+    (row,) = re.findall(r"^\| CLI \| works \| (.*) \|$", README.read_text(), re.MULTILINE)
+    assert set(re.findall(r"`([a-z-]+)`", row)) == set(CALLED)
+
+
 @pytest.mark.parametrize("name", CALLED)
 def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
     common = mentioned(COMMON)
@@ -64,9 +70,9 @@ def test_every_option_of_a_command_is_in_its_section(name: str) -> None:
 
 
 def test_the_common_options_are_those_of_the_program() -> None:
-    assert isinstance(ROOT, TyperGroup)
-    assert set(ROOT.context_settings["help_option_names"]) == HELP
-    assert mentioned(COMMON) == options(ROOT)
+    assert isinstance(GROUP, TyperGroup)
+    assert set(GROUP.context_settings["help_option_names"]) == HELP
+    assert mentioned(COMMON) == options(GROUP)
 
 
 @pytest.mark.parametrize("name", CALLED)

@@ -59,7 +59,9 @@ def test_the_recorders_result_fits_the_kubelets_share_with_the_worst_of_words(
         "ProviderUnavailable", character * 500, character * 1500, retry_after=86400
     )
     usage = pod.Usage(most, most, most, most)
-    changed = pod.Changed(10**6, python=True, tests=True, deps=True)
+    path = '"' * 100
+    files = tuple(pod.ChangedFile(path, most, most) for _ in range(3))
+    changed = pod.Changed(10**6, True, True, True, path, "f" * 16, files, path)
     result = pod.RecorderResult(
         sha, sha, sha, changed, usage, final, "\U0001f600" * 100, "SessionOver", 10**6
     )

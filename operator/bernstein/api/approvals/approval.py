@@ -23,6 +23,7 @@ from bernstein.api.meta import (
     named,
     rule,
 )
+from bernstein.api.verification import MostChanged
 
 APPROVE, REJECT, RETRY = "Approve", "Reject", "Retry"
 MOST_SHOWN = 64
@@ -155,6 +156,9 @@ class Shown(Model):
         default=None, description="Of a Task: where the commit is."
     )
     files_changed: int | None = Field(default=None, description="Of a Task: files that differ.")
+    most_changed: MostChanged | None = Field(
+        default=None, description="Some of these, those with the most changed lines first."
+    )
     checks: Annotated[
         tuple[ShownCheck, ...],
         Field(max_length=MOST_SHOWN, json_schema_extra=list_map("name")),

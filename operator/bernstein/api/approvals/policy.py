@@ -13,16 +13,20 @@ PLANS = ("Never", "AboveCost", "Always")
 """Which Plans are asked about, from the loosest policy to the strictest."""
 RESULTS = ("Never", "HighRisk", "Always")
 """Which work is asked about before it lands, in the same order."""
-
+MOVED_BASE = ("Ask", "Keep")
+"""What holds of an approval where other work has landed since."""
+EXPIRES_AFTER_SECONDS = (60, 31536000)
+"""The shortest and the longest time for a decision."""
 
 PROTECTED_PATHS = (
     *(".github/workflows", ".github/actions", ".gitlab-ci.yml", ".gitea/workflows"),
     *(".forgejo/workflows", ".circleci", ".buildkite", ".drone.yml", ".travis.yml"),
     *(".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile"),
     *(".claude", ".codex", ".gemini", ".cursor", ".mcp.json", "AGENTS.md", "CLAUDE.md"),
-    ".bernstein",
+    *(".bernstein", "bernstein.yaml"),
 )
-"""Without a list of the Project: what CI runs with its secrets, and what steers the next agent."""
+"""Without a list of the Project: what CI runs with its secrets, what steers the next agent, and
+what says where the commands of whoever works in the checkout go."""
 
 
 class ApprovalPolicy(Model):
@@ -49,9 +53,12 @@ class ApprovalPolicy(Model):
     result: Literal["Never", "HighRisk", "Always"] = Field(
         default="Never",
         description="Verified work that lands only once a person has approved it. HighRisk: of the "
-        "role security, of complexity high, or with changes of protected paths.",
+        "role security, of complexity high, with changes of protected paths, or with lines taken "
+        "from tests that existed.",
     )
-    expires_after_seconds: Annotated[int, Field(ge=60, le=31536000)] | None = Field(
+    expires_after_seconds: (
+        Annotated[int, Field(ge=EXPIRES_AFTER_SECONDS[0], le=EXPIRES_AFTER_SECONDS[1])] | None
+    ) = Field(
         default=None,
         description="Seconds after which what nobody has decided is rejected for good. Absent: it "
         "stays pending. Nothing is ever approved by time.",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Annotated
 
 import typer
 
-from bernstein.api.approvals.approval import Approval, ApprovalState
+from bernstein.api.approvals.approval import REJECT, RETRY, Approval, ApprovalState
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.cli.cluster import Cluster, connected
+from bernstein.cli.duration import Timeout, seconds_of
 from bernstein.cli.output import tables
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.serializers import approval_record
-from bernstein.core.waiting import is_kept_back
+from bernstein.core.waiting import is_kept_back, is_stalled
 
 _TICK = 1.0
 
@@ -25,29 +27,37 @@ def pending(
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Do not wait for verdicts that are on their way.")
     ] = False,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait no longer.")
-    ] = 600.0,
+    timeout: Timeout = "10m",
 ) -> None:
     """Lists what waits for a person to decide.
 
-    Work that is being verified is waited for: a person may have to decide about it.
+    Work that is being verified is waited for: a person may have to decide about it. What somebody
+    has rejected meanwhile is listed, too, as such.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _pending(terminal, settings, 0.0 if no_wait else timeout))
+    run_command(terminal, _pending(terminal, settings, "0s" if no_wait else timeout))
 
 
-async def _pending(terminal: Terminal, settings: CliSettings, seconds: float) -> None:
+async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | None) -> None:
+    seconds = seconds_of(at_most) or 0.0
     async with connected(settings) as cluster:
-        await _verdicts(cluster, seconds)
-        found = [a for a in await cluster.approvals() if is_pending(a)]
+        awaited = await _verdicts(cluster, seconds)
+        approvals = await cluster.approvals()
+        found = [a for a in approvals if is_pending(a) or _is_rejected(a, awaited)]
     if terminal.json:
         terminal.answer([approval_record(approval) for approval in found])
-    elif found:
-        terminal.show(tables.approval_table(found))
+        return
+    waiting = [approval for approval in found if is_pending(approval)]
+    if waiting:
+        terminal.show(tables.approval_table(waiting))
+        terminal.advise("see what a task has changed with `bernstein diff NAME`")
         terminal.advise("decide with `bernstein approve NAME` or `bernstein reject NAME`")
     else:
         terminal.say(f"Nothing waits for a decision in namespace '{cluster.namespace}'.")
+    for each in found:
+        if each not in waiting:
+            about = each.spec.subject
+            terminal.say(f"{about.kind} '{about.name}' was rejected meanwhile")
 
 
 def is_pending(approval: Approval) -> bool:
@@ -56,31 +66,43 @@ def is_pending(approval: Approval) -> bool:
     return undecided and approval.status.state in (None, ApprovalState.PENDING)
 
 
-async def _verdicts(cluster: Cluster, seconds: float) -> None:
-    """Waits until no verdict is on its way about which a person may have to decide."""
+def _is_rejected(approval: Approval, awaited: Collection[str]) -> bool:
+    """Whether work was rejected while it was waited for: who asks what waits for him would take it
+    for approved, or for merged without him."""
+    spec, state = approval.spec, approval.status.state
+    no = spec.decision in (REJECT, RETRY) or state is ApprovalState.EXPIRED
+    return no and state is not ApprovalState.VOID and spec.subject.uid in awaited
+
+
+async def _verdicts(cluster: Cluster, seconds: float) -> set[str]:
+    """Waits until no verdict is on its way about which a person may have to decide; returns the
+    uids of the Tasks that were waited for."""
     end = asyncio.get_running_loop().time() + seconds
+    awaited: set[str] = set()
     while True:
         left = end - asyncio.get_running_loop().time()
-        if left <= 0 or not await _is_verifying(cluster):
-            return
+        verifying = await _verifying(cluster) if left > 0 else set()
+        if not verifying:
+            return awaited
+        awaited |= verifying
         await asyncio.sleep(min(_TICK, left))
 
 
-async def _is_verifying(cluster: Cluster) -> bool:
-    """Whether work is being judged, or an Approval about to be made, where people are asked at
-    all."""
+async def _verifying(cluster: Cluster) -> set[str]:
+    """Uids of the Tasks whose work is being judged, or about to be asked about, where people are
+    asked at all."""
     policies = [project.spec.approval for project in await cluster.projects()]
     policies += [p.spec.approval for p in await cluster.plans() if p.spec.approval is not None]
     if all(policy.result == "Never" for policy in policies):
-        return False
+        return set()
     known = {approval.metadata.name for approval in await cluster.approvals()}
-    return any(_may_be_asked(task, known) for task in await cluster.tasks())
+    return {t.metadata.uid for t in await cluster.tasks() if _may_be_asked(t, known)}
 
 
 def _may_be_asked(task: Task, known: set[str]) -> bool:
     status, asked = task.status, task.status.approval
     if status.state is TaskState.PENDING_APPROVAL:
-        return asked is not None and asked.name not in known
+        return asked is not None and asked.name not in known and not is_stalled(status)
     judged = status.verification
     undecided = judged is None or judged.passed is None
     return status.state is TaskState.DONE and undecided and not is_kept_back(status)

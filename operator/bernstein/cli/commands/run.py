@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bernstein.api.plan import Plan, PlanSpec
+from bernstein.api.project import Project
 from bernstein.api.vocabulary import ROLES
 from bernstein.cli import kept_work, plan_source, project_choice
 from bernstein.cli.cluster import Cluster, connected
@@ -31,9 +32,15 @@ from bernstein.kube.resource import Object
 
 
 class Approval(StrEnum):
-    """Whom a run asks before it begins, or before its work lands."""
+    """Whom a run asks before verified work lands."""
 
+    REVIEW = "review"
     NONE = "none"
+
+    @property
+    def result(self) -> str:
+        """What the policy of the Plan says of results then."""
+        return {"review": "Always", "none": "Never"}[self.value]
 
 
 class Strategy(StrEnum):
@@ -63,7 +70,11 @@ def run(
     ] = None,
     approval: Annotated[
         Approval | None,
-        typer.Option("--approval", metavar="none", help="Who is asked beside the checks: nobody."),
+        typer.Option(
+            "--approval",
+            metavar="review|none",
+            help="Whether a person must approve verified work before it lands.",
+        ),
     ] = None,
     merge: Annotated[
         Strategy | None,
@@ -82,12 +93,13 @@ def run(
     """
     if (path is None) == (from_plan is None):
         raise typer.BadParameter("give one plan file", param_hint="PLAN.yaml")
-    del approval, merge  # words of scripts for what every Project does
+    del merge  # a word of scripts for what every Project does
     options = _Options(
         path=path or from_plan or "",
         name=name,
         project=project,
         max_agents=max_agents,
+        approval=approval,
         wait=wait,
         timeout=timeout,
     )
@@ -107,6 +119,7 @@ class _Options:
     name: str | None
     project: str | None
     max_agents: int | None
+    approval: Approval | None
     wait: bool
     timeout: str | None
 
@@ -138,6 +151,8 @@ class _Run:
             if field_errors:
                 plan_files.refuse(self._terminal, file, field_errors)
                 return INVALID
+            if self._options.approval is Approval.NONE and project is not None:
+                self._tell_asked(project)
             guess = estimate(spec, project.spec if project else None)
             plan_files.tell_warnings(self._terminal, file, guess, project.spec if project else None)
             self._terminal.say(plan_files.summary(spec, guess))
@@ -146,6 +161,15 @@ class _Run:
             if not self._options.wait:
                 return await self._leave(cluster, plan)
             return await self._follow(cluster, plan, seconds)
+
+    def _tell_asked(self, project: Project) -> None:
+        """Says that people are asked although the call asks for nobody: the stricter of both
+        policies counts."""
+        policy = project.spec.approval
+        asks = [f"{f}: {w}" for f in ("plan", "result") if (w := getattr(policy, f)) != "Never"]
+        if asks:
+            whose = f"Project '{project.metadata.name}' ({', '.join(asks)})"
+            self._terminal.complain(f"! people are asked all the same, by {whose}", "yellow")
 
     def interrupted(self) -> None:
         """Says, after Ctrl-C, that the Plan goes on, and how to see or cancel it."""
@@ -164,6 +188,7 @@ class _Run:
             namespace=namespace,
             project=project,
             max_agents=self._options.max_agents,
+            result=self._options.approval.result if self._options.approval else None,
         )
 
     async def _leave(self, cluster: Cluster, plan: Plan) -> int:

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bernstein.api.approvals.approval import Approval
+from bernstein.api.approvals.approval import Approval, Shown
 from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -103,6 +103,7 @@ def approval_table(approvals: Sequence[Approval]) -> Table:
     table.add_column("KIND", no_wrap=True)
     table.add_column("NAME", no_wrap=True, overflow="ellipsis", min_width=20)
     table.add_column("FILES", justify="right", no_wrap=True)
+    table.add_column("LINES", justify="right", no_wrap=True)
     table.add_column("COST", justify="right", no_wrap=True)
     table.add_column("AGE", justify="right", no_wrap=True)
     table.add_column("BECAUSE", no_wrap=True, overflow="ellipsis", ratio=1)
@@ -115,11 +116,22 @@ def approval_table(approvals: Sequence[Approval]) -> Table:
             Text(about.kind.lower()),
             Text(about.name),
             Text("" if files is None else str(files)),
+            Text(_lines(shown)),
             Text("" if cost is None else cents(cost)),
             Text(_age(approval.metadata.creation_timestamp)),
             Text(line(because, 300)),
         )
     return table
+
+
+def _lines(shown: Shown | None) -> str:
+    """Lines that are new and gone; with "…" where those of some files are not counted."""
+    files = shown.most_changed if shown is not None else None
+    if shown is None or not files:
+        return ""
+    added, deleted = (sum(getattr(f, s) or 0 for f in files) for s in ("added", "deleted"))
+    all_of_it = len(files) == shown.files_changed and all(f.added is not None for f in files)
+    return f"+{added} -{deleted}{'' if all_of_it else ' …'}"
 
 
 def steps_table(plan: Plan, tasks: Iterable[Task], progress: Mapping[str, str]) -> Table:

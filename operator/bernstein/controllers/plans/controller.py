@@ -32,7 +32,7 @@ from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key, Object, controller_of
 from bernstein.observe import logging
-from bernstein.resources import APPROVALS, PLANS, TASKS
+from bernstein.resources import PLANS, TASKS
 
 log = logging.logger(__name__)
 
@@ -82,7 +82,7 @@ class PlanController(KindController):
                     body = {"spec": {"cancel": {"reason": reason}}}
                     await self._writer.merge(key, TASKS, name, body)
             case CreateApproval(approval):
-                await self._writer.create(key, APPROVALS, approval)
+                await self._writer.ask(key, approval)
             case AskTask(name, version, requests):
                 asks: Object = {
                     "metadata": {"resourceVersion": version},

@@ -31,7 +31,7 @@ from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
 from bernstein.kube.resource import Key
-from bernstein.resources import APPROVALS, SESSIONS, TASKS
+from bernstein.resources import SESSIONS, TASKS
 
 
 class TaskController(KindController):
@@ -72,7 +72,7 @@ class TaskController(KindController):
                 with job_actions.refusable(SESSIONS, name, key, self._context):
                     await self._writer.create(key, SESSIONS, session)
             case CreateApproval(approval):
-                await self._writer.create(key, APPROVALS, approval)
+                await self._writer.ask(key, approval)
             case DeleteTask():
                 # As it was decided about: a person may have had it run again meanwhile.
                 await self._writer.delete_unchanged(key, TASKS, snapshot.task.metadata)

@@ -140,6 +140,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         author=plan_author or task.spec.author,
         ref=judged.ref if judged is not None else None,
         files_changed=judged.files_changed if judged is not None else None,
+        most_changed=judged.most_changed if judged is not None else None,
         checks=_checks(judged),
         cost_usd=task.status.spend_usd,
     )

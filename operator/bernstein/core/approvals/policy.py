@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import cast
 
 from bernstein.api.approvals.policy import PLANS, RESULTS, ApprovalPolicy
 from bernstein.api.plan import Estimate, Plan, PlanSpec
@@ -44,6 +45,31 @@ def _lowest(policies: Iterable[ApprovalPolicy]) -> str | None:
 
 def _moved_base(project: ApprovalPolicy, plan: ApprovalPolicy) -> str | None:
     return "Ask" if plan.moved_base == "Ask" else project.moved_base
+
+
+def tightened(was: ApprovalPolicy, said: ApprovalPolicy) -> dict[str, object]:
+    """The fields that `said` names and in which it is the stricter one, with their new values: what
+    may change of the policy of a Plan that is there."""
+    changes = {
+        field: getattr(said, field)
+        for field in said.model_fields_set
+        if field != "above_usd" and _is_stricter(field, getattr(was, field), getattr(said, field))
+    }
+    if "plan" in changes:
+        changes["above_usd"] = said.above_usd
+    return changes
+
+
+def _is_stricter(field: str, was: object, said: object) -> bool:
+    """Whether it asks people for more; `was` may be replaced by it then."""
+    if was == said or said is None:
+        return False
+    if field == "expires_after_seconds":
+        return was is None or cast("int", said) < cast("int", was)
+    if field == "moved_base":
+        return was != "Ask"
+    words: tuple[object, ...] = {"plan": PLANS, "result": RESULTS}.get(field, (False, True))
+    return words.index(said) > words.index(was)
 
 
 def lacks_author(policy: ApprovalPolicy, author: str | None) -> bool:
@@ -92,6 +118,9 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append("it is not known whether it changes protected paths")
     elif judged.protected:
         risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
+    if judged.tests_weakened:
+        named = line(judged.tests_weakened, 100)
+        risks.append(f"it takes lines from a test that existed: {named}")
     return tuple(risks)
 
 

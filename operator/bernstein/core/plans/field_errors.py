@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, TypeGuard, TypeVar
@@ -19,6 +19,9 @@ from bernstein.api.meta import NOT_IN_A_LINE
 from bernstein.api.project import ProjectSpec
 
 T = TypeVar("T")
+FieldRule = Callable[[str, object], object]
+Table = Mapping[str, FieldRule]
+"""What is checked of a value, by the name of its field."""
 
 _SHOWN = 80
 _TYPES: Final = (

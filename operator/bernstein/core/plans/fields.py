@@ -19,11 +19,24 @@ def plan_spec(data: Mapping[Any, Any]) -> dict[str, Any]:
     Values of a wrong type stay as they are, so that a validator can say where they are.
     """
     spec = _renamed(data)
-    if (budget := data.get("budget")) is not None and isinstance(budget, (str, int, float)):
-        spec["budget"] = money.parse(budget) or budget
+    if "budget" in data:
+        spec["budget"] = _dollars(data["budget"])
+    if isinstance(approval := data.get("approval"), dict):
+        spec["approval"] = _approval(approval)
     if isinstance(data.get("stages"), list):
         spec["stages"] = [_stage(stage) for stage in data["stages"]]
     return spec
+
+
+def _approval(data: Mapping[Any, Any]) -> dict[str, Any]:
+    policy = _renamed(data)
+    if "above_usd" in data:
+        policy["aboveUsd"] = _dollars(data["above_usd"])
+    return policy
+
+
+def _dollars(value: object) -> object:
+    return (money.parse(value) or value) if isinstance(value, (str, int, float)) else value
 
 
 def _stage(data: object) -> object:

@@ -129,14 +129,18 @@ def plan_object(
     namespace: str | None = None,
     project: str | None = None,
     max_agents: int | None = None,
+    result: str | None = None,
 ) -> dict[str, Any]:
     """The Plan that a valid plan file describes, as JSON for the API server.
 
-    `name` is the object's name (default: made from the plan's); `max_agents` overrides the file's.
+    `name` is the object's name (default: made from the plan's); `max_agents` and `result`, that of
+    its approval, override the file's.
     """
     spec = plan_spec(data)
     overrides = {"projectRef": project, "maxAgents": max_agents}
     spec |= {key: value for key, value in overrides.items() if value is not None}
+    if result is not None:
+        spec["approval"] = spec.get("approval", {}) | {"result": result}
     metadata: dict[str, Any] = {"name": name or names.plan_name(spec["name"])}
     if namespace:
         metadata["namespace"] = namespace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,10 +23,12 @@ from bernstein.checks import patterns, signals
 from bernstein.checks.signal import SignalKind
 from bernstein.core import graph
 from bernstein.core.money import models
+from bernstein.core.plans import policy_fields
 from bernstein.core.plans.field_errors import (
     FieldError,
     FieldErrors,
     Findings,
+    Table,
     did_you_mean,
     field_name,
     invalid_choice,
@@ -38,9 +40,6 @@ from bernstein.core.plans.field_errors import (
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
 from bernstein.core.plans.limits import too_long
 from bernstein.core.plans.size import too_large
-
-FieldRule = Callable[[str, object], object]
-Table = Mapping[str, FieldRule]
 
 _AGENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _ROLE = re.compile(r"[a-z][-a-z0-9]{0,62}\Z")
@@ -73,7 +72,7 @@ def validate_plan(
 
 def _file_form(spec: PlanSpec) -> dict[str, Any]:
     """The spec as a plan file has it: in snake case, without what a file cannot say."""
-    ours = {"approval", "author", "project_ref", "suspend", "cancel", "requests"}
+    ours = {"author", "project_ref", "suspend", "cancel", "requests"}
     data: dict[str, Any] = spec.model_dump(mode="json", exclude_none=True, exclude=ours)
     return data
 
@@ -103,6 +102,7 @@ class _Walk:
         self._stage_fields = self._table_of_stage()
         self._step_fields = self._table_of_step()
         self._signal_fields = self._table_of_signal()
+        self._approval_fields = policy_fields.table(self.findings)
 
     def _table_of_plan(self) -> Table:
         findings = self.findings
@@ -115,7 +115,7 @@ class _Walk:
             "constraints": lambda path, value: findings.items(path, value, findings.text),
             "context_files": self._paths,
             "repos": self._repos,
-            "approval": self._unsupported,
+            "approval": self._approval,
             "workflow": self._unsupported,
             "stages": self._stages,
         }
@@ -288,6 +288,11 @@ class _Walk:
                 path, f"must be <= {limit}, the limit of the Project, got {value}"
             )
 
+    def _approval(self, path: str, value: object) -> None:
+        if self.findings.is_of_type(value, dict, path, "mapping"):
+            self._fields(path, value, self._approval_fields)
+            policy_fields.go_together(self.findings, path, value)
+
     def _effort(self, path: str, value: object) -> None:
         if not isinstance(value, str) or value not in EFFORT_SYNONYMS:
             self.findings.choice(path, value, EFFORTS)
@@ -390,7 +395,6 @@ _INSTEAD = {
     "repos": "a plan works on the repository of its Project",
     "repo": "every step works on the repository of the Project",
     "depends_on_repo": "stages depend on stages with 'depends_on'",
-    "approval": "write a Plan object, whose spec.approval says when people decide",
     "workflow": "write 'stages'",
 }
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from bernstein.agents.adapter import RETRY_LIMIT
 from bernstein.api.encoding import load
-from bernstein.api.meta import UsageCounts
+from bernstein.api.meta import LONGEST_PATH, UsageCounts
 from bernstein.api.pod import (
     AGENT,
     CHECKOUT,
@@ -32,6 +32,7 @@ from bernstein.core.reasons import policy
 from bernstein.core.sanitise import line
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import blocked
+from bernstein.core.verification import candidate
 
 T = TypeVar("T")
 
@@ -176,6 +177,8 @@ def _work(session: AgentSession, pod: Object, recorded: RecorderResult | None) -
         ref=session.spec.work_ref,
         final=pushed.final and changed is not None,
         files_changed=changed.files if changed else 0,
+        most_changed=candidate.most_changed(changed) if changed else None,
+        tests_weakened=changed.weakened[:LONGEST_PATH] or None if changed else None,
         python_changed=changed.python if changed else True,
         tests_changed=changed.tests if changed else True,
         deps_changed=changed.deps if changed else True,

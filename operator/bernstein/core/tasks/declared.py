@@ -30,9 +30,9 @@ _OWN = ("id", "depends_on", "max_retries")
 _STEP = "stages[0].steps[0]"
 _NOT_OF_A_STEP = (
     *("goal", "projectRef", "stage", "stageDescription", "dependsOn", "dependsOnStages"),
-    *("constraints", "contextFiles", "maxRetries", "cancel", "requests"),
+    *("constraints", "contextFiles", "maxRetries", "author", "cancel", "requests"),
 )
-NO_WORK = frozenset({"cancel", "requests"})
+NO_WORK = frozenset({"author", "cancel", "requests"})
 """Fields of a spec that change nothing about what is asked for."""
 
 

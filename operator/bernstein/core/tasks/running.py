@@ -165,6 +165,8 @@ def _reported_done(
         tree=work.tree,
         ref=work.ref,
         files_changed=work.files_changed,
+        most_changed=work.most_changed,
+        tests_weakened=work.tests_weakened,
         python_changed=work.python_changed,
         tests_changed=work.tests_changed,
         deps_changed=work.deps_changed,

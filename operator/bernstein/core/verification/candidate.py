@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from bernstein.api.meta import LONGEST_PATH
+from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareResult
 from bernstein.api.reasons import Reason
-from bernstein.api.verification import Origin, Verification
+from bernstein.api.verification import MOST_FILES, ChangedFile, Origin, Verification
+from bernstein.core.sanitise import line
 
 LOST: Final = frozenset(
     {Reason.REF_MOVED, Reason.REF_NOT_FOUND, Reason.TREE_MISMATCH, Reason.NOT_ON_BASE}
@@ -25,6 +28,15 @@ def origin_of(judged: Verification) -> Origin:
     A candidate that an older release has made does not say what it was made of, and stands for it.
     """
     return judged.origin or Origin(ref=judged.ref, sha=judged.sha)
+
+
+def most_changed(changed: Changed) -> tuple[ChangedFile, ...] | None:
+    """The files that people are shown, as a status has them; None: nobody has looked at any."""
+    files = (
+        ChangedFile(path=line(file.path, LONGEST_PATH), added=file.added, deleted=file.deleted)
+        for file in changed.most[:MOST_FILES]
+    )
+    return tuple(files) or None
 
 
 def can_be_made_anew(judged: Verification | None, origin: Origin) -> bool:
@@ -47,6 +59,8 @@ def candidate(
         candidate=True,
         origin=origin if origin.ref != ref else None,
         files_changed=result.changed.files,
+        most_changed=most_changed(result.changed),
+        tests_weakened=result.changed.weakened[:LONGEST_PATH] or None,
         python_changed=result.changed.python,
         tests_changed=result.changed.tests,
         deps_changed=result.changed.deps,

@@ -70,7 +70,7 @@ def _patch(remote: Remote, rejected: Rejected, base: Git, commit: str, git_dir: 
     repository.fetch([f"{full_ref(rejected.ref)}:{_REF}"], depth=2)
     repository.expect_at(_REF, rejected.sha)
     parent = repository.commit_id(f"{rejected.sha}^")
-    shown, left_out = _chosen(repository, trees.changed_paths(repository, parent, rejected.sha))
+    shown, left_out = readable(repository, trees.changed_paths(repository, parent, rejected.sha))
     text = _of(repository, parent, rejected.sha, shown)
     return "\n".join(part for part in (text, *_named(left_out, len(shown))) if part)
 
@@ -79,8 +79,8 @@ LeftOut = list[tuple[bytes, str]]
 """Paths, each with why its change is not shown."""
 
 
-def _chosen(repository: Git, changes: list[trees.PathChange]) -> tuple[list[bytes], LeftOut]:
-    """Paths whose change is shown, and the others."""
+def readable(repository: Git, changes: list[trees.PathChange]) -> tuple[list[bytes], LeftOut]:
+    """Paths of text whose change is looked at, within the limits above, and the others."""
     sizes = trees.sizes(repository, [each for change in changes for each in _ids(change)])
     small: list[trees.PathChange] = []
     left_out: LeftOut = []

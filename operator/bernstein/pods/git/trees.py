@@ -83,7 +83,7 @@ def blobs(repository: Git, object_ids: list[str]) -> dict[str, bytes]:
 
 
 def changed(repository: Git, base: str, head: str, protected: Sequence[str] | None) -> Changed:
-    """What `head` changes against `base`; a rename is a removal and an addition."""
+    """What `head` changes against `base`, but for lines; a rename is a removal and an addition."""
     flags = ["-r", "-z", "--no-renames", "--name-only"]
     listing = repository.run("diff-tree", *flags, base, head, "--")
     return changed_from_paths((path for path in listing.split(b"\0") if path), protected)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareConfig, PrepareResult
 from bernstein.pods import log, termination
 from bernstein.pods.git import client as git
-from bernstein.pods.git import trees
+from bernstein.pods.git import line_counts, trees
 from bernstein.pods.git.client import Git, full_ref
 from bernstein.pods.git.merge import Merged, commit_tree, is_ancestor, merge_trees
 from bernstein.pods.git.sides import sides
@@ -32,6 +33,8 @@ def run(config: PrepareConfig) -> PrepareResult:
         return _conflict(repository, tip, config.sha, merged)
     sha = _commit(repository, config, tip, merged.tree)
     changed = trees.changed(repository, tip, sha, config.protected)
+    lines = line_counts.look(repository, tip, sha)
+    changed = replace(changed, most=lines.most, weakened=lines.weakened)
     if sha != tip:
         repository.push(config.candidate, sha, repository.read_ref(config.candidate))
     log.event("prepared", base=tip, sha=sha)

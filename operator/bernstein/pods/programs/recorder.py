@@ -150,7 +150,9 @@ class Checkpoints:
         """What the last commit changes against the base."""
         before, after = self.objects.base_entries, self._entries
         paths = [path for path in {**before, **after} if before.get(path) != after.get(path)]
-        return changed_from_paths(paths, self._config.protected)
+        facts = changed_from_paths(paths, self._config.protected)
+        lines = self.objects.lines(self.commit)
+        return dataclasses.replace(facts, most=lines.most, weakened=lines.weakened)
 
     def abort(self) -> None:
         """Tell the pusher that no final state will come."""
@@ -412,12 +414,12 @@ def _sanitised(final: FinalRecord) -> FinalRecord:
 
 def fit(result: RecorderResult) -> RecorderResult:
     """The result with the longer of the agent's `text` and `message` cut, again and again, until it
-    fits the termination message."""
+    fits the termination message. Where that is not enough, no file is named."""
     while (over := len(encoding.dump(result)) - pod.TERMINATION_SHARE) > 0:
         name = max("text", "message", key=lambda field: len(getattr(result.final, field)))
         words = getattr(result.final, name)
         if not words:
-            break
+            return dataclasses.replace(result, changed=dataclasses.replace(result.changed, most=()))
         # A character takes at most twelve bytes of JSON. Never more than half at once: what is over
         # may be the other's.
         shorter = words[: max(len(words) - max(over // 12, 1), len(words) // 2)]

@@ -12,7 +12,9 @@ from pathlib import Path
 from bernstein.api.pod import CommitText
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
+from bernstein.pods.git import line_counts
 from bernstein.pods.git.client import Git
+from bernstein.pods.git.line_counts import Lines
 from bernstein.pods.worktree.walker import Entry
 
 _BATCH_BYTES = 32 << 20
@@ -104,6 +106,10 @@ class Objects:
         changes = _changes(self.base_entries, entries)
         sha = self._write(head + changes + b"get-mark :1\n").decode("ascii").strip()
         return Commit(sha, self._git.tree_id(sha))
+
+    def lines(self, commit: Commit) -> Lines:
+        """What the commit changes, by lines."""
+        return line_counts.look(self._git, self.base.sha, commit.sha)
 
     def pack(self, commit: Commit) -> Path:
         """A pack with the objects of the commit that the base lacks, checked as servers check it.

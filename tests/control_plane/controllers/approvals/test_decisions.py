@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from bernstein.api.encoding import dump
+from bernstein.api.pod import Changed
+from bernstein.api.programs.merge import PrepareResult
 from bernstein.kube.resource import Object
+from tests.control_plane.controllers.kubelet import Pod, exited
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage, state_of
 from tests.control_plane.objects import APPROVALS, PLANS, TASKS
@@ -73,6 +79,62 @@ async def test_work_that_is_sent_back_is_done_again_and_asked_about_anew(
     assert second["spec"]["asks"]["attempt"] == 2
     prompt = await world.sessions()
     assert prompt == ["one-s1", "one-s2"]
+
+
+@pytest.mark.parametrize("moved_base", ["Ask", "Keep"])
+async def test_approved_work_is_verified_again_on_a_moved_base_and_asked_about_as_the_policy_says(
+    world: World, user: str, moved_base: str
+) -> None:
+    remote = world.kubelet.remote
+    await world.project(approval={"result": "Always", "movedBase": moved_base})
+    await world.start()
+    await world.task("one")
+    first = await pending(world, "task/one")
+    moved = remote.commit(MAIN, remote.refs[MAIN])  # somebody else's
+
+    await decide(world, first, user, "Approve")
+
+    asked = [first]
+    if moved_base == "Ask":
+        await is_void(world, first)
+        asked.append(await pending(world, "task/one"))
+        assert asked[1]["spec"]["asks"]["base"] == moved
+        assert asked[1]["spec"]["asks"]["attempt"] == 1
+        assert remote.refs[MAIN] == moved
+        await decide(world, asked[1], user, "Approve")
+    task = await world.task_in("one", "Closed")
+    judged = task["status"]["verification"]
+    assert (judged["base"], judged["passed"]) == (moved, True)
+    assert remote.refs[MAIN] == judged["sha"] != first["spec"]["asks"]["sha"]
+    assert set(await world.all(APPROVALS)) == {each["metadata"]["name"] for each in asked}
+
+
+async def test_an_approval_is_void_once_there_is_another_attempt(world: World, user: str) -> None:
+    async def conflicts(pod: Pod) -> None:
+        await pod.start()
+        conflict = PrepareResult(remote.refs[MAIN], "", "", Changed(), ("a.py",))
+        await pod.end("Succeeded", {"prepare": exited(message=dump(conflict))})
+
+    remote = world.kubelet.remote
+    world.kubelet.on("one-s1-prepare-*", conflicts)
+    await world.project(**ALWAYS)
+    await world.start()
+    await world.task("one")
+    first = await pending(world, "task/one")
+    moved = remote.commit(MAIN, remote.refs[MAIN])  # somebody else's, on the same lines
+
+    await decide(world, first, user, "Approve")
+
+    await is_void(world, first)
+    second = await pending(world, "task/one")
+    assert second["spec"]["asks"]["attempt"] == 2
+    assert remote.refs[MAIN] == moved
+    assert await world.sessions() == ["one-s1", "one-s2"]
+
+
+async def is_void(world: World, approval: Object) -> None:
+    name = approval["metadata"]["name"]
+    await world.until(APPROVALS, name, lambda found: state_of(found) == "Void")
 
 
 async def test_rejected_work_ends_and_nothing_is_merged(world: World, user: str) -> None:

@@ -99,7 +99,8 @@ def test_a_session_from_checkout_to_its_ref(
     assert pushed.final
     assert recorded.final.outcome == "Succeeded"
     assert recorded.usage == pod.Usage(5, 6, 0, 0)
-    assert recorded.changed == pod.Changed(2, python=True, tests=False, deps=False)
+    most = (pod.ChangedFile("f.py", 2, 0), pod.ChangedFile("prompt-as-read", 1, 0))
+    assert recorded.changed == pod.Changed(2, python=True, tests=False, deps=False, most=most)
     assert origin.tip(REF) == pushed.sha
     assert origin.git("rev-list", f"{base}..{REF}") == pushed.sha
     assert origin.git("show", f"{REF}:prompt-as-read") == "make f"

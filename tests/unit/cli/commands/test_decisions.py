@@ -25,6 +25,11 @@ def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
     calls.is_no_name(runner, tmp_path, command, name)
 
 
+@pytest.mark.parametrize("timeout", ["soon", "-1", "5d", "1.5"])
+def test_a_timeout_that_is_none_ends_with_2(runner: CliRunner, timeout: str) -> None:
+    calls.ends_with_2(runner, "pending", f"--timeout={timeout}")
+
+
 @pytest.mark.parametrize("call", [("approve", "x"), ("reject", "x"), ("pending",)])
 def test_without_a_kubeconfig_it_says_so(
     runner: CliRunner, tmp_path: Path, call: tuple[str, ...]

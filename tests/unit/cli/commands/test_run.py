@@ -1,14 +1,21 @@
-"""`bernstein run` before it asks a cluster."""
+"""`bernstein run` before it asks a cluster, and what it asks of one."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from bernstein.cli.main import app
+from bernstein.resources import PLANS, PROJECTS
 from tests.unit.cli import calls
+from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import known_as
+from tests.unit.core import objects
+from tests.unit.core.plans.plan_files import RATE_LIMIT
+from tests.unit.kube.apiserver import ApiServer
 
 
 def test_a_file_that_is_not_there_is_named(runner: CliRunner) -> None:
@@ -40,6 +47,8 @@ def test_an_invalid_plan_is_not_run_and_no_cluster_is_asked(runner: CliRunner, b
         ["a.yaml", "--from-plan", "b.yaml"],
         ["a.yaml", "--max-agents", "0"],
         ["-", "--timeout", "soon"],
+        ["-", "--approval", "always"],
+        ["-", "--merge", "pr"],
     ],
 )
 def test_a_wrong_call_ends_with_2(runner: CliRunner, arguments: list[str]) -> None:
@@ -62,3 +71,73 @@ def test_what_can_be_no_name_is_refused_and_no_cluster_is_asked(
 
 def test_without_a_kubeconfig_it_says_so(runner: CliRunner, tmp_path: Path) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, "run", "-")
+
+
+# --- in a cluster ---------------------------------------------------------------------------------
+
+NAME = "rate-limit-api"
+
+
+def project(api: ApiServer, **approval: Any) -> None:
+    known_as(api, "ann")
+    api.put(PROJECTS, "default", "team", **objects.project(approval=approval).dump())
+
+
+def policy(api: ApiServer) -> Any:
+    """That of the Plan that was made."""
+    return api.get(PLANS, NAME, "team")["spec"].get("approval")
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> str:
+    """A plan file that says when people decide."""
+    path = tmp_path / "asking.yaml"
+    path.write_text(f"{RATE_LIMIT}\napproval: {{result: HighRisk, expires_after_seconds: 3600}}\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ([], {"result": "HighRisk", "expiresAfterSeconds": 3600}),
+        (["--approval", "review"], {"result": "Always", "expiresAfterSeconds": 3600}),
+        (["--approval", "none"], {"result": "Never", "expiresAfterSeconds": 3600}),
+    ],
+)
+async def test_the_call_says_whether_a_person_must_approve_results_before_the_file_does(
+    api: ApiServer, bernstein: Bernstein, asking: str, given: list[str], made: dict[str, Any]
+) -> None:
+    project(api)
+
+    answer = await bernstein("run", asking, "--no-wait", *given)
+
+    assert (answer.code, answer.err) == (0, "")
+    assert policy(api) == made
+
+
+async def test_review_makes_the_policy_of_a_plan_that_is_there_stricter_and_none_leaves_it(
+    api: ApiServer, bernstein: Bernstein, good: str
+) -> None:
+    project(api)
+    await bernstein("run", good, "--no-wait")
+    before = policy(api)
+
+    review = await bernstein("run", good, "--no-wait", "--approval", "review")
+    none = await bernstein("run", good, "--no-wait", "--approval", "none")
+
+    assert (before, policy(api)) == (None, {"result": "Always"})
+    assert f"Plan '{NAME}' changed: approval.result Never → Always" in review.out
+    assert "approval.result stays Always: the policy of a Plan may only become" in none.out
+    assert (review.code, none.code) == (0, 0)
+
+
+async def test_people_whom_the_project_asks_are_named_where_the_call_asks_nobody(
+    api: ApiServer, bernstein: Bernstein, good: str
+) -> None:
+    project(api, plan="AboveCost", aboveUsd="0", result="Always")
+
+    answer = await bernstein("run", good, "--no-wait", "--approval", "none", "--merge", "direct")
+
+    asks = "plan: AboveCost, result: Always"
+    assert answer.code == 0
+    assert answer.err == f"! people are asked all the same, by Project 'default' ({asks})\n"

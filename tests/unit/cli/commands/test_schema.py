@@ -48,7 +48,7 @@ def test_it_knows_the_fields_of_plan_files_that_validation_knows(runner: CliRunn
     step = stage["properties"]["steps"]["items"]
     signal = step["properties"]["completion_signals"]["items"]
 
-    planned = {"approval", "repos", "workflow"}  # known, and refused
+    planned = {"repos", "workflow"}  # known, and refused
     assert set(plan["properties"]) | planned == set(walk._plan_fields) | {"stages"}
     assert set(stage["properties"]) | {"repo"} == set(walk._stage_fields)
     assert set(step["properties"]) <= set(walk._step_fields)
@@ -71,6 +71,13 @@ def test_a_budget_may_be_written_in_every_way(runner: CliRunner) -> None:
     assert all(of_file.is_valid(each) for each in (5, 5.5, "$5.50"))
     assert all(of_object.is_valid(each) for each in (5, "5.50", "$5.50"))
     assert not any(of_object.is_valid(each) for each in (5.5, "5 EUR", -1))
+
+
+def test_a_plan_file_may_say_when_people_decide(runner: CliRunner) -> None:
+    policy = Draft7Validator(schema(runner)["properties"]["approval"])
+
+    assert policy.is_valid({"plan": "AboveCost", "above_usd": 5.5, "result": "HighRisk"})
+    assert not any(map(policy.is_valid, ({"result": "always"}, {"aboveUsd": 5}, "review")))
 
 
 def test_a_line_break_in_a_title_is_marked(runner: CliRunner) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.approvals.policy import PROTECTED_PATHS
+from bernstein.checks.changes import Protected
 from bernstein.cli.errors import CliError
 from bernstein.cli.local import configuration
 from bernstein.cli.main import app
@@ -36,6 +38,13 @@ def test_without_the_option_it_is_the_current_folders(
     monkeypatch.chdir(tmp_path)
 
     assert configuration.completed(CliSettings()).namespace == "team"
+
+
+def test_a_change_of_it_by_an_agent_is_of_high_risk() -> None:
+    guard = Protected(PROTECTED_PATHS)
+
+    assert all(map(guard.holds, (configuration.FILE, f"web/{configuration.FILE}")))
+    assert not guard.holds(f"docs/{configuration.FILE}.md")
 
 
 @pytest.mark.parametrize("text", ["", "goal: Build a shop\nteam: [backend, qa]\ncli: auto\n"])

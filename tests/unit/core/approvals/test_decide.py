@@ -16,6 +16,7 @@ from bernstein.api.approvals.approval import (
 )
 from bernstein.api.plan import Plan
 from bernstein.api.task import Task
+from bernstein.api.verification import ChangedFile
 from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import ANN, DIGEST, decided
@@ -110,13 +111,19 @@ def test_an_approval_that_holds_stays_approved_whatever_its_task_does_next() -> 
 
 
 def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> None:
-    found = look(task(asks()), plan=objects.plan(author=ANN)).shown
+    files = [{"path": "src/api.py", "added": 40, "deleted": 2}, {"path": "logo.png"}]
+    judged = {"most_changed": files}
+    found = look(task(asks(), verification=judged), plan=objects.plan(author=ANN)).shown
 
     assert found is not None
     assert found.because == ("its role is security",)
     assert (found.title, found.author, found.cost_usd) == ("Do work", ANN, "0.42")
     assert [(check.name, check.verdict) for check in found.checks] == [("lint", "Passed")]
     assert found.files_changed == 1
+    assert found.most_changed == (
+        ChangedFile(path="src/api.py", added=40, deleted=2),
+        ChangedFile(path="logo.png"),
+    )
 
 
 def test_what_did_not_pass_is_shown_first_however_many_checks_there_are() -> None:

@@ -23,6 +23,39 @@ def combined(project: dict[str, Any], plan: dict[str, Any] | None) -> ApprovalPo
     return policy.effective(objects.project(approval=project).spec, objects.plan(**spec).spec)
 
 
+ABOVE_5 = {"plan": "AboveCost", "aboveUsd": "5"}
+
+
+@pytest.mark.parametrize(
+    ("was", "said", "changes"),
+    [
+        ({}, {}, {}),
+        ({}, {"result": "Never"}, {}),
+        ({}, {"result": "HighRisk"}, {"result": "HighRisk"}),
+        ({"result": "HighRisk"}, {"result": "Always"}, {"result": "Always"}),
+        ({"result": "Always"}, {"result": "Never"}, {}),
+        ({"result": "Always"}, {"plan": "Always"}, {"plan": "Always", "above_usd": None}),
+        ({}, ABOVE_5, {"plan": "AboveCost", "above_usd": "5"}),
+        (ABOVE_5, {"plan": "Always"}, {"plan": "Always", "above_usd": None}),
+        (ABOVE_5, {"plan": "AboveCost", "aboveUsd": "3"}, {}),
+        ({"plan": "Always"}, ABOVE_5, {}),
+        ({}, {"expiresAfterSeconds": 60}, {"expires_after_seconds": 60}),
+        ({"expiresAfterSeconds": 90}, {"expiresAfterSeconds": 60}, {"expires_after_seconds": 60}),
+        ({"expiresAfterSeconds": 60}, {"expiresAfterSeconds": 90}, {}),
+        ({}, {"approverIsNotAuthor": True}, {"approver_is_not_author": True}),
+        ({"approverIsNotAuthor": True}, {"approverIsNotAuthor": False}, {}),
+        ({"movedBase": "Keep"}, {"movedBase": "Ask"}, {"moved_base": "Ask"}),
+        ({"movedBase": "Ask"}, {"movedBase": "Keep"}, {}),
+    ],
+)
+def test_the_policy_of_a_plan_changes_only_where_it_becomes_stricter(
+    was: dict[str, Any], said: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    before, wanted = (ApprovalPolicy.model_validate(each) for each in (was, said))
+
+    assert policy.tightened(before, wanted) == changes
+
+
 @pytest.mark.parametrize(
     ("project", "plan", "stricter"),
     [
@@ -76,8 +109,9 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
         ({}, {"protected": ".github/workflows/ci.yml"}),
         ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
+        ({}, {"tests_weakened": "tests/test_a.py"}),
     ],
-    ids=["role", "complexity", "protected path", "never compared", "another list"],
+    ids=["role", "complexity", "protected path", "never compared", "another list", "tests"],
 )
 def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
     found = why("HighRisk", judged(**work), **spec)

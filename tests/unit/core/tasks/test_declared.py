@@ -190,7 +190,7 @@ def test_tasks_in_a_circle_or_of_one_name_cannot_be_made() -> None:
 
 
 def test_what_asks_for_other_work_is_told_by_its_fields() -> None:
-    live = TaskSpec(title="a", scope="small", cancel={"reason": "x"})
+    live = TaskSpec(title="a", scope="small", cancel={"reason": "x"}, author="ann")
 
     assert differing(live, {"title": "a", "scope": "small"}) == []
     assert differing(live, {"title": "a", "dependsOn": ["b"]}) == ["scope", "depends_on"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bernstein.api.pod import CommitText
+from bernstein.api.pod import ChangedFile, CommitText
 from bernstein.api.programs.merge import PrepareResult
 from bernstein.pods import termination
 from bernstein.pods.git import client as git
@@ -42,6 +42,10 @@ def test_the_candidate_is_one_commit_on_the_tip(
         f"{TEXT.author} <{TEXT.email}>\n{TEXT.message.strip()}"
     )
     assert (result.changed.files, result.changed.python, result.changed.tests) == (2, True, True)
+    assert result.changed.most == (
+        ChangedFile("api.py", 1, 0),
+        ChangedFile("tests/test_api.py", 0, 0),
+    )
 
 
 def test_a_repeated_prepare_makes_the_very_same_commit(

@@ -37,7 +37,17 @@ def test_the_work_is_one_commit_and_the_stream_is_summed_up(run: Run) -> None:
     run.say(line(type="result", text="All done."))
     result = run.end()
     assert result.base == run.base
-    assert result.changed == pod.Changed(files=3, python=True, tests=True, deps=False)
+    assert result.changed == pod.Changed(
+        files=3,
+        python=True,
+        tests=True,
+        deps=False,
+        most=(
+            pod.ChangedFile("README.md", 0, 1),
+            pod.ChangedFile("src/new.py", 1, 0),
+            pod.ChangedFile("tests/test_new.py", 0, 0),
+        ),
+    )
     assert result.usage == pod.Usage(10, 20, 30, 40)
     assert result.model == "sonnet"
     assert result.final == FinalRecord("Succeeded", "The agent reports success.", "All done.")

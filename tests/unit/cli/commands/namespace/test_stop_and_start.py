@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,12 +11,11 @@ from typer.testing import CliRunner
 from bernstein.cli.commands.doctor.installation import DEFINITIONS
 from bernstein.core import labels
 from bernstein.kube.resource import LEASES
-from bernstein.kube.resource import SELF_SUBJECT_REVIEWS as REVIEWS
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.commands.doctor.test_installation import install
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import condition, name, plan, task
+from tests.unit.cli.scenes import condition, known_as, name, plan, task
 from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer
 
@@ -131,8 +129,7 @@ async def test_what_goes_on_all_the_same_is_told(api: ApiServer, bernstein: Bern
 async def test_by_force_the_end_of_every_session_is_asked_for(
     api: ApiServer, bernstein: Bernstein
 ) -> None:
-    user = {"status": {"userInfo": {"username": "ann"}}}
-    api.instead = lambda c: json.dumps(user).encode() if c.plural == REVIEWS.plural else None
+    known_as(api, "ann")
     for index, state in enumerate(("InProgress", "Open", "Done")):
         api.put(TASKS, name(index), "team", **task(index, state=state).dump())
 

@@ -10,7 +10,10 @@ import pytest
 
 from bernstein.api.plan import PlanSpec, Stage, Step
 from bernstein.api.signals import Signal
+from bernstein.api.vocabulary import ROLES
 from bernstein.checks import signals
+from bernstein.core.plans import validation
+from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
 from tests.unit.core.plans.plan_files import ROLE_LIST, STEP, S, errors, plan, stage, with_step
 
@@ -243,7 +246,6 @@ def test_the_place_of_an_unknown_field_is_its_name_as_it_stands(
     ("data", "path"),
     [
         (plan(repos=[{"path": "other"}]), "repos"),
-        (plan(approval="review"), "approval"),
         (plan(workflow={}), "workflow"),
         (plan(stages=[stage("a") | {"repo": "x"}]), "stages[0].repo"),
         (with_step(repo="x"), f"{S}.repo"),
@@ -255,6 +257,74 @@ def test_what_has_no_effect_yet_is_refused_and_not_ignored(data: dict[str, Any],
 
     assert problem.path == path
     assert problem.message.startswith(f"{path}: not supported yet, remove it; ")
+
+
+POLICY = {
+    "plan": "AboveCost",
+    "above_usd": 5.5,
+    "result": "HighRisk",
+    "expires_after_seconds": 3600,
+    "approver_is_not_author": True,
+    "moved_base": "Keep",
+}
+
+
+def test_a_file_may_say_when_people_decide_as_a_plan_object_does() -> None:
+    data = plan(approval=POLICY)
+
+    assert errors(data) == []
+    assert plan_spec(data)["approval"] == {
+        "plan": "AboveCost",
+        "aboveUsd": "5.5",
+        "result": "HighRisk",
+        "expiresAfterSeconds": 3600,
+        "approverIsNotAuthor": True,
+        "movedBase": "Keep",
+    }
+    spec = PlanSpec.model_validate(plan_spec(data))
+    assert validation.validate_plan(spec, None, ROLES) == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("review", "approval: expected type mapping, got string"),
+        (None, "approval: expected type mapping, got null"),
+        ({"results": "Always"}, "approval: unknown field 'results', did you mean 'result'?"),
+        ({"aboveUsd": 5}, "approval: unknown field 'aboveUsd', did you mean 'above_usd'?"),
+        (
+            {"result": "always"},
+            "approval.result: invalid value 'always', must be one of [Never, HighRisk, Always], "
+            "did you mean 'Always'?",
+        ),
+        (
+            {"plan": "Sometimes"},
+            "approval.plan: invalid value 'Sometimes', must be one of [Never, AboveCost, Always]",
+        ),
+        ({"plan": "AboveCost"}, "approval: plan: AboveCost needs the field 'above_usd'"),
+        (
+            {"plan": "Always", "above_usd": 5},
+            "approval.above_usd: goes with plan: AboveCost, and only with that",
+        ),
+        (
+            {"plan": "AboveCost", "above_usd": "much"},
+            "approval.above_usd: expected US dollars such as \"$5\" or 5.00, got 'much'",
+        ),
+        ({"expires_after_seconds": 1}, "approval.expires_after_seconds: must be >= 60"),
+        (
+            {"approver_is_not_author": "yes"},
+            "approval.approver_is_not_author: expected type boolean, got string",
+        ),
+        (
+            {"moved_base": "Drop"},
+            "approval.moved_base: invalid value 'Drop', must be one of [Ask, Keep]",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_policy_is_told_once_with_its_place(
+    policy: object, message: str
+) -> None:
+    assert errors(plan(approval=policy)) == [message]
 
 
 @pytest.mark.parametrize("kind", signals.PLANNED)

@@ -137,7 +137,7 @@ async def _add(terminal: Terminal, call: _Call) -> None:
         there = await cluster.tasks()
         made = _named(tasks, by_label(there), call, project)
         by_name = {task.metadata.name: task for task in there}
-        added = await creation.add(cluster, made, by_name, project)
+        added = await creation.add(terminal, cluster, made, by_name, project)
         _tell(terminal, cluster, added, one=call.file is None)
 
 

@@ -10,6 +10,8 @@ from bernstein.api.task import Task
 from bernstein.api.task import parse as parse_task
 from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import CliError
+from bernstein.cli.output.terminal import Terminal
+from bernstein.cli.requests import author_name
 from bernstein.core.tasks.declared import Named, differing, manifest
 from bernstein.kube.errors import AlreadyExists
 from bernstein.resources import TASKS
@@ -23,12 +25,16 @@ class Added:
 
 
 async def add(
-    cluster: Cluster, tasks: Sequence[Named], there: Mapping[str, Task], project: str | None
+    terminal: Terminal,
+    cluster: Cluster,
+    tasks: Sequence[Named],
+    there: Mapping[str, Task],
+    project: str | None,
 ) -> list[Added]:
     """Every Task as it is in the cluster then, in this order. `there`: those of the namespace.
 
     Raises CliError before anything is made where one cannot be. Once more it goes on where it was
-    cut off.
+    cut off. Whoever adds one is its author; one that is there stays that of whoever has made it.
     """
     objects = {t.name: manifest(t, namespace=cluster.namespace, project=project) for t in tasks}
     for task in tasks:
@@ -36,12 +42,15 @@ async def add(
             _check_same(there[task.name], objects[task.name]["spec"])
         else:
             await _check_upstream(cluster, task, {*there, *objects})
+    missing = any(task.name not in there for task in tasks)
+    author = await author_name(terminal, cluster) if missing else {}
     added = []
     for task in tasks:
         if task.name in there:
             added.append(Added(there[task.name], made=False))
         else:
-            added.append(await _made(cluster, objects[task.name]))
+            obj = objects[task.name]
+            added.append(await _made(cluster, {**obj, "spec": {**obj["spec"], **author}}))
     return added
 
 

@@ -105,7 +105,7 @@ class _Merging:
         for uid, subject in self.waiting.items():
             now = self.here.current(subject)
             if isinstance(now, Task) and standing.has_failed(now):
-                with suppress(Forbidden):
+                with suppress(Forbidden, requests.UnknownUserError):
                     self._asked[uid] = await requests.ask(cluster, now, REMERGE, _REASON)
 
     def _is_heard(self, task: Task) -> bool:

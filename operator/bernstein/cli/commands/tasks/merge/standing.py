@@ -79,9 +79,10 @@ def of_task(task: Task, *, decided: bool) -> End | None:
     what, name, status = called(task), task.metadata.name, task.status
     if status.state is TaskState.CLOSED:
         return End(what, name, good=True, message=notes.note(task, ""))
-    if status.state is TaskState.PENDING_APPROVAL:
+    if status.state is TaskState.PENDING_APPROVAL and not is_stalled(status):
         text = "it waits for the decision of a person"
-        end = End(what, name, False, APPROVAL_PENDING, text, "decide, then ask again")
+        remedy = f"approve it with `bernstein approve {name}`, then ask again"
+        end = End(what, name, False, APPROVAL_PENDING, text, remedy)
         return end if decided else None
     if status.waiting is not None and is_stalled(status):
         message, remedy = notes.explanation(status.waiting)

@@ -9,6 +9,7 @@ import pytest
 
 from bernstein.resources import PROJECTS, TASKS
 from tests.unit.cli.conftest import Bernstein
+from tests.unit.cli.scenes import known_as, unknown
 from tests.unit.core import objects
 from tests.unit.core.tasks.test_declared import SEED
 from tests.unit.kube.apiserver import ApiServer
@@ -18,6 +19,7 @@ CALL = ("add-task", "Add SBOM endpoint", "--scope", "small")
 
 @pytest.fixture(autouse=True)
 def project(api: ApiServer) -> None:
+    known_as(api, "ann")
     api.put(PROJECTS, "default", "team", **objects.project().dump())
 
 
@@ -28,7 +30,41 @@ async def test_a_script_gets_the_id_and_the_status_of_the_task(
 
     (made,) = api.names(TASKS)
     assert (answer.code, answer.json["id"], answer.json["status"]) == (0, made, "open")
-    assert api.get(TASKS, made, "team")["spec"] == {"title": "Add SBOM endpoint", "scope": "small"}
+    assert api.get(TASKS, made, "team")["spec"] == {
+        "title": "Add SBOM endpoint",
+        "scope": "small",
+        "author": "ann",
+    }
+
+
+async def test_another_user_who_asks_for_the_same_gets_the_task_that_is_there(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    await bernstein(*CALL)
+    (made,) = api.names(TASKS)
+    known_as(api, "bob")
+
+    again = await bernstein(*CALL)
+
+    assert (again.code, again.err) == (0, "")
+    assert "unchanged: it asks for the same" in again.out
+    assert api.get(TASKS, made, "team")["spec"]["author"] == "ann"
+
+
+async def test_where_nobody_tells_who_the_user_is_the_task_has_no_author_and_that_is_said_once(
+    api: ApiServer, bernstein: Bernstein, tmp_path: Path
+) -> None:
+    unknown(api)
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(f"id: {name}\ntitle: {name}\n")
+
+    answer = await bernstein("add-task", "-f", str(tmp_path))
+
+    assert answer.code == 0
+    assert answer.err.count("the API server does not tell who you are") == 1
+    assert "spec.author stays empty, which a policy with approverIsNotAuthor" in answer.err
+    assert "allow 'create' on 'selfsubjectreviews'" in answer.err
+    assert ["author" in api.get(TASKS, name, "team")["spec"] for name in "ab"] == [False, False]
 
 
 async def test_the_same_again_adds_none_and_shows_the_one_that_is_there(

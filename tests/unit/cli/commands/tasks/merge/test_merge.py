@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from bernstein.kube.resource import SELF_SUBJECT_REVIEWS as REVIEWS
 from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import SHA, condition, name, plan, task, verification
+from tests.unit.cli.scenes import SHA, condition, known_as, name, plan, task, verification
 from tests.unit.kube.apiserver import ApiServer
 
 STALLED = {
@@ -107,8 +105,7 @@ async def asked(api: ApiServer, index: int) -> dict[str, Any]:
 async def test_a_merge_that_has_failed_is_asked_for_again(
     api: ApiServer, bernstein: Bernstein
 ) -> None:
-    user = {"status": {"userInfo": {"username": "ann"}}}
-    api.instead = lambda c: json.dumps(user).encode() if c.plural == REVIEWS.plural else None
+    known_as(api, "ann")
     tried = {"tried": {"reason": "CredentialRefused", "generation": 1}}
     failed = {"state": "Done", "verification": verification(passed=True)}
     put(api, 0, **failed, waiting=STALLED | tried)

@@ -80,6 +80,13 @@ def test_what_is_kept_back_says_why_and_what_helps(
     assert end.remedy
 
 
+def test_work_that_waits_for_a_person_names_the_command_that_approves_it() -> None:
+    end = standing.of_task(task(0, state="PendingApproval"), decided=True)
+
+    assert end is not None
+    assert end.remedy == f"approve it with `bernstein approve {name(0)}`, then ask again"
+
+
 def test_a_decision_that_was_made_just_before_is_waited_for() -> None:
     assert standing.of_task(task(0, state="PendingApproval"), decided=False) is None
 

@@ -1,0 +1,86 @@
+"""How many lines a commit changes of which file, for people.
+
+An agent has written the files and their names, so only so many are looked at, and not for long.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bernstein.api import encoding
+from bernstein.api.pod import ChangedFile
+from bernstein.checks.changes import is_test, shown_path
+from bernstein.pods import log
+from bernstein.pods.errors import PodError
+from bernstein.pods.git import patch, trees
+from bernstein.pods.git.client import Git
+
+MOST_FILES = 8
+MOST_BYTES = 800
+"""Of them, in JSON: they leave room for the rest of a termination message."""
+UNKNOWN = "(git could not tell)"
+"""In place of a path."""
+_SECONDS = 10.0
+_FLAGS = (
+    *("-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative"),
+    "--submodule=short",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What people are told of a change."""
+
+    most: tuple[ChangedFile, ...] = ()
+    """The files with the most changed lines, then those whose lines nobody counts: too large, no
+    text, a submodule."""
+    weakened: str = ""
+    """A test that existed and that lines were taken from, or that nobody could count; "": none."""
+
+
+def look(repository: Git, base: str, head: str) -> Lines:
+    """Where git cannot tell, no file is named, and tests count as weakened."""
+    try:
+        changes = trees.changed_paths(repository, base, head)
+        text, others = patch.readable(repository, changes)
+        counts = _counts(repository, base, head, text)
+    except PodError as error:
+        log.event("no-line-counts", reason=error.reason, message=error.message)
+        return Lines(weakened=UNKNOWN)
+    counted = [ChangedFile(shown_path(path), *lines) for path, lines in counts.items()]
+    counted.sort(key=lambda file: -((file.added or 0) + (file.deleted or 0)))
+    uncounted = (ChangedFile(shown_path(path)) for path, _ in others[:MOST_FILES])
+    suspect = (c.path for c in changes if c.before and is_test(c.path) and _loses(c.path, counts))
+    weakened = next(suspect, None)
+    most = _first(*counted, *uncounted)
+    return Lines(most, "" if weakened is None else shown_path(weakened))
+
+
+def _first(*files: ChangedFile) -> tuple[ChangedFile, ...]:
+    """As many as there is room for."""
+    most = files[:MOST_FILES]
+    while len("".join(map(encoding.dump, most))) > MOST_BYTES:
+        most = most[:-1]
+    return most
+
+
+def _loses(path: bytes, counts: Mapping[bytes, tuple[int, int]]) -> bool:
+    """Whether lines of it are gone, or nobody knows."""
+    return path not in counts or counts[path][1] > 0
+
+
+def _counts(
+    repository: Git, base: str, head: str, paths: list[bytes]
+) -> dict[bytes, tuple[int, int]]:
+    """Lines that are new and lines that are gone, by path."""
+    if not paths:
+        return {}
+    named = [os.fsdecode(path) for path in paths]
+    flags = ("diff-tree", *_FLAGS, base, head, "--", *named)
+    listing = repository.complete(*flags, env=trees.LITERAL, timeout=_SECONDS)
+    if listing.code != 0:
+        raise PodError("InternalError", "git could not count lines")
+    rows = (row.split(b"\t", 2) for row in listing.stdout.split(b"\0") if row)
+    return {path: (int(added), int(deleted)) for added, deleted, path in rows if added.isdigit()}
