@@ -52,7 +52,7 @@ def note(task: Task, progress: str) -> str:
 
 def waits(waiting: Waiting, task: Task | None = None) -> str:
     """What is waited for, and until when. `task`: which waits, if it is one."""
-    message = with_words(parted(waiting.message or waiting.reason)[0], task)
+    message = with_words(parted(waiting.message or waiting.reason)[0], waiting.reason, task)
     if waiting.until is None:
         return message
     return f"{message} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
@@ -117,22 +117,26 @@ def unseen(plan: Plan, now: datetime) -> str:
     return NOT_LOOKED_AT
 
 
-def with_words(message: str, task: Task | None) -> str:
-    """The message with what an agent or a git server said, where it only names the field."""
+def with_words(message: str, reason: str, task: Task | None) -> str:
+    """The message with what an agent or a git server said, where it only names the field.
+
+    What is waited for because another Task has met it is that one's to tell.
+    """
     found = _FIELD.search(message)
     if found is None:
         return message
-    said = line(_words(task.status, found[1]), _LONGEST_NOTE) if task is not None else ""
+    said = line(_words(task.status, found[1], reason), _LONGEST_NOTE) if task is not None else ""
     return message.replace(found[0], f": {said}" if said else "")
 
 
-def _words(status: TaskStatus, field: str) -> str:
-    if field == "blocked":
-        return status.blocked.text if status.blocked is not None else ""
-    if field == "delivery":
-        return quoted(status.delivery.message or "") if status.delivery is not None else ""
-    if field in ("attempts", "feedback") and status.attempts:
-        return quoted(status.attempts[-1].message)
+def _words(status: TaskStatus, field: str, reason: str) -> str:
+    delivery, attempts = status.delivery, status.attempts
+    if field == "blocked" and status.blocked is not None:
+        return status.blocked.text if status.state is TaskState.BLOCKED else ""
+    if field == "delivery" and delivery is not None and delivery.reason == reason:
+        return quoted(delivery.message or "")
+    if field in ("attempts", "feedback") and attempts and attempts[-1].reason == reason:
+        return quoted(attempts[-1].message)
     return ""  # what checks have printed is told with their verdicts
 
 
@@ -140,7 +144,7 @@ def explanation(waiting: Waiting, task: Task | None = None) -> tuple[str, str]:
     """(message, remedy) of what needs a person; the remedy may be empty. `task`: which waits, if it
     is one."""
     message, remedy = parted(text(waiting.message, _LONGEST))
-    message = with_words(message, task)
+    message = with_words(message, waiting.reason, task)
     return message, policy(waiting.reason).remedy if remedy is None else remedy
 
 
