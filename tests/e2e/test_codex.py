@@ -171,14 +171,16 @@ def test_a_key_that_is_refused_holds_the_task_and_names_the_remedy(codex: Codex)
     task = codex.held("refused-key", "ModelAuthFailed")
     stalled = condition(task, "Stalled")
     assert (stalled["status"], stalled["reason"]) == ("True", "ModelAuthFailed")
-    assert "401" in stalled["message"]
+    assert "its provider refuses the model key" in stalled["message"]
+    assert "401" in task["status"]["attempts"][0]["message"]
     assert "apiKey" in stalled["message"]
 
 
 def test_a_rate_limit_waits(codex: Codex) -> None:
     task = codex.held("rate-limit", "RateLimited")
     assert condition(task, "Stalled") == {}
-    assert "429" in task["status"]["waiting"]["message"]
+    assert "takes no more requests for now" in task["status"]["waiting"]["message"]
+    assert "429" in task["status"]["attempts"][0]["message"]
 
 
 def test_an_outage_of_the_provider_backs_off(codex: Codex) -> None:

@@ -17,7 +17,9 @@ def test_an_agent_that_reports_an_error_with_exit_code_0_has_failed(world: MakeW
     here = world([does("wrong", wrong)])
     here.task("wrong", completionSignals=[EXISTS], maxRetries=0)
     task = here.stalled("task", "wrong", "AgentFailed")
-    assert "I gave up" in condition(task, "Stalled")["message"]
+    assert "the agent reports a failure" in condition(task, "Stalled")["message"]
+    assert "I gave up" not in json.dumps(task["status"]["conditions"]), "conditions quote nobody"
+    assert "> I gave up" in task["status"]["attempts"][0]["message"]
 
 
 def test_a_usage_limit_waits_and_costs_no_attempt(world: MakeWorld) -> None:

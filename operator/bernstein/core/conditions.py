@@ -8,6 +8,7 @@ from typing import Literal, Protocol, Self, TypeVar
 
 from bernstein.api.meta import Condition, ConditionType
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sanitise import without_quotes
 
 Truth = Literal["True", "False", "Unknown"]
 
@@ -32,14 +33,17 @@ def put(
     generation: int,
     now: datetime,
 ) -> tuple[Condition, ...]:
-    """The conditions with this one set; its transition time changes only with its status."""
+    """The conditions with this one set; its transition time changes only with its status.
+
+    Nobody is quoted in one: it is shown and kept by more than those who may read a pod's log.
+    """
     old = find(conditions, kind)
     since = old.last_transition_time if old is not None and old.status == status else now
     new = Condition(
         type=kind,
         status=status,
         reason=reason,
-        message=sanitise(message, 4096),
+        message=sanitise(without_quotes(message), 4096),
         observed_generation=generation,
         last_transition_time=since,
     )

@@ -23,6 +23,8 @@ HELD_SECONDS = 60
 """A Job without a pod is gone seconds after it was deleted, unless something keeps it."""
 _HOLDERS_WORDS = 500
 """Characters: who may write Jobs may give one many finalizers."""
+_LAST_WORDS = 500
+"""Characters of what a program that broke has printed last."""
 _FOREGROUND = "foregroundDeletion"
 FAILED_CREATE_SECONDS = 5
 """How long a Job may be without a pod; after that its events are read."""
@@ -34,6 +36,7 @@ class Diagnosis:
 
     reason: str
     message: str
+    """In our words; what somebody else says of it stands below, marked as a quote."""
 
 
 def failure_of(pod: Object, name: str) -> Diagnosis | None:
@@ -47,9 +50,10 @@ def failure_of(pod: Object, name: str) -> Diagnosis | None:
     try:
         failure = load(Failure, ended.get("message") or "")
     except ValueError:
-        text = (ended.get("message") or "").strip()[-500:]
+        text = (ended.get("message") or "").strip()[-_LAST_WORDS:]
         detail = f"{name} ended with exit code {ended.get('exitCode')}"
-        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, f"{detail}: {text}" if text else detail)
+        said = sanitise.quoting(detail, text, _LAST_WORDS)
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, said)
     if failure.reason in ("InternalError", "InvalidConfig"):
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
     return Diagnosis(failure.reason, failure.message)

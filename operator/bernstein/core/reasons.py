@@ -106,7 +106,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.PROBE,
         False,
         "Check the repository's url and CA in the Project, and that pods may reach it "
-        "(network.git).",
+        "(network.git; of agents, in a namespace that denies everything, network.agents).",
         holds=WaitScope.REPOSITORY,
     ),
     Reason.REPOSITORY_AUTH_FAILED: Policy(

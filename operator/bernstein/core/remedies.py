@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bernstein.api.network import Network
 from bernstein.api.project import Project
+from bernstein.api.reasons import Reason
 from bernstein.core.reasons import policy
 
 _FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets", "image")
@@ -15,8 +17,20 @@ _FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecret
 def remedy_of(reason: str, text: str, project: Project | None = None) -> str:
     """The reason's remedy, which names the Project's fields where the text names their objects."""
     row = policy(reason)
+    if reason == Reason.REPOSITORY_UNREACHABLE and project is not None:
+        return _way_to_git(project.spec.network)
     fields = naming(project, text) if project is not None and row.names_object else []
     return f"{row.remedy.rstrip('.')}: {', '.join(fields)}." if fields else row.remedy
+
+
+def _way_to_git(network: Network) -> str:
+    """Which of the Project's fields may keep its pods from the git server."""
+    check = "Check the repository's url and CA in the Project, and"
+    if network.policy == "Unmanaged":
+        return f"{check} that your own NetworkPolicies let its pods reach it."
+    if network.agents is not None:
+        return f"{check} that pods may reach it (network.git)."
+    return policy(Reason.REPOSITORY_UNREACHABLE).remedy
 
 
 def with_remedy(text: str, reason: str) -> str:

@@ -11,6 +11,7 @@ from itertools import islice
 from bernstein import urls
 
 ELLIPSIS = "…"
+_QUOTE = "> "
 _NAMED = 3
 """Names in a message, where there may be thousands."""
 
@@ -92,6 +93,36 @@ def spelled(row: str) -> str:
     if row.isascii() and row.isprintable():
         return row
     return "".join(c if c == "\t" or _visible(c) == c else f"<U+{ord(c):04X}>" for c in row)
+
+
+def quoting(ours: str, theirs: str, limit: int) -> str:
+    """What we say, in one line, and below it what somebody else says, each line marked as a quote.
+
+    `theirs` is sanitised, and at most `limit` characters of it are kept. Conditions, Events and
+    logs, which others read and keep, are told `without_quotes`.
+    """
+    rows = text(theirs, limit).split("\n")
+    return "\n".join((f"{ours}:", *(f"{_QUOTE}{row}" for row in rows))) if any(rows) else ours
+
+
+def without_quotes(value: str, more: str = "") -> str:
+    """What we say of it; `more`, where the quotes can be read, is told where there are any."""
+    first, *rows = value.split("\n")
+    kept = [row for row in rows if not _is_quote(row)]
+    if len(kept) == len(rows):
+        return value
+    ours = "\n".join((first, *kept)).rstrip(": \n")
+    return f"{ours}; {more} has its words" if more else ours
+
+
+def quoted(value: str) -> str:
+    """What somebody else says in it, without the marks; "" where nobody is quoted."""
+    rows = value.split("\n")[1:]
+    return "\n".join(row[1:].removeprefix(" ") for row in rows if _is_quote(row))
+
+
+def _is_quote(row: str) -> bool:
+    return row == _QUOTE.rstrip() or row.startswith(_QUOTE)
 
 
 def within(value: str, size: int) -> str:

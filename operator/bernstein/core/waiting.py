@@ -20,6 +20,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS, longest_wait, policy
 from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sanitise import without_quotes
 
 MESSAGE = 1500
 """Characters of the message about something that failed."""
@@ -62,8 +63,10 @@ def wait(
     """The waiting for this reason, from now on; whatever is given, it fits into a status.
 
     `seconds`: until it is tried again by itself; None: something else must change. `remedy`: what
-    helps in this very case; None: that of the reason, where a person is needed.
+    helps in this very case; None: that of the reason, where a person is needed. Conditions say the
+    same, so that nobody is quoted here either.
     """
+    text = without_quotes(text)
     if remedy is None:
         remedy = remedy_of(reason, text, project) if needs_person else ""
     return Waiting(

@@ -10,11 +10,14 @@ from typing import Any, NoReturn
 
 from bernstein.api import encoding, pod
 from bernstein.api.reasons import Reason
+from bernstein.core.sanitise import quoting
 from bernstein.pods import log, sigterm, termination
 from bernstein.pods.errors import PodError, Terminated
 
 LONG_LIVED = (pod.RECORDER, pod.PUSHER)
 """They run until SIGTERM, and then save the last state of the agent's work."""
+_WORDS = 500
+"""Characters of an error that nobody expected: it may quote what was read."""
 
 
 def main(arguments: list[str]) -> int:
@@ -35,7 +38,7 @@ def main(arguments: list[str]) -> int:
     except Terminated:
         return _failed(Reason.TERMINATED, "the pod was stopped before the work was done", program)
     except Exception as error:  # noqa: BLE001 - the last resort, so that a reason always gets out
-        return _failed("InternalError", f"{type(error).__name__}: {error}", program)
+        return _failed("InternalError", quoting(type(error).__name__, str(error), _WORDS), program)
     log.event("finished", program=program)
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import datetime
 
 import pytest
@@ -215,7 +216,9 @@ async def test_what_a_session_says_holds_the_others_once_a_second_one_has_said_i
         await world.until(TASKS, name, lambda t: queued(t) == "ModelAuthFailed")
     assert len(await world.sessions()) == 2
     told = [condition(await world.get(TASKS, name), "Stalled").get("message", "") for name in names]
-    assert all("401" in text and "Remedy: " in text for text in told), "the third one, too"
+    words = "its provider refuses the model key"
+    assert all(words in text and "Remedy: " in text for text in told), "the third one, too"
+    assert not any("401" in text for text in told), "conditions quote nobody"
     await world.change(PROJECTS, "default", limits={"maxAgents": 7})
     for name in names:
         await world.task_in(name, "Closed")
@@ -310,7 +313,9 @@ async def test_without_retries_left_the_task_fails_and_says_what_to_do(world: Wo
     assert state_of(task) == "Failed"
     assert attempts(task) == [("AgentFailed", True)] * 2
     told = condition(task, "Stalled")["message"]
-    assert "I gave up" in told
+    assert "no retry is left after 2 attempts: the agent " in told
+    assert "I gave up" not in json.dumps(task["status"]["conditions"]), "conditions quote nobody"
+    assert "\n> I gave up" in task["status"]["attempts"][-1]["message"]
     assert "Remedy: " in told
     assert world.kubelet.remote.landed == []
 

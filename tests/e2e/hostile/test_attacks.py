@@ -253,8 +253,10 @@ def test_a_check_reads_links_as_links(attacks: Attacks) -> None:
 def test_words_of_an_agent_do_nothing_to_terminals_and_people(attacks: Attacks) -> None:
     here = attacks.here
     task = attacks.over("loud", "AgentFailed")
-    assert "red here" in condition(task, "Stalled")["message"]
+    assert "red here" in task["status"]["attempts"][0]["message"]
     session = here.get("agentsession", "loud-s1")
+    said = [task["status"]["conditions"], session["status"]["conditions"]]
+    assert not any("red here" in text for text in strings(said)), "conditions quote nobody"
 
     def about() -> list[Object]:
         events = json.loads(here.kubectl("get", "events.events.k8s.io", "-o", "json"))["items"]

@@ -59,7 +59,7 @@ def test_a_container_ran_when_it_runs_or_has_run() -> None:
         (
             ended("x", 2, said="Traceback"),
             "InfrastructureError",
-            "x ended with exit code 2: Traceback",
+            "x ended with exit code 2:\n> Traceback",
         ),
         (ended("x", 137), "InfrastructureError", "x ended with exit code 137"),
     ],

@@ -13,7 +13,7 @@ from bernstein.api.waiting import WaitScope
 from bernstein.core import reasons
 from bernstein.core.reasons import POLICIES, Retry, policy, seconds_to_wait
 from bernstein.core.remedies import remedy_of, with_remedy
-from tests.unit.core.objects import project
+from tests.unit.core.objects import Object, project
 
 TABLE = {
     "SecretNotFound": (Retry.SOON, False, "Secret"),
@@ -274,3 +274,22 @@ def test_what_needs_a_person_has_a_reason_of_the_table() -> None:
 
     assert any(isinstance(reason, ast.Attribute) for reason in asked)
     assert not [reason.value for reason in asked if isinstance(reason, ast.Constant)]
+
+
+@pytest.mark.parametrize(
+    ("network", "named"),
+    [
+        ({}, {"network.git", "network.agents"}),
+        ({"git": [{"ports": [{"port": 443}]}]}, {"network.git", "network.agents"}),
+        ({"agents": []}, {"network.git"}),
+        ({"policy": "Unmanaged"}, {"your own NetworkPolicies"}),
+    ],
+)
+def test_who_cannot_reach_the_repository_is_told_which_field_may_keep_it_from_that(
+    network: Object, named: set[str]
+) -> None:
+    found = remedy_of("RepositoryUnreachable", "no", project(network=network))
+
+    every = {"network.git", "network.agents", "your own NetworkPolicies"}
+    assert {each for each in every if each in found} == named
+    assert "url and CA" in found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.sanitise import quoted
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL
 from tests.unit.upgrade.changes_of_scheduling import (
@@ -75,6 +76,12 @@ def _quotes_less(pair: Pair) -> bool:
     )
     kept, cut, _ = says.partition("; status.feedback has more")
     return bool(cut) and said.startswith(kept)
+
+
+def _is_a_quote(pair: Pair) -> bool:
+    both = (pair.recorded, pair.today)
+    said, says = (status.get("outcome", {}).get("message", "") for status in both)
+    return bool(said) and quoted(says) == said
 
 
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
@@ -442,6 +449,12 @@ CHANGES = (
         "Task",
         ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
         _quotes_less,
+    ),
+    Change(
+        "what an agent says stands below a line of ours, so that a condition can leave it out",
+        "AgentSession",
+        ("outcome.message",),
+        _is_a_quote,
     ),
     *ROUNDS,
     *STANDSTILL,

@@ -14,7 +14,7 @@ from bernstein.api.waiting import Waiting
 from bernstein.cli.output import notes
 from bernstein.cli.output.terminal import Terminal
 from bernstein.core import conditions
-from bernstein.core.sanitise import text
+from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
 from bernstein.core.waiting import is_stalled
 
@@ -143,6 +143,7 @@ def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
     terminal.say(f"  {task.spec.title}", "dim")
     for attempt in task.status.attempts:
         first = attempt.message.strip().partition("\n")[0].rstrip(":")
+        first = ": ".join(filter(None, (first, line(quoted(attempt.message), _SUMMARY))))
         said = attempt.reason
         if first:
             said = notes.labelled(attempt.reason, notes.shortened(first, _SUMMARY))
@@ -153,7 +154,7 @@ def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
     for check in _verdicts(task):
         _tell_check(terminal, check)
     if stalled := _stalled(task):
-        message, remedy = notes.explanation(stalled)
+        message, remedy = notes.explanation(stalled, task)
         words = " ".join(message.split())
         if words not in " ".join(told.split()):
             terminal.say(f"  {notes.labelled(stalled.reason, words)}", "red")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
-from bernstein.api.task import Move, Task
+from bernstein.api.task import Move, Task, TaskStatus
 from bernstein.api.verification import Verification
 from bernstein.api.waiting import Waiting
 from bernstein.core.reasons import Retry, policy
-from bernstein.core.sanitise import ELLIPSIS, line, ordinal, text
+from bernstein.core.sanitise import ELLIPSIS, line, ordinal, quoted, text
 from bernstein.core.serializers import plan_standing, task_status
 from bernstein.core.waiting import is_stalled, parted
 
@@ -20,6 +21,8 @@ _MENDED_FROM_OUTSIDE = (
     *(Reason.AGENT_NOT_FOUND, Reason.OPERATOR_TOO_OLD, Reason.TOKENS_NOT_REPORTED),
 )
 """What nothing tries again by itself, because it is seen when it is mended."""
+_FIELD = re.compile(r"; status\.(\w+) has (?:its words|more)")
+"""How messages of ours name the field of a Task's status that quotes somebody."""
 _LONGEST = 4096
 _LONGEST_NOTE = 200
 _UNSEEN_SECONDS = 10
@@ -44,12 +47,12 @@ def note(task: Task, progress: str) -> str:
             return shortened(task.spec.cancel.reason, _LONGEST_NOTE) if task.spec.cancel else ""
     if status.waiting is None:
         return line(_rejected(task), _LONGEST_NOTE)
-    return shortened(waits(status.waiting), _LONGEST_NOTE)
+    return shortened(waits(status.waiting, task), _LONGEST_NOTE)
 
 
-def waits(waiting: Waiting) -> str:
-    """What is waited for, and until when."""
-    message, _ = parted(waiting.message or waiting.reason)
+def waits(waiting: Waiting, task: Task | None = None) -> str:
+    """What is waited for, and until when. `task`: which waits, if it is one."""
+    message = with_words(parted(waiting.message or waiting.reason)[0], waiting.reason, task)
     if waiting.until is None:
         return message
     return f"{message} (again at {waiting.until.astimezone(UTC):%H:%M:%S} UTC)"
@@ -114,10 +117,34 @@ def unseen(plan: Plan, now: datetime) -> str:
     return NOT_LOOKED_AT
 
 
-def explanation(waiting: Waiting) -> tuple[str, str]:
-    """(message, remedy) of what needs a person; the remedy may be empty."""
+def with_words(message: str, reason: str, task: Task | None) -> str:
+    """The message with what an agent or a git server said, where it only names the field.
+
+    What is waited for because another Task has met it is that one's to tell.
+    """
+    found = _FIELD.search(message)
+    if found is None:
+        return message
+    said = line(_words(task.status, found[1], reason), _LONGEST_NOTE) if task is not None else ""
+    return message.replace(found[0], f": {said}" if said else "")
+
+
+def _words(status: TaskStatus, field: str, reason: str) -> str:
+    delivery, attempts = status.delivery, status.attempts
+    if field == "blocked" and status.blocked is not None:
+        return status.blocked.text if status.state is TaskState.BLOCKED else ""
+    if field == "delivery" and delivery is not None and delivery.reason == reason:
+        return quoted(delivery.message or "")
+    if field in ("attempts", "feedback") and attempts and attempts[-1].reason == reason:
+        return quoted(attempts[-1].message)
+    return ""  # what checks have printed is told with their verdicts
+
+
+def explanation(waiting: Waiting, task: Task | None = None) -> tuple[str, str]:
+    """(message, remedy) of what needs a person; the remedy may be empty. `task`: which waits, if it
+    is one."""
     message, remedy = parted(text(waiting.message, _LONGEST))
-    message = message.replace("; status.feedback has more", "")
+    message = with_words(message, waiting.reason, task)
     return message, policy(waiting.reason).remedy if remedy is None else remedy
 
 
@@ -146,7 +173,7 @@ def _verifying(task: Task) -> str:
         return _judging(status.verification)
     step = status.delivery.step if status.delivery else None
     if step is None and status.waiting is not None:
-        return shortened(waits(status.waiting), _LONGEST_NOTE)
+        return shortened(waits(status.waiting, task), _LONGEST_NOTE)
     return f"merging ({step.lower()})" if step else "verified"
 
 

@@ -104,7 +104,7 @@ class LineView:
         for task in tasks:
             waiting = task.status.waiting
             if waiting is not None:
-                told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
+                told = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting, task)}"
                 self._once(task.metadata.name, told, cause(waiting))
         self._tell_plan(plan)
         self._once("trouble", self._terminal.settings.placed(trouble), trouble)

@@ -44,8 +44,12 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
+from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate
 from bernstein.core.waiting import MESSAGE, goes_on, is_trying, seconds_left, trying, waits_for_jobs
+
+_SAYS_MORE = "status.delivery"
+"""Where what a Job, or the git server, has said stands as a quote."""
 
 
 def step_of(status: Delivering) -> str | None:
@@ -367,4 +371,5 @@ def _failed(
         "failures": times,
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return tried_again(status, problem, landing.project, now, times=times)
+    told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
+    return tried_again(status, told, landing.project, now, times=times)

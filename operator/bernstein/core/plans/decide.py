@@ -42,7 +42,7 @@ from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
 from bernstein.core.plans.tally import tally
 from bernstein.core.projects.readiness import not_ready
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import (
     goes_on,
@@ -280,7 +280,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(status, result.actions, LOOK_AGAIN_SECONDS)
     status = status.model_copy(update={"abandoned": None, "beginning": None})
     if isinstance(result, Diagnosis):
-        tried = tried_again(status, result, project, now)
+        text = without_quotes(result.message, f"`kubectl logs job/{name}`")
+        tried = tried_again(status, Diagnosis(result.reason, text), project, now)
         if tried.waiting is status.waiting:
             tried = goes_on(tried).model_copy(update={"jobs": number + 1})
         return PlanDecision(tried)

@@ -28,7 +28,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.pods import Object
 from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
-from bernstein.core.sanitise import line
+from bernstein.core.sanitise import line, text
 
 READ, WORK, DELIVER = "read", "work", "deliver"
 ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
@@ -202,14 +202,17 @@ def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
             found.pop(subject, None)
             too_strong = told.too_strong if subject == WORK else too_strong
         elif told is not None and told.reason in FINDINGS:
-            text = line(told.message, _WORDS)
-            found[subject] = ProbeFinding(subject=subject, reason=told.reason, message=text)
+            found[subject] = _finding(subject, told)
         else:
             silent.append(container)
             problem = problem or told
     ordered = tuple(found[s] for s in subjects(spec).values() if s in found)
     known = probe.model_copy(update={"findings": ordered, "too_strong": too_strong})
     return _Heard(known, tuple(silent), problem)
+
+
+def _finding(subject: str, why: Diagnosis) -> ProbeFinding:
+    return ProbeFinding(subject=subject, reason=why.reason, message=text(why.message, _WORDS))
 
 
 def _told(pod: Object, container: str) -> ProbeResult | Diagnosis | None:
@@ -235,7 +238,7 @@ def _over(
     waits = {c for c, s in subjects(snapshot.project.spec).items() if s in missing}
     if not waits.issuperset(heard.silent):
         why = _why_silent(probe, heard, job, now)
-        silent = ProbeFinding(subject=PROBE, reason=why.reason, message=line(why.message, _WORDS))
+        silent = _finding(PROBE, why)
     wrong = bool(probe.findings) or silent is not None
     ended = probe.model_copy(
         update={

@@ -12,6 +12,7 @@ from bernstein.core.conditions import Truth
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.projects.probing import FINDINGS
 from bernstein.core.remedies import remedy_of, with_remedy
+from bernstein.core.sanitise import quoted, without_quotes
 
 _TOLD = 3
 """Findings that the condition quotes; the others stand in `status.probe`."""
@@ -73,13 +74,16 @@ def _readiness(
     if not probe.settled and probe.silent is None:
         return "Unknown", PROBING, _PROBES
     if not probe.settled and (why := probe.silent) is not None:
-        text = f"its credentials could not be tried: {why.message}"
+        cause = without_quotes(why.message, "status.probe")
+        text = f"its credentials could not be tried: {cause}"
         return "Unknown", why.reason, with_remedy(text, why.reason)
     return "True", "Accepted", "Plans of this namespace may use it"
 
 
 def _findings(project: Project, findings: Sequence[ProbeFinding]) -> str:
-    told = [f"{f.subject}: {f.message.rstrip('.')}" for f in findings[:_TOLD]]
+    told = [f"{f.subject}: {without_quotes(f.message).rstrip('.')}" for f in findings[:_TOLD]]
+    if any(map(quoted, (f.message for f in findings[:_TOLD]))):
+        told[-1] = f"{told[-1]}; status.probe has its words"
     if len(findings) > _TOLD:
         told.append(f"and {len(findings) - _TOLD} more")
     reasons = dict.fromkeys(f.reason for f in findings[:_TOLD])

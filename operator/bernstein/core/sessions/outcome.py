@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bernstein.agents.adapter import RETRY_LIMIT
+from bernstein.agents.adapter import MESSAGE_LIMIT, RETRY_LIMIT
 from bernstein.api.encoding import load
 from bernstein.api.meta import LONGEST_PATH, UsageCounts
 from bernstein.api.pod import (
@@ -29,7 +30,7 @@ from bernstein.core.jobs import JobView
 from bernstein.core.money.plausible import MOST_TOKENS
 from bernstein.core.pods import Object
 from bernstein.core.reasons import policy
-from bernstein.core.sanitise import line
+from bernstein.core.sanitise import line, quoting
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sessions import blocked
 from bernstein.core.verification import candidate
@@ -38,6 +39,18 @@ T = TypeVar("T")
 
 AT_ONCE_SECONDS = 20
 """A command that cannot be started fails within this time, its wait for the recorder included."""
+_ENDS: Mapping[str, str] = {
+    Reason.RATE_LIMITED: "its provider takes no more requests for now, says the agent's output",
+    Reason.USAGE_LIMITED: "a limit of its provider is used up, says the agent's output",
+    Reason.MODEL_AUTH_FAILED: "its provider refuses the model key, says the agent's output",
+    Reason.PROVIDER_UNAVAILABLE: "its provider does not answer, says the agent's output",
+    Reason.MAX_TURNS: "the agent took as many turns as it may",
+    Reason.REFUSED: "the agent declines the work",
+    Reason.NO_FINAL_RECORD: "the agent's output has no end",
+    Reason.BLOCKED: "the agent says that it waits for something",
+    Reason.BLOCK_REFUSED: "the agent says that it waits for something, and that is not taken",
+}
+"""How a run ended, by what the agent's output is read as."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +216,9 @@ def _outcome(
     if agent.get("reason") == "OOMKilled":
         return failed(Reason.AGENT_OUT_OF_MEMORY, "the agent ran out of memory", started=True)
     if pods.could_not_start(agent) or _not_found(agent):
-        text = str(agent.get("message") or "the agent's command was not found")
+        said, text = str(agent.get("message") or ""), "the agent's command was not found"
+        # What does not start has said nothing: these are the runtime's words.
+        text = said or text if pods.could_not_start(agent) else quoting(text, said, MESSAGE_LIMIT)
         return failed(Reason.AGENT_NOT_STARTED, text, started=False, exit_code=code)
     if early is not None:
         return failed(early.reason, early.message, started=False)
@@ -293,15 +308,19 @@ def _after_run(
         return failed(Reason.STALLED, text, started=True).model_copy(update=facts)
     if final.outcome == Reason.BLOCKED:
         named = tuple(filter(blocked.is_name, final.waits_for[: blocked.MOST_TASKS]))
-        text = final.message or "it does not say for what"
-        waits = failed(Reason.BLOCKED, text, started=True)
+        waits = failed(Reason.BLOCKED, _told(final, code), started=True)
         return waits.model_copy(update={**facts, "waits_for": named or None})
     if final.outcome != "Succeeded":
         if final.retry_after is not None:
             facts["retry_after_seconds"] = min(max(final.retry_after, 0), RETRY_LIMIT)
-        message = final.message or f"the agent ended with exit code {code}"
-        return failed(final.outcome, message, started=True).model_copy(update=facts)
+        return failed(final.outcome, _told(final, code), started=True).model_copy(update=facts)
     if code != 0:
         text = f"the agent ended with exit code {code}"
         return failed(Reason.AGENT_FAILED, text, started=True).model_copy(update=facts)
     return Outcome(reason="Succeeded", started=True).model_copy(update=facts)
+
+
+def _told(final: FinalRecord, code: int | None) -> str:
+    """How the agent's output says that it ended: what that means, and its own words as a quote."""
+    failed_ = f"the agent ended with exit code {code}" if code else "the agent reports a failure"
+    return quoting(_ENDS.get(final.outcome, failed_), final.message, MESSAGE_LIMIT)

@@ -15,13 +15,15 @@ from bernstein.core.money import spend
 from bernstein.core.money.pricing import add, money
 from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy, seconds_to_wait
 from bernstein.core.remedies import remedy_of
-from bernstein.core.sanitise import count
+from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.waiting import goes_on, held, tries, waits
 
 _EARLIER = 900
 """Characters of the last message for how earlier attempts ended."""
+_SAYS_MORE = "status.attempts"
+"""Where what an agent, or a program in its pod, has said stands as a quote."""
 _LAP = 2
 """Moves from Open to Open: it was claimed, and came to nothing."""
 
@@ -194,7 +196,8 @@ def not_counted(
         outcome = session.status.outcome
         asked = outcome.retry_after_seconds if outcome is not None else None
         wait = seconds_to_wait(reason, status.infrastructure_failures + 1, asked)
-        status = held(status, reason, message, snapshot.project, now, wait, needs_person=False)
+        text = without_quotes(message, _SAYS_MORE)
+        status = held(status, reason, text, snapshot.project, now, wait, needs_person=False)
     return infrastructure(snapshot, status, reason, message, now)
 
 
@@ -208,7 +211,7 @@ def _probed(
     status: TaskStatus, snapshot: TaskSnapshot, reason: str, message: str, now: datetime
 ) -> TaskStatus:
     wait = seconds_to_wait(reason, tries(status, reason, snapshot.project))
-    return held(status, reason, message, snapshot.project, now, wait)
+    return held(status, reason, without_quotes(message, _SAYS_MORE), snapshot.project, now, wait)
 
 
 def _without_repetition(status: TaskStatus) -> TaskStatus:

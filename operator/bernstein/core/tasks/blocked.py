@@ -21,7 +21,7 @@ from bernstein.api.task import Blocked, Task, TaskStatus
 from bernstein.core import owners
 from bernstein.core.actions import TaskDecision
 from bernstein.core.fsm import move
-from bernstein.core.sanitise import line, ordinal, some
+from bernstein.core.sanitise import count, line, ordinal, quoted, quoting, some
 from bernstein.core.scheduling import chain
 from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.snapshot import Standing, TaskSnapshot
@@ -36,7 +36,8 @@ def once_too_often(status: TaskStatus, message: str) -> str | None:
     times = _times(status) + 1
     if times <= MOST_IN_A_ROW:
         return None
-    return f"for the {ordinal(times)} time in a row it says that it waits for: {message}"
+    ours = f"for the {ordinal(times)} time in a row it says that it waits for something"
+    return quoting(ours, quoted(message) or message, _TEXT)
 
 
 def begins(
@@ -49,7 +50,7 @@ def begins(
     mine = tuple(name for name in named if _may_be_awaited(snapshot, name))
     block = Blocked(
         session=session.metadata.name,
-        text=line(outcome.message, _TEXT),
+        text=line(quoted(outcome.message) or outcome.message, _TEXT),
         tasks=mine,
         refused=tuple(name for name in named if name not in mine) or None,
         times=_times(status) + 1,
@@ -96,12 +97,14 @@ def _may_be_awaited(snapshot: TaskSnapshot, name: str) -> bool:
 def _waiting(
     snapshot: TaskSnapshot, status: TaskStatus, block: Blocked, now: datetime
 ) -> TaskStatus:
-    text = f"its agent waits for: {block.text}"
+    # Neither its words nor names that it made up: conditions are read by many.
+    text = "its agent waits for something; status.blocked has its words"
     if block.tasks:
-        text = f"its agent waits for {some(block.tasks, len(block.tasks))}: {block.text}"
+        awaited_ones = some(block.tasks, len(block.tasks))
+        text = f"its agent waits for {awaited_ones}; status.blocked has its words"
     if block.refused:
-        others = some(block.refused, len(block.refused))
-        text = f"{text.rstrip('.')}. It is no matter of its own what becomes of {others}"
+        others = count(len(block.refused), "name")
+        text = f"{text}. It is no matter of its own what becomes of {others} besides"
     problem = _never(snapshot, block)
     if problem is not None:
         text = f"{problem}; {text}"

@@ -13,7 +13,7 @@ from bernstein.core import diagnosis, pods
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.pods import Object
-from bernstein.core.sanitise import ELLIPSIS
+from bernstein.core.sanitise import ELLIPSIS, quoting
 from bernstein.core.sanitise import text as sanitise
 
 _PRINTED = 1400
@@ -118,9 +118,8 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     if took is not None and took > check.timeout + SLACK:
         return _timed_out(check, excerpt)
     if pods.could_not_start(ended) or code in (127, 128):
-        return result_of(
-            check, "Errored", Reason.TOOL_MISSING, excerpt or "the command was not found"
-        )
+        text = quoting("the command was not found", excerpt, _PRINTED)
+        return result_of(check, "Errored", Reason.TOOL_MISSING, text)
     if code == 0:
         return result_of(check, "Passed")
     return result_of(check, "Failed", VerdictReason.EXIT_CODE, f"exit code {code}\n{excerpt}")

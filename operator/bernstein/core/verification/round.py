@@ -35,6 +35,7 @@ from bernstein.core.reasons import (
     policy,
     seconds_to_wait,
 )
+from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Question, judging, look
@@ -54,6 +55,8 @@ ENDLESS = (
 )
 _WHICH = 1000
 """Characters of a condition for the checks that said no."""
+_SAYS_MORE = "status.verification"
+"""Where what a check has printed stands."""
 
 
 class Judged(Progress, Protocol):
@@ -248,7 +251,8 @@ def _judge(
     before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
-        why = Diagnosis((lost or errored)[0].reason, (lost or errored)[0].excerpt)
+        first = (lost or errored)[0]
+        why = Diagnosis(first.reason, without_quotes(first.excerpt, _SAYS_MORE))
         if lost:
             return Lost(status.model_copy(update={"verification": judged}), why)
         to_run = rerun.could_not_run(question.checks, results, works)

@@ -21,8 +21,9 @@ from urllib.parse import unquote, urlsplit
 
 from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
+from bernstein.core import sanitise
 from bernstein.pods.git import credential
-from bernstein.pods.git.errors import GitError, error, from_output
+from bernstein.pods.git.errors import GitError, from_output
 
 __all__ = ["ATTRIBUTES", "Completed", "Git", "GitError", "full_ref", "init_bare", "is_sha"]
 
@@ -167,7 +168,7 @@ class Git:
         """stdout of `git ARGS`; with `check`, an exit code other than 0 raises GitError."""
         done = self.complete(*args, input=input, env=env, stdout=stdout, timeout=timeout)
         if check and done.code != 0:
-            raise from_output(done.stderr, pushing=False)
+            raise from_output(done.stderr, pushing=False, host=self._host)
         return done.stdout
 
     def complete(
@@ -184,7 +185,7 @@ class Git:
                 out, err = process.communicate(input or b"", timeout=timeout)
             except subprocess.TimeoutExpired:
                 reason = Reason.REPOSITORY_UNREACHABLE if self.remote else "InternalError"
-                raise error(reason, f"git {args[0]} took over {timeout:.0f} s") from None
+                raise GitError(reason, f"git {args[0]} took over {timeout:.0f} s") from None
         return Completed(process.returncode, out or b"", err)
 
     def text(self, *args: str) -> str:
@@ -217,7 +218,17 @@ class Git:
         history = [f"--depth={depth}"] if depth else (["--unshallow"] if shallow else [])
         flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", *history]
         forced = [spec if spec.startswith("+") else f"+{spec}" for spec in refspecs]
-        self.run("fetch", *flags, "--", self._url(), *forced, timeout=NETWORK_SECONDS)
+        try:
+            self.run("fetch", *flags, "--", self._url(), *forced, timeout=NETWORK_SECONDS)
+        except GitError as error:
+            if error.reason != Reason.REF_NOT_FOUND:
+                raise
+            asked = ", ".join(spec.lstrip("+").partition(":")[0] for spec in refspecs)
+            said = sanitise.quoted(error.message)
+            text = sanitise.quoting(
+                f"the repository lacks what it was asked for: {asked}", said, 500
+            )
+            raise GitError(error.reason, text) from error
 
     def read_ref(self, ref: str) -> str | None:
         """The object id that the remote's `ref` is at now; None when there is no such ref."""
@@ -244,9 +255,13 @@ class Git:
             "push", *flags, "--", self._url(), f"{sha}:{name}", timeout=NETWORK_SECONDS
         )
         if done.code != 0:
-            raise from_output(done.stderr + b"\n" + done.stdout, pushing=True)
+            raise from_output(done.stderr + b"\n" + done.stdout, pushing=True, host=self._host)
 
     # --- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self.remote.url).hostname or "" if self.remote is not None else ""
 
     def _url(self) -> str:
         if self.remote is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from bernstein.api.reasons import Reason
 from bernstein.core import sanitise
@@ -58,20 +59,59 @@ _TABLE = (
     (Reason.PUSH_REJECTED, re.compile(r"\[remote rejected\]|\[rejected\]|remote unpack failed")),
 )
 
+_WHY_UNREACHABLE = (
+    ("its name is not known here", re.compile(r"Could not resolve|Name or service not known")),
+    ("its certificate is not trusted", re.compile(r"certificate|gnutls|SSL")),
+    (
+        "nothing answers there",
+        re.compile(
+            r"Failed to connect|Couldn't connect|Connection (refused|timed out|reset)|timed out"
+            r"|Network is unreachable|No route to host|Operation too slow",
+            re.IGNORECASE,
+        ),
+    ),
+    ("it answers with an error", re.compile(r"returned error: ")),
+)
+_NO_SERVER = "what answers is no git server with this repository, or it broke off"
+_MEANS: Mapping[str, str] = {
+    Reason.REF_NOT_FOUND: "the repository{at} lacks a ref that it was asked for",
+    Reason.REF_MOVED: "a ref was elsewhere than expected",
+    Reason.BRANCH_PROTECTED: "the rules of the git server{at} refuse this push",
+    Reason.REPOSITORY_INVALID: "objects of the repository{at} do not pass git's checks",
+    Reason.REPOSITORY_AUTH_FAILED: "this account does not see the repository{at}",
+    Reason.CREDENTIAL_REFUSED: "the git server{at} refuses this account's push",
+    Reason.PUSH_REJECTED: "the git server{at} did not take the push",
+}
 
-def from_output(output: bytes, pushing: bool) -> GitError:
+
+def from_output(output: bytes, pushing: bool, host: str = "") -> GitError:
     """The error for what a failed git wrote to stderr (and, for a push, to stdout).
 
     A refused login counts against the work or deliver credential when `pushing`, else against the
-    read credential.
+    read credential. `host`: the git server's.
     """
     words = output.decode("utf-8", "replace")
     reason = next((name for name, pattern in _TABLE if pattern.search(words)), "InternalError")
     if reason == "Authentication":
         reason = Reason.CREDENTIAL_REFUSED if pushing else Reason.REPOSITORY_AUTH_FAILED
-    return error(reason, words)
+    if reason == Reason.REPOSITORY_UNREACHABLE:
+        return unreachable(host, words)
+    ours = _MEANS.get(reason, "git failed").format(at=_at(host))
+    return GitError(reason, _quoting(ours, words))
 
 
-def error(reason: str, words: str) -> GitError:
-    """A GitError whose message is git's words, sanitised."""
-    return GitError(reason, sanitise.line(words, _MESSAGE_LIMIT) or "git said nothing")
+def unreachable(host: str, words: str) -> GitError:
+    """The error where the git server at `host` cannot be talked to; `words` say why."""
+    why = next((why for why, pattern in _WHY_UNREACHABLE if pattern.search(words)), _NO_SERVER)
+    text = _quoting(f"the git server{_at(host)} cannot be used: {why}", words)
+    return GitError(Reason.REPOSITORY_UNREACHABLE, text)
+
+
+def _at(host: str) -> str:
+    return f" at '{host}'" if host else ""
+
+
+def _quoting(ours: str, words: str) -> str:
+    """git's words are below ours: they repeat what the server and its hooks say."""
+    said = sanitise.line(words, _MESSAGE_LIMIT)
+    return sanitise.quoting(ours, said or "git said nothing", _MESSAGE_LIMIT)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from bernstein.api.pod import Remote
 from bernstein.api.reasons import Reason
 from bernstein.pods.git.client import LOOKUP_SECONDS, GitError, full_ref
-from bernstein.pods.git.errors import error, from_output
+from bernstein.pods.git.errors import from_output, unreachable
 
 NOTHING = "0" * 40
 """In a command: there is no such ref."""
@@ -96,7 +96,7 @@ def _ask(remote: Remote, method: str, path: str, body: bytes | None = None) -> b
         return _taken(answer.status, answer.read(_MOST_BYTES))
     except (OSError, http.client.HTTPException) as failure:
         words = f"{type(failure).__name__}: {failure}"
-        raise error(Reason.REPOSITORY_UNREACHABLE, words) from failure
+        raise unreachable(url.hostname, words) from failure
     finally:
         connection.close()
 

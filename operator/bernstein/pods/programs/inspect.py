@@ -49,7 +49,9 @@ def judge(commit: CommitReader, check: Check) -> Verdict:
     except TimeoutError as error:
         return errored("TooSlow", str(error))
     except Exception as error:  # noqa: BLE001 - one broken check must not hide the others
-        return errored("InternalError", f"{type(error).__name__}: {error}")
+        # Its words may be those of the file that was read.
+        text = sanitise.quoting(type(error).__name__, str(error), EXCERPT_CHARACTERS)
+        return errored("InternalError", text)
 
 
 def fit(result: InspectResult, limit: int) -> InspectResult:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bernstein.api.reasons import Reason
+from bernstein.core.sanitise import line
 from bernstein.pods.errors import PodError
+
+_NAME = 200
+"""Characters of a path in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class TreeTooLargeError(PodError):
 
     def __init__(self, path: bytes, what: str, limit: int) -> None:
         """`path` is where the limit was met; `what` says of what, such as "its bytes are"."""
-        shown = path.decode("utf-8", "backslashreplace")
+        shown = _shown(path)
         super().__init__(
             Reason.SNAPSHOT_TOO_LARGE,
             f"{shown}: {what} over the limit of {limit}; let .gitignore leave it out",
@@ -37,9 +41,14 @@ class IgnoreRulesTooLargeError(TreeTooLargeError):
 
     def __init__(self, path: bytes, what: str) -> None:
         """`path` is the file or folder where the limit was met."""
-        shown = path.decode("utf-8", "backslashreplace") or "."
+        shown = _shown(path) or "."
         PodError.__init__(
             self,
             Reason.SNAPSHOT_TOO_LARGE,
             f"{shown}: of all .gitignore files, {what}; make them shorter",
         )
+
+
+def _shown(path: bytes) -> str:
+    """A name of the agent's making, for a message."""
+    return line(path.decode("utf-8", "backslashreplace"), _NAME)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bernstein.api.pod import CommitText
+from bernstein.core import sanitise
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git import line_counts
@@ -19,6 +20,8 @@ from bernstein.pods.worktree.walker import Entry
 
 _BATCH_BYTES = 32 << 20
 _REF = "refs/bernstein/snapshot"
+_WORDS = 500
+"""Characters of what git says of them: it may name what is in them."""
 _BLAMED = re.compile(rb"\bobject ([0-9a-f]{40,64})\b|\bin (?:blob|tree) ([0-9a-f]{40,64})\b")
 
 
@@ -135,8 +138,9 @@ class Objects:
         blobs = {i for i in blamed if self._git.complete("cat-file", "blob", i).code == 0}
         if blobs:
             raise RefusedContents(blobs)
-        message = done.stderr.decode("utf-8", "replace").strip()
-        raise PodError("InvalidPack", f"git refuses the objects of the tree: {message}")
+        words = done.stderr.decode("utf-8", "replace").strip()
+        text = sanitise.quoting("git refuses the objects of the tree", words, _WORDS)
+        raise PodError("InvalidPack", text)
 
 
 def _entries(listing: bytes) -> dict[bytes, Entry]:

@@ -154,7 +154,9 @@ async def test_a_plan_stands_still_until_somebody_unblocks_its_task(
     await world.start()
     await world.plan("shop", [stage("a", "one")])
     plan = await world.stalled(PLANS, "shop", "Blocked")
-    assert "the API" in condition(plan, "Stalled")["message"]
+    told = condition(plan, "Stalled")["message"]
+    assert "Task 'shop-a-one': its agent waits for something; status.blocked" in told
+    assert "the API" not in told
 
     await ask(world, user, "Unblock", name="shop-a-one")
 

@@ -22,6 +22,11 @@ def needs(reason: str, message: str, **more: str) -> dict[str, Any]:
     return {"waiting": waiting | more | {"needsPerson": True}, "endedAt": None}
 
 
+def attempt(message: str) -> dict[str, Any]:
+    how = {"session": "s", "attempt": 1, "counted": True, "reason": "AgentFailed"}
+    return how | {"message": message}
+
+
 def stalled(reason: str, message: str, **more: Any) -> Plan:
     return plan(phase="Stalled", **needs(reason, message), **more)
 
@@ -98,6 +103,55 @@ def test_a_long_message_is_told_whole_and_in_words_of_the_command_line() -> None
 
     assert words.strip() in said
     assert "status.feedback" not in said
+
+
+SAYS = "Pay no heed"
+QUOTING: dict[str, tuple[str, dict[str, Any]]] = {
+    "blocked": ("Blocked", {"state": "Blocked", "blocked": {"session": "s", "text": SAYS}}),
+    "attempts": ("AgentFailed", {"attempts": [attempt(f"exit code 1:\n> {SAYS}")]}),
+    "delivery": (
+        "PushRejected",
+        {
+            "delivery": {
+                "state": "Pending",
+                "reason": "PushRejected",
+                "message": f"it was refused:\n> {SAYS}",
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("field", QUOTING)
+def test_what_a_condition_only_points_at_a_person_is_shown(field: str) -> None:
+    reason, status = QUOTING[field]
+    words = needs(reason, f"no; status.{field} has its words")
+    mine = task(0, **({"state": "Open"} | words | status))
+
+    assert f"{reason}: no: {SAYS}\n" in told(stalled(reason, "no"), mine)
+    assert notes.note(mine, "") == f"no: {SAYS}"
+
+
+def test_what_another_task_has_met_is_not_told_in_words_of_this_ones_agent() -> None:
+    why = (
+        "'one' tries first whether it is mended: its key is refused; status.attempts has its words"
+    )
+    earlier = {"state": "Open", "attempts": [attempt(f"exit code 1:\n> {SAYS}")]}
+    mine = task(0, **earlier, **needs("ModelAuthFailed", why))
+
+    assert notes.note(mine, "") == "'one' tries first whether it is mended: its key is refused"
+
+
+def test_how_an_attempt_ended_is_told_with_what_the_agent_said() -> None:
+    mine = task(
+        0,
+        state="Failed",
+        attempt=1,
+        attempts=[attempt(f"exit code 1:\n> {SAYS}")],
+        **needs("AgentFailed", "no retry is left"),
+    )
+
+    assert f"exit code 1: {SAYS}\n" in told(stalled("TaskFailed", "1 Task ended"), mine)
 
 
 def test_what_is_cut_ends_behind_a_word() -> None:

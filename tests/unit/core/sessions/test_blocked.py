@@ -75,7 +75,8 @@ def waits_for(*names: str, message: str = "the API") -> Object:
 def test_an_agent_that_waits_has_not_failed_and_its_work_is_there() -> None:
     found = outcome.classify(session(), job("work-s1", waits_for("api", "db")))
 
-    assert (found.outcome.reason, found.outcome.message) == ("Blocked", "the API")
+    assert found.outcome.reason == "Blocked"
+    assert found.outcome.message == "the agent says that it waits for something:\n> the API"
     assert (found.outcome.waits_for, found.outcome.started) == (("api", "db"), True)
     assert found.work is not None
     assert found.work.final
@@ -93,4 +94,4 @@ def test_only_names_of_tasks_are_taken_and_not_more_than_a_status_holds() -> Non
 def test_a_block_without_words_says_that() -> None:
     found = outcome.classify(session(), job("work-s1", waits_for(message="")))
 
-    assert found.outcome.message == "it does not say for what"
+    assert found.outcome.message == "the agent says that it waits for something"

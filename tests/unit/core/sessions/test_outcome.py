@@ -288,7 +288,7 @@ def test_hostile_last_words_are_shown_harmless() -> None:
 
     found = outcome.classify(session(), job("work-s1", pod)).outcome
 
-    assert found.message == "\uff20everyone"
+    assert found.message == "the agent reports a failure:\n> \uff20everyone"
 
 
 states_: st.SearchStrategy[Object] = st.one_of(

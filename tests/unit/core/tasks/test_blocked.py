@@ -11,6 +11,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.diagnosis import Diagnosis
+from bernstein.core.sanitise import quoting
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.tasks.blocked import MOST_IN_A_ROW
 from tests.unit.core import objects
@@ -21,7 +22,8 @@ NO_PROJECT = Diagnosis("ProjectNotFound", "no Project")
 
 def says(*tasks: str, text: str = "a key for the sandbox", **more: Any) -> Any:
     """A session of the Task `work` that has ended so."""
-    outcome: Object = {"reason": "Blocked", "message": text, "started": True}
+    message = quoting("it waits for something", text, 2000)
+    outcome: Object = {"reason": "Blocked", "message": message, "started": True}
     outcome["waits_for"] = tasks or None
     left = more.pop("left", work(final=True))
     return session(state=SessionState.DEAD, outcome=outcome, work=left.model_dump(), **more)
@@ -64,7 +66,8 @@ def test_who_names_nothing_waits_for_a_person() -> None:
     assert (found.blocked.text, found.blocked.tasks) == ("a key for the sandbox", ())
     assert stalled_for(found.conditions) == "Blocked"
     assert found.waiting is not None
-    assert "a key for the sandbox" in found.waiting.message
+    assert "a key" not in found.waiting.message, "conditions quote nobody"
+    assert "something; status.blocked has its words" in found.waiting.message
     assert "`bernstein unblock work`" in found.waiting.message
 
 
@@ -88,7 +91,7 @@ def test_who_names_a_task_of_its_plan_waits_for_that() -> None:
     assert (found.blocked.tasks, found.blocked.refused) == (("api",), None)
     assert told(found.conditions)["Reconciling"] == ("True", "Blocked")
     assert found.waiting is not None
-    assert found.waiting.message == "its agent waits for api: a key for the sandbox"
+    assert found.waiting.message == "its agent waits for api; status.blocked has its words"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_a_name_that_is_none_of_its_business_is_refused_whatever_there_is(
     assert (found.blocked.tasks, found.blocked.refused) == ((), ("api",))
     assert stalled_for(found.conditions) == "Blocked"
     assert found.waiting is not None
-    assert "It is no matter of its own what becomes of api" in found.waiting.message
+    assert "It is no matter of its own what becomes of 1 name besides" in found.waiting.message
 
 
 def test_a_task_does_not_wait_for_itself() -> None:
@@ -150,7 +153,8 @@ def test_who_says_so_too_often_in_a_row_has_failed_and_the_next_attempt_is_told(
     assert (found.state, found.attempt, found.blocked) == (TaskState.FAILED, 1, None)
     assert [(a.reason, a.counted) for a in found.attempts] == [("BlockRefused", True)]
     assert found.feedback == (
-        "BlockRefused: for the 4th time in a row it says that it waits for: a key for the sandbox"
+        "BlockRefused: for the 4th time in a row it says that it waits for something:\n"
+        "> a key for the sandbox"
     )
 
 
@@ -204,7 +208,7 @@ def test_a_person_is_needed_where_one_will_never_be_closed(
 
     assert stalled_for(found.conditions) == "Blocked"
     assert found.waiting is not None
-    assert found.waiting.message.startswith(f"{why}; its agent waits for api: the API")
+    assert found.waiting.message.startswith(f"{why}; its agent waits for api; ")
 
 
 def test_of_one_that_stands_still_the_plan_tells_and_without_a_plan_the_task() -> None:

@@ -79,7 +79,7 @@ def _waits_anew(old: Task | Plan | None, new: Task | Plan) -> bool:
 def _waits(task: Task, now: datetime) -> Event:
     waiting = task.status.waiting
     assert waiting is not None
-    words = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting)}"
+    words = f"{'waiting':<12}{task.metadata.name}  {notes.waits(waiting, task)}"
     more = {"reason": waiting.reason, "waiting": waiting_record(waiting)}
     return _of_task(task, "task_waiting", now, words, **more)
 

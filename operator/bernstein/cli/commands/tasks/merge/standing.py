@@ -85,7 +85,7 @@ def of_task(task: Task, *, decided: bool) -> End | None:
         end = End(what, name, False, APPROVAL_PENDING, text, remedy)
         return end if decided else None
     if status.waiting is not None and is_stalled(status):
-        message, remedy = notes.explanation(status.waiting)
+        message, remedy = notes.explanation(status.waiting, task)
         return End(what, name, False, status.waiting.reason, " ".join(message.split()), remedy)
     if is_final(status, task.spec.max_retries):
         last = status.history[-1] if status.history else None
