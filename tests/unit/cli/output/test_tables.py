@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.cli.output import details, notes, tables
 from tests.unit.cli.scenes import (
     AT,
@@ -309,3 +310,39 @@ def test_a_plan_that_has_failed_does_not_go_on() -> None:
 def test_a_reason_is_not_told_twice() -> None:
     assert notes.labelled("GateFailed", "GateFailed: lint") == "GateFailed: lint"
     assert notes.labelled("GateFailed", "lint") == "GateFailed: lint"
+
+
+@pytest.mark.parametrize(
+    ("files_changed", "files", "lines"),
+    [
+        (2, [("a.py", 40, 2), ("b.py", 1, 0)], "+41 -2"),
+        (9, [("a.py", 40, 2)], "+40 -2 …"),
+        (2, [("a.py", 40, 2), ("logo.png", None, None)], "+40 -2 …"),
+        (1, [], ""),
+    ],
+    ids=["all of them", "some of many", "one without numbers", "nobody knows"],
+)
+def test_who_decides_sees_how_many_lines_changed(
+    files_changed: int, files: list[tuple[str, int | None, int | None]], lines: str
+) -> None:
+    most = [{"path": path, "added": added, "deleted": gone} for path, added, gone in files]
+    asked = asks_about("work", title="x", files_changed=files_changed, most_changed=most or None)
+    shown, console = terminal(width=200)
+
+    shown.show(tables.approval_table([asked]))
+
+    row = console.export_text().splitlines()[-1]
+    told = row.partition("work")[2].strip().split(maxsplit=1)
+    assert told == [str(files_changed), *filter(None, [lines])]
+
+
+def asks_about(name: str, **shown: object) -> Approval:
+    """A question about the work of a Task, with what is shown of it."""
+    asks = {"attempt": 1, "sha": "a" * 40, "base": "0" * 40, "digest": "d" * 64}
+    return Approval.model_validate(
+        {
+            "metadata": {"name": f"{name}-approval-1", "namespace": "team", "uid": "u"},
+            "spec": {"subject": {"kind": "Task", "name": name, "uid": "u"}, "asks": asks},
+            "status": {"state": "Pending", "shown": shown},
+        }
+    )
