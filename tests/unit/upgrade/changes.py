@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bernstein.core.sanitise import quoted
 from tests.unit.upgrade.change import EVERYTHING, Change
-from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL
+from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL, WORDS
 from tests.unit.upgrade.changes_of_scheduling import (
     LEDGER,
     PLURALS,
@@ -68,20 +67,6 @@ def _refuses_a_cancel(pair: Pair) -> bool:
     return said is not None and bool(
         {**said, "message": "the merge has started; a cancel comes too late"} == says
     )
-
-
-def _quotes_less(pair: Pair) -> bool:
-    said, says = (
-        s["conditions"].get("Stalled", {}).get("message", "") for s in (pair.recorded, pair.today)
-    )
-    kept, cut, _ = says.partition("; status.feedback has more")
-    return bool(cut) and said.startswith(kept)
-
-
-def _is_a_quote(pair: Pair) -> bool:
-    both = (pair.recorded, pair.today)
-    said, says = (status.get("outcome", {}).get("message", "") for status in both)
-    return bool(said) and quoted(says) == said
 
 
 def _delivery(pair: Pair, **otherwise: Any) -> bool:
@@ -444,18 +429,7 @@ CHANGES = (
     *LEDGER,
     *RETENTION,
     *PLURALS,
-    Change(
-        "a condition names what said no, and leaves what was printed to the feedback",
-        "Task",
-        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
-        _quotes_less,
-    ),
-    Change(
-        "what an agent says stands below a line of ours, so that a condition can leave it out",
-        "AgentSession",
-        ("outcome.message",),
-        _is_a_quote,
-    ),
+    *WORDS,
     *ROUNDS,
     *STANDSTILL,
     *SCHEDULING,

@@ -1,9 +1,11 @@
-"""What today's code decides otherwise about rounds of checks and landings, on purpose."""
+"""What today's code decides otherwise about rounds of checks and landings, and in which words, on
+purpose."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.sanitise import quoted
 from bernstein.core.waiting import parted
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.differences import Pair
@@ -118,6 +120,48 @@ def _names_what_is_out(pair: Pair) -> bool:
     said = f"{was.get('message')}; still out: {out['checks']}"
     return bool({**was, "message": said} == says)
 
+
+def _quotes_less(pair: Pair) -> bool:
+    said, says = (
+        s["conditions"].get("Stalled", {}).get("message", "") for s in (pair.recorded, pair.today)
+    )
+    kept, cut, _ = says.partition("; status.feedback has more")
+    return bool(cut) and said.startswith(kept)
+
+
+def _is_a_quote(pair: Pair) -> bool:
+    both = (pair.recorded, pair.today)
+    said, says = (status.get("outcome", {}).get("message", "") for status in both)
+    return bool(said) and quoted(says) == said
+
+
+def _names_the_way_of_agents(pair: Pair) -> bool:
+    both = (pair.recorded, pair.today)
+    said, says = (status.get("outcome", {}).get("remedy", "") for status in both)
+    kept, more, _ = says.partition("; of agents, ")
+    return bool(more) and said == f"{kept})."
+
+
+WORDS = (
+    Change(
+        "a condition names what said no, and leaves what was printed to the feedback",
+        "Task",
+        ("conditions.Stalled.message", "conditions.Succeeded.message", "waiting.message"),
+        _quotes_less,
+    ),
+    Change(
+        "what an agent says stands below a line of ours, so that a condition can leave it out",
+        "AgentSession",
+        ("outcome.message",),
+        _is_a_quote,
+    ),
+    Change(
+        "the remedy names the other field of the network that may keep pods from the git server",
+        "AgentSession",
+        ("outcome.remedy",),
+        _names_the_way_of_agents,
+    ),
+)
 
 ROUNDS = (
     Change(
