@@ -33,6 +33,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         project=project,
         project_problem=problem,
         plan=plan,
+        plan_tip=caches.tallies.tip(plan) if plan is not None else None,
         session=current if is_own else None,
         own_sessions=caches.sessions.by_index(OWNER, task.metadata.uid).values(),
         jobs=await caches.job_views.of(task.metadata, now),
@@ -121,17 +122,17 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
-    owned = caches.tasks.of_plan(plan.metadata)
-    tasks = ledger.members(plan.status, owned)
+    looked = caches.tallies.look(plan, project)
     return PlanSnapshot(
         plan=plan,
         project=project,
         project_problem=problem,
-        tasks=tasks,
-        strangers={name: task for name, task in owned.items() if name not in tasks},
-        sessions=caches.sessions.of_plan(plan.metadata).values(),
+        tasks=looked.tasks,
+        strangers=looked.strangers,
+        sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
+        tallied=looked.tallied,
     )
 
 

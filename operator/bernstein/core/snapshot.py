@@ -82,6 +82,9 @@ class TaskSnapshot:
     project_problem: Diagnosis | None = None
     """Why there is no Project."""
     plan: Plan | None = None
+    plan_tip: str | None = None
+    """Where the Plan's integration ref is, as its ledger and Tasks that have landed since say it;
+    None: nobody has read them, or it has not begun."""
     session: AgentSession | None = None
     """The Task's current one."""
     own_sessions: Collection[AgentSession] = ()

@@ -214,17 +214,18 @@ class Tally:
     def sessions(self) -> list[AgentSession]:
         return [s for sessions in self._sessions.values() for s in sessions.values()]
 
-    @property
     def ledger(self) -> Ledger | None:
-        """What has landed, as of the last look; None: the Plan has not begun."""
+        """What has landed; None: the Plan has not begun."""
+        self._look_again()
+        return self._read()
+
+    def _read(self) -> Ledger | None:
         begun = self._plan.status.integration
         return None if self._landings is None or begun is None else self._landings.read(begun)
 
     def look(self, project: Project | None) -> Tallied:
         """What they come to; `project` says prices."""
-        for name in self._again:
-            self._look_at(name)
-        self._again.clear()
+        self._look_again()
         settled = spend.without_gone(self._plan.status.settled or Settled(), self._uids)
         settled = self._settle_rows(settled)
         left = (session for sessions in self._left.values() for session in sessions)
@@ -234,6 +235,11 @@ class Tally:
         if len(self._after) > MAX_ROWS:
             settled = self._make_room(settled)
         return self._tallied(settled)
+
+    def _look_again(self) -> None:
+        for name in self._again:
+            self._look_at(name)
+        self._again.clear()
 
     def _look_at(self, name: str) -> None:
         row, task = self._rows.get(name), self._owned.get(name)
@@ -298,7 +304,7 @@ class Tally:
 
     def _tallied(self, settled: Settled) -> Tallied:
         status, sums, facts = self._plan.status, self._sums, self._facts
-        ledger = self.ledger
+        ledger = self._read()
         rows = self._booked(ledger.new if ledger is not None else {})
         stages = (stage.name for stage in self._plan.spec.stages)
         update = {
