@@ -84,7 +84,7 @@ class TaskSnapshot:
     plan: Plan | None = None
     plan_tip: str | None = None
     """Where the Plan's integration ref is, as its ledger and Tasks that have landed since say it;
-    None: nobody has read them, or it has not begun."""
+    None: nobody has read them. Known where the next step of one that is Done is decided."""
     session: AgentSession | None = None
     """The Task's current one."""
     own_sessions: Collection[AgentSession] = ()

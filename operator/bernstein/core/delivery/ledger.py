@@ -7,7 +7,7 @@ the one that it delivers, and whatever else is on the ref is none of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,6 +51,13 @@ def members(status: PlanStatus, owned: Mapping[str, Task]) -> dict[str, Task]:
         return dict(owned)
     rows = {row.name: row for row in status.tasks}
     return {name: task for name, task in owned.items() if _is_of(rows.get(name), task)}
+
+
+def changed_rows(
+    old: Sequence[PlanTask], new: Sequence[PlanTask]
+) -> list[tuple[PlanTask, PlanTask]]:
+    """The rows of as many that are not the same objects: of thousands nearly all are."""
+    return [(was, row) for was, row in zip(old, new, strict=True) if was is not row]
 
 
 def _row(rows: Iterable[PlanTask], name: str) -> PlanTask | None:

@@ -23,7 +23,7 @@ from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core.delivery.ledger import Landings, Ledger, is_step_of
+from bernstein.core.delivery.ledger import Landings, Ledger, changed_rows, is_step_of
 from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.money import spend
 from bernstein.core.money.pricing import NOTHING, money, total
@@ -167,11 +167,11 @@ class Tally:
             return False
         if self._plan.metadata.uid != plan.metadata.uid or _ref(before) != _ref(after):
             return False
-        return all(was.name == row.name for was, row in _changes(old, new))
+        return all(was.name == row.name for was, row in changed_rows(old, new))
 
     def put_plan(self, plan: Plan) -> None:
         """The Plan is this now."""
-        for _, row in _changes(self._plan.status.tasks, plan.status.tasks):
+        for _, row in changed_rows(self._plan.status.tasks, plan.status.tasks):
             self._rows[row.name] = row
             self._again[row.name] = None
         self._plan = plan
@@ -335,13 +335,6 @@ class Tally:
             if row.landed is None:
                 rows[name] = row.model_copy(update={"landed": new[name]}), state
         return tuple([row for row, _ in rows.values()])
-
-
-def _changes(
-    old: tuple[PlanTask, ...], new: tuple[PlanTask, ...]
-) -> list[tuple[PlanTask, PlanTask]]:
-    """The rows that are not the same objects: of thousands most are."""
-    return [(was, row) for was, row in zip(old, new, strict=True) if was is not row]
 
 
 def _ref(status: PlanStatus) -> str | None:
