@@ -44,7 +44,9 @@ def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]
 
 def of_a_plan(old: PlanStatus, new: PlanStatus) -> dict[str, float]:
     metrics = Metrics(process=False)
-    verdict_metrics.count(metrics, "team", "Plan", old, new, attempt="plan", signals=lambda: SIGNALS)
+    verdict_metrics.count(
+        metrics, "team", "Plan", old, new, attempt="plan", signals=lambda: SIGNALS
+    )
     return counted(metrics)
 
 

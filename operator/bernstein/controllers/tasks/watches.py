@@ -18,7 +18,7 @@ from bernstein.controllers.predicates import (
     session_matters,
     spec_changed,
 )
-from bernstein.controllers.wiring import Watch
+from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.scheduling import siblings
 from bernstein.core.scheduling.dependencies import awaited, standing
@@ -83,8 +83,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.plans.informer, pending_of, spec_changed)
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
-    yield Watch(caches.jobs, controller_key(TASKS), of_jobs(caches))
-    yield Watch(caches.pods, of_own_pod, pod_matters)
+    yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
+    yield own(caches.pods, of_own_pod, pod_matters)
 
 
 _TASK_OF_POD = label_key(labels.TASK)
