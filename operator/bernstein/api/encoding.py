@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -81,10 +82,16 @@ def _build(kind: Any, data: Any, where: str) -> Any:
     return data
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """Types of its fields, which are compiled from their text each time."""
+    return get_type_hints(kind)
+
+
 def _build_object(kind: type, data: Any, where: str) -> Any:
     if not isinstance(data, dict):
         raise _wrong(where, "an object")
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     values = {}
     for f in dataclasses.fields(kind):
         if f.name in data:

@@ -193,8 +193,7 @@ class JobViews:
         for pod in made:
             each.setdefault(uid_of(pod), pod)
         first, *later = [
-            self._timed(_removed(replace(view, pod=pod), living), now)
-            for pod in sorted(each.values(), key=_age)
+            self._with_pod(view, pod, living, now) for pod in sorted(each.values(), key=_age)
         ] or [view]
         another = any(not runs.is_over(other, now) for other in later)
         return replace(first, another=True) if another else first
@@ -232,21 +231,20 @@ class JobViews:
             labels=meta["labels"],
         )
 
-    def _timed(self, view: JobView, now: datetime) -> JobView:
-        """The view with how long this process has seen its pod so, and how that has ended."""
-        if view.pod is None:
-            return view
-        seen, measured = (
-            self._seen.get(view.pod["metadata"]["uid"], _UNSEEN),
-            self._clock.monotonic(),
-        )
+    def _with_pod(
+        self, view: JobView, pod: Object, living: Collection[str], now: datetime
+    ) -> JobView:
+        """The view with a pod: how long this process has seen it so, how it has ended, and whether
+        it is none of the `living`, which are uids."""
+        seen, measured = self._seen.get(uid_of(pod), _UNSEEN), self._clock.monotonic()
 
         def since(first: float | None) -> datetime | None:
             return now - timedelta(seconds=measured - first) if first is not None else None
 
         return replace(
             view,
-            pod=seen.end or view.pod,
+            pod=seen.end or pod,
+            removed=uid_of(pod) not in living,
             bound_since=since(seen.bound),
             running_since=since(seen.running),
             ending_since=since(seen.ending),
@@ -305,13 +303,6 @@ def _are_of_one_job(pod: Object, other: Object) -> bool:
 def _age(pod: Object) -> tuple[datetime, str]:
     """What sorts pods, the first one that was made first."""
     return pods.parse_time(pod["metadata"]["creationTimestamp"]), uid_of(pod)
-
-
-def _removed(view: JobView, living: Collection[str]) -> JobView:
-    """The view with whether its pod is none of the `living`, which are uids."""
-    if view.pod is None or view.pod["metadata"]["uid"] in living:
-        return view
-    return replace(view, removed=True)
 
 
 def _is_stuck(view: JobView, now: datetime) -> bool:

@@ -8,6 +8,7 @@ from datetime import datetime
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
+from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, UPSTREAM
@@ -33,6 +34,7 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         project=project,
         project_problem=problem,
         plan=plan,
+        plan_tip=_tip(caches, plan, task),
         session=current if is_own else None,
         own_sessions=caches.sessions.by_index(OWNER, task.metadata.uid).values(),
         jobs=await caches.job_views.of(task.metadata, now),
@@ -41,6 +43,13 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
     )
+
+
+def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:
+    """Where the ref is in which the Plan's Tasks land; only who is Done asks."""
+    if plan is None or plan.status.integration is None or task.status.state is not TaskState.DONE:
+        return None
+    return caches.tallies.tip(plan)
 
 
 def project_of(caches: Caches, task: Task) -> Project | None:
@@ -121,17 +130,17 @@ async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapsh
     """The Plan with its Tasks, sessions and Jobs."""
     namespace = plan.metadata.namespace
     project, problem = projects.of_plan(plan, caches.projects.by_name(namespace).values())
-    owned = caches.tasks.of_plan(plan.metadata)
-    tasks = ledger.members(plan.status, owned)
+    looked = caches.tallies.look(plan, project)
     return PlanSnapshot(
         plan=plan,
         project=project,
         project_problem=problem,
-        tasks=tasks,
-        strangers={name: task for name, task in owned.items() if name not in tasks},
-        sessions=caches.sessions.of_plan(plan.metadata).values(),
+        tasks=looked.tasks,
+        strangers=looked.strangers,
+        sessions=looked.sessions,
         jobs=await caches.job_views.of(plan.metadata, now),
         approvals=caches.approvals.by_index(OWNER, plan.metadata.uid),
+        tallied=looked.tallied,
     )
 
 

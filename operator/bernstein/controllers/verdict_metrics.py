@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 from bernstein.api.delivery import Delivery
@@ -30,11 +30,12 @@ def count(
     new: _Status,
     *,
     attempt: AttemptLabel,
-    signals: Sequence[Signal],
+    signals: Callable[[], Sequence[Signal]],
 ) -> None:
     """Counts what this write has decided; call it once the write has succeeded.
 
-    `signals` are the completion signals that the checks' names number.
+    `signals` tells the completion signals that the checks' names number, where there are verdicts:
+    those of a Plan are looked for in all of its Tasks.
     """
     _count_verdicts(metrics, namespace, old, new, attempt, signals)
     known = {answer.id for answer in old.requests or ()}
@@ -52,7 +53,7 @@ def _count_verdicts(
     old: _Status,
     new: _Status,
     attempt: AttemptLabel,
-    signals: Sequence[Signal],
+    signals: Callable[[], Sequence[Signal]],
 ) -> None:
     judged, before = new.verification, old.verification
     if judged is None or not judged.checks:
@@ -68,7 +69,7 @@ def _count_verdicts(
             metrics.gate_verdict(namespace, check.name, check.verdict)
         else:
             number = int(check.name.removeprefix(SIGNAL))
-            metrics.signal_verdict(namespace, signals[number].type, check.verdict)
+            metrics.signal_verdict(namespace, signals()[number].type, check.verdict)
     if judged.passed is not None:
         metrics.verified(namespace, attempt, passed=judged.passed)
 

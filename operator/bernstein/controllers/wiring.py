@@ -55,6 +55,17 @@ class Watch:
     pause: Pause = at_once
 
 
+def own(informer: Informer, keys: Mapper, when: Predicate) -> Watch:
+    """A Watch of what has one owner: each event is that of one controller, and the others need not
+    ask what has changed."""
+
+    def concerns(old: Object | None, new: Object | None) -> bool:
+        objects = [obj for obj in (new, old) if obj is not None]
+        return any(map(keys, objects)) and when(old, new)
+
+    return Watch(informer, keys, concerns)
+
+
 class KindController(ABC):
     """Reconciles one kind. Made when its replica begins to lead."""
 

@@ -82,6 +82,9 @@ class TaskSnapshot:
     project_problem: Diagnosis | None = None
     """Why there is no Project."""
     plan: Plan | None = None
+    plan_tip: str | None = None
+    """Where the Plan's integration ref is, as its ledger and Tasks that have landed since say it;
+    None: nobody has read them. Known where the next step of one that is Done is decided."""
     session: AgentSession | None = None
     """The Task's current one."""
     own_sessions: Collection[AgentSession] = ()
@@ -171,6 +174,35 @@ class ProjectSnapshot:
     """The Project's Plans that ask for a turn to begin, or have one."""
 
 
+_TALLIED = (
+    *("tasks", "counts", "current_stage", "usage"),
+    *("integration", "spend_usd", "spend_source", "settled"),
+)
+"""Fields of a Plan's status that its Tasks decide."""
+_READ = ("tasks", "integration", "spend_source", "settled", "expanded")
+"""Fields of it that this is reckoned with."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """What the Tasks of a Plan come to together."""
+
+    status: PlanStatus
+    """The Plan's, brought up to date with that."""
+    is_behind: bool
+    """The caches show a Task as it was before a round of attempts that its row knows of."""
+    has_new_round: bool
+    """A Task was granted a round that its row does not know of."""
+    outside: tuple[str, ...]
+    """Names of Tasks that are Merged into the integration ref, but in no place of the ledger."""
+    moving: int
+    """How many go on by themselves."""
+    waiting: int
+    """How many of these only wait."""
+    first: Task | None
+    """The first of those that only wait: what keeps it back is what its Plan waits for."""
+
+
 @dataclass(frozen=True)
 class PlanSnapshot:
     """Everything that the decision about one Plan looks at."""
@@ -192,6 +224,8 @@ class PlanSnapshot:
     """Why the API server will not have one of its Tasks."""
     approvals: Mapping[str, Approval] = field(default_factory=dict)
     """Those that ask about this Plan, by name."""
+    tallied: Tallied | None = None
+    """What its Tasks come to; None: nobody has reckoned yet."""
 
     @property
     def owned(self) -> Mapping[str, Task]:
@@ -207,7 +241,16 @@ class PlanSnapshot:
         return self.plan.metadata.generation
 
     def with_status(self, status: PlanStatus) -> PlanSnapshot:
-        return replace(self, plan=self.plan.model_copy(update={"status": status}))
+        plan = self.plan.model_copy(update={"status": status})
+        return replace(self, plan=plan, tallied=self.tallied_with(status))
+
+    def tallied_with(self, status: PlanStatus) -> Tallied | None:
+        """What its Tasks come to, in a status that may differ in what they have no part in."""
+        before, found = self.plan.status, self.tallied
+        if found is None or any(getattr(before, f) is not getattr(status, f) for f in _READ):
+            return None
+        told = {field: getattr(found.status, field) for field in _TALLIED}
+        return replace(found, status=status.model_copy(update=told))
 
     def with_job(self, job: JobView) -> PlanSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})

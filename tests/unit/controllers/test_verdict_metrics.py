@@ -37,14 +37,16 @@ def counted(metrics: Metrics) -> dict[str, float]:
 
 def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]:
     metrics = Metrics(process=False)
-    known = {"attempt": "first", "signals": SIGNALS} | more
+    known = {"attempt": "first", "signals": lambda: SIGNALS} | more
     verdict_metrics.count(metrics, "team", "Task", old, new, **known)
     return counted(metrics)
 
 
 def of_a_plan(old: PlanStatus, new: PlanStatus) -> dict[str, float]:
     metrics = Metrics(process=False)
-    verdict_metrics.count(metrics, "team", "Plan", old, new, attempt="plan", signals=SIGNALS)
+    verdict_metrics.count(
+        metrics, "team", "Plan", old, new, attempt="plan", signals=lambda: SIGNALS
+    )
     return counted(metrics)
 
 

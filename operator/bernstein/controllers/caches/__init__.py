@@ -27,6 +27,7 @@ from bernstein.controllers.caches.indexes import (
 )
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import Settlement
+from bernstein.controllers.caches.tallies import Tallies
 from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
 from bernstein.core import labels
 from bernstein.core.tasks.retention import DELIVERED_BY
@@ -73,6 +74,7 @@ class Caches:
         of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans.informer, self.tasks, self.sessions)
+        self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         self.tasks_there, self.sessions_there = Census("state"), Census("state")
         self.plans_there, self.approvals_there = Census("phase"), Census("state")

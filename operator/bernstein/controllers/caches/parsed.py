@@ -8,12 +8,13 @@ from typing import Generic, TypeVar
 
 from bernstein.api.meta import Metadata
 from bernstein.controllers.caches.indexes import DONE, PLAN, plan_named, plan_of
+from bernstein.controllers.caches.reuse import HasSpec, reusing
 from bernstein.kube.cache import OPENED, Recent
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Predicate
 from bernstein.kube.resource import Key, Object, key_of
 
-T = TypeVar("T")
+T = TypeVar("T", bound=HasSpec)
 
 
 class Parsed(Generic[T]):
@@ -41,7 +42,7 @@ class Parsed(Generic[T]):
             key = key_of(old)
             self._before = self._known.get(key) or self._read.get(key)
         if new is not None:
-            self._show(new)
+            self._show(new, old)
         elif old is not None:
             key = key_of(old)
             self._known.pop(key, None)
@@ -54,7 +55,8 @@ class Parsed(Generic[T]):
         changed itself: of that the informer tells its handlers nothing."""
         self._told.append(handler)
 
-    def _show(self, obj: Object) -> None:
+    def _show(self, obj: Object, before: Object | None = None) -> None:
+        """`before`: the version that the object had before this event."""
         key = key_of(obj)
         if self.informer.is_settled(key):
             self._known.pop(key, None)
@@ -62,7 +64,7 @@ class Parsed(Generic[T]):
             self._settled[key.namespace][key.name] = None
         else:
             self._settled[key.namespace].pop(key.name, None)
-            self._going[key.namespace][key.name] = self.of(obj)
+            self._going[key.namespace][key.name] = self._of(obj, before)
 
     def reconsider(self, key: Key) -> bool:
         """Whether the object is settled is asked anew; whether that has changed."""
@@ -98,12 +100,19 @@ class Parsed(Generic[T]):
 
     def of(self, obj: Object) -> T:
         """The model of this version of the object."""
+        return self._of(obj, None)
+
+    def _of(self, obj: Object, before: Object | None) -> T:
         key, version = key_of(obj), obj["metadata"]["resourceVersion"]
         settled = self.informer.is_settled(key)
         known = self._read.get(key) if settled else self._known.get(key)
         if known is not None and known[0] == version:
             return known[1]
-        model = self._parse(obj)
+        if known is not None and before is not None:
+            is_its = known[0] == before["metadata"]["resourceVersion"]
+            model = self._parse(reusing(obj, before, known[1]) if is_its else obj)
+        else:
+            model = self._parse(obj)
         if settled:
             self._read.put(key, (version, model))
         else:

@@ -115,7 +115,7 @@ class PlanController(KindController):
             old,
             new,
             attempt="plan",
-            signals=verification.signals_of(snapshot),
+            signals=partial(verification.signals_of, snapshot),
         )
         if new.phase != old.phase and new.phase is not None:
             log.info("plan moved", uid=uid, before=old.phase, after=new.phase)

@@ -15,7 +15,7 @@ from bernstein.controllers.predicates import (
     readiness_changed,
     spec_changed,
 )
-from bernstein.controllers.wiring import Watch
+from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, is_deleting, key_of
@@ -65,8 +65,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
     yield Watch(caches.approvals.informer, controller_key(PLANS))
-    yield Watch(caches.jobs, controller_key(PLANS), of_jobs(caches))
-    yield Watch(caches.pods, of_own_pod, pod_matters)
+    yield own(caches.jobs, controller_key(PLANS), of_jobs(caches))
+    yield own(caches.pods, of_own_pod, pod_matters)
 
 
 _PLAN_OF_POD = label_key(labels.PLAN)

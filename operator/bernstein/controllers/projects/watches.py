@@ -8,7 +8,7 @@ from bernstein.api.pod import PROBE
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import of_jobs, pod_matters
-from bernstein.controllers.wiring import Watch
+from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.scheduling.occupancy import is_active
 from bernstein.kube.reconcile import controller_key
@@ -28,8 +28,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     counts = tasks.changes(starts_or_ends)
     yield Watch(tasks.informer, project_of, when=counts, pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
-    yield Watch(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
-    yield Watch(caches.pods, of_probe, pod_matters)
+    yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
+    yield own(caches.pods, of_probe, pod_matters)
 
 
 def project_of(task: Object) -> Collection[Key]:

@@ -11,17 +11,18 @@ controllers/caches/settlement.py). What goes on again is noted as if it had chan
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanTask
 from bernstein.api.session import AgentSession
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.snapshots import beginning, plan_of, project_snapshot
 from bernstein.core import projects
+from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.kube.clock import Clock
 from bernstein.kube.resource import Key, Object, key_of
@@ -97,8 +98,6 @@ class Boards:
         board = Board.of(snapshot)
         plans = self._caches.plans.by_name(key.namespace)
         living = {n: p for n, p in plans.items() if p.metadata.deletion_timestamp is None}
-        for plan in living.values():
-            board.put_plan(plan.metadata.uid, plan)
         return _Kept(board, self._clock.monotonic(), beside, living, dict(snapshot.sessions))
 
     def _beside(self, namespace: str) -> _Beside:
@@ -137,8 +136,7 @@ class Boards:
         names: set[str] = set()
         same = before is not None and after is not None and _of(before) == _of(after)
         if same and before is not None and after is not None:
-            rows = _rows(before).items() ^ _rows(after).items()
-            names = {row for row, _ in rows}
+            names = _with_other_rows(before.status.tasks, after.status.tasks)
         for plan in (before, after):
             if plan is None:
                 continue
@@ -157,7 +155,17 @@ def _of(plan: Plan) -> tuple[object, ...]:
     return plan.metadata.uid, status.is_mapped, status.project_uid, status.project
 
 
-def _rows(plan: Plan) -> Mapping[str, tuple[bool, str | None]]:
+def _with_other_rows(old: tuple[PlanTask, ...], new: tuple[PlanTask, ...]) -> set[str]:
+    """Names of Tasks whose row came or went, or means another one."""
+    before: Iterable[PlanTask] = old
+    after: Iterable[PlanTask] = new
+    if len(old) == len(new):
+        changes = changed_rows(old, new)
+        before, after = ([was for was, _ in changes], [row for _, row in changes])
+    return {name for name, _ in _meant(before).items() ^ _meant(after).items()}
+
+
+def _meant(rows: Iterable[PlanTask]) -> Mapping[str, tuple[bool, str | None]]:
     """Of each Task that has a row, whether only one of a certain uid is meant, and which."""
-    found = ((row, row.landed is not None) for row in plan.status.tasks)
+    found = ((row, row.landed is not None) for row in rows)
     return {row.name: (landed, row.uid if landed else None) for row, landed in found}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.indexes import session_of_pod
 from bernstein.controllers.predicates import of_jobs, pod_matters
-from bernstein.controllers.wiring import Watch
+from bernstein.controllers.wiring import Watch, own
 from bernstein.core.sessions.reading import REPORTED
 from bernstein.kube.reconcile import controller_key
 from bernstein.kube.resource import Key, Object, key_of
@@ -15,8 +15,8 @@ from bernstein.resources import SESSIONS
 
 
 def watches(caches: Caches) -> Iterable[Watch]:
-    yield Watch(caches.jobs, controller_key(SESSIONS), of_jobs(caches))
-    yield Watch(caches.pods, of_agents_pod, pod_matters)
+    yield own(caches.jobs, controller_key(SESSIONS), of_jobs(caches))
+    yield own(caches.pods, of_agents_pod, pod_matters)
     yield Watch(caches.tasks.informer, _last_session, _judged_anew)
 
 

@@ -147,7 +147,7 @@ def _count(context: Context, task: Task, new: TaskStatus, now: datetime) -> None
         old,
         new,
         attempt="first" if new.attempt == 1 else "later",
-        signals=task.spec.completion_signals,
+        signals=lambda: task.spec.completion_signals,
     )
     wait_metrics.count(metrics, meta.namespace, "Task", old, new, now)
     decisions.count(metrics, meta.namespace, "Task", old, new)

@@ -4,7 +4,6 @@ Project."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import partial
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
@@ -19,11 +18,12 @@ from bernstein.controllers.predicates import (
     session_matters,
     spec_changed,
 )
-from bernstein.controllers.wiring import Watch
+from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.scheduling import siblings
 from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.scheduling.occupancy import is_ending
+from bernstein.core.scheduling.opening import is_new
 from bernstein.core.tasks import retention
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
@@ -47,9 +47,16 @@ def watches(caches: Caches) -> Iterable[Watch]:
         its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
-    def of_plan_in(state: TaskState, plan: Object) -> Collection[Key]:
+    def pending_of(plan: Object) -> Collection[Key]:
         its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
-        return [_key(task) for task in its if task.status.state is state]
+        return [_key(task) for task in its if task.status.state is TaskState.PENDING_APPROVAL]
+
+    def planned_of(plan: Object) -> Collection[Key]:
+        """Those that a person decides about with the Plan, and those that nobody has looked at: the
+        schedule does not begin them any more."""
+        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
+        asked = (t for t in its if t.status.state is TaskState.PLANNED or is_new(t.status))
+        return [_key(task) for task in asked]
 
     def beside(task: Object) -> Collection[Key]:
         """Those of its Plan whose gate fails on their base, too: what it lands may mend that."""
@@ -72,14 +79,12 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
-    planned = partial(of_plan_in, TaskState.PLANNED)
-    pending = partial(of_plan_in, TaskState.PENDING_APPROVAL)
-    yield Watch(caches.plans.informer, planned, caches.plans.changes(_asked_otherwise))
-    yield Watch(caches.plans.informer, pending, spec_changed)
+    yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
+    yield Watch(caches.plans.informer, pending_of, spec_changed)
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
-    yield Watch(caches.jobs, controller_key(TASKS), of_jobs(caches))
-    yield Watch(caches.pods, of_own_pod, pod_matters)
+    yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))
+    yield own(caches.pods, of_own_pod, pod_matters)
 
 
 _TASK_OF_POD = label_key(labels.TASK)

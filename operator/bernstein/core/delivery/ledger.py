@@ -7,12 +7,12 @@ the one that it delivers, and whatever else is on the ref is none of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bernstein.api.delivery import Delivery
-from bernstein.api.plan import LedgerEntry, PlanStatus, PlanTask
+from bernstein.api.plan import Integration, LedgerEntry, PlanStatus, PlanTask
 from bernstein.api.task import Task
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -23,8 +23,8 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 class Ledger:
     """The ledger as statuses of Tasks go on with it."""
 
-    landed: Mapping[str, LedgerEntry]
-    """All landings, by name of the Task."""
+    new: Mapping[str, LedgerEntry]
+    """The landings that no row says yet, by name of the Task."""
     tip: str
     """Where the integration ref is, if nobody else has moved it."""
     tree: str | None
@@ -40,6 +40,11 @@ def is_member(status: PlanStatus, task: Task) -> bool:
     return not status.is_mapped or _is_of(_row(status.tasks, task.metadata.name), task)
 
 
+def is_step_of(status: PlanStatus, row: PlanTask | None, task: Task) -> bool:
+    """The same, where the row of its name is known."""
+    return not status.is_mapped or _is_of(row, task)
+
+
 def members(status: PlanStatus, owned: Mapping[str, Task]) -> dict[str, Task]:
     """Those of its own Tasks that are of one of its steps, by name."""
     if not status.is_mapped:
@@ -48,12 +53,92 @@ def members(status: PlanStatus, owned: Mapping[str, Task]) -> dict[str, Task]:
     return {name: task for name, task in owned.items() if _is_of(rows.get(name), task)}
 
 
+def changed_rows(
+    old: Sequence[PlanTask], new: Sequence[PlanTask]
+) -> list[tuple[PlanTask, PlanTask]]:
+    """The rows of as many that are not the same objects: of thousands nearly all are."""
+    return [(was, row) for was, row in zip(old, new, strict=True) if was is not row]
+
+
 def _row(rows: Iterable[PlanTask], name: str) -> PlanTask | None:
-    return next((row for row in rows if row.name == name), None)
+    for row in rows:  # of thousands: asked at each event of a Task
+        if row.name == name:
+            return row
+    return None
 
 
 def _is_of(row: PlanTask | None, task: Task) -> bool:
     return row is not None and (row.landed is None or row.uid == task.metadata.uid)
+
+
+class Landings:
+    """What the rows of a Plan and its Tasks say of landings in one ref; what has changed of them is
+    put in, so that to read them costs as much as has landed since."""
+
+    def __init__(self, ref: str) -> None:
+        self._ref = ref
+        self._landed: dict[str, LedgerEntry] = {}
+        """Those that rows say, by name of the Task."""
+        self._last: int | None = 0
+        """The highest number of them; None: it is to be looked for."""
+        self._merged: dict[str, Task] = {}
+        self._ours: set[str] = set()
+        """Names of those of them that are of a step."""
+        self._open: set[str] = set()
+        """Names of those of them that are of none, or that no row says."""
+
+    def put(self, name: str, row: PlanTask | None, task: Task | None, *, member: bool) -> None:
+        """Row and Task of this name are these now; `member`: the Task is that of a step."""
+        entry, before = row.landed if row is not None else None, self._landed.pop(name, None)
+        if entry is not None:
+            self._landed[name] = entry
+        if entry != before:
+            self._last = self._last_with(entry) if before is None else None
+        self._merged.pop(name, None)
+        for names in (self._ours, self._open):
+            names.discard(name)
+        if task is None or _merged(task, self._ref) is None:
+            return
+        self._merged[name] = task
+        if member:
+            self._ours.add(name)
+        if entry is None or not member:
+            self._open.add(name)
+
+    def _last_with(self, entry: LedgerEntry | None) -> int | None:
+        if entry is None or self._last is None:
+            return self._last
+        return max(self._last, entry.number)
+
+    def read(self, integration: Integration) -> Ledger:
+        """The ledger; `integration` says what it has come to so far."""
+        since = _since(integration.tip, (self._merged[name] for name in self._to_come()))
+        new: dict[str, LedgerEntry] = {}
+        if not self._landed and integration.sha is not None:
+            before = {name: self._delivery(name) for name in sorted(self._ours - {*since})}
+            new = _adopted(before, integration.sha)
+        tip, tree = integration.tip, integration.tree
+        first = 1 + max((self._number(), *(entry.number for entry in new.values())))
+        for number, name in enumerate(since, first):
+            delivery = self._delivery(name)
+            new[name] = entry = _entry(number, delivery)
+            tip, tree = entry.sha, delivery.tree
+        strange = (n for n in sorted(self._open) if n not in self._ours or n not in new)
+        return Ledger(new, tip, tree, tuple(strange))
+
+    def _to_come(self) -> list[str]:
+        """Names of those of its steps that are Merged, and that no row says."""
+        return sorted(self._open & self._ours)
+
+    def _number(self) -> int:
+        if self._last is None:
+            self._last = max((entry.number for entry in self._landed.values()), default=0)
+        return self._last
+
+    def _delivery(self, name: str) -> Delivery:
+        delivery = self._merged[name].status.delivery
+        assert delivery is not None
+        return delivery
 
 
 def read(status: PlanStatus, owned: Mapping[str, Task]) -> Ledger:
@@ -61,27 +146,13 @@ def read(status: PlanStatus, owned: Mapping[str, Task]) -> Ledger:
 
     Clocks play no part in that. `owned` are the Plan's own Tasks, by name, and the Plan has begun.
     """
-    integration = status.integration
-    assert integration is not None
-    tried = sorted(name for name, task in owned.items() if task.status.delivery is not None)
-    merged = {
-        name: delivery
-        for name in tried
-        if (delivery := _merged(owned[name], integration.ref)) is not None
-    }
-    ours = members(status, {name: owned[name] for name in merged})
-    landed = {row.name: row.landed for row in status.tasks if row.landed is not None}
-    since = _since(integration.tip, [task for name, task in ours.items() if name not in landed])
-    if not landed and integration.sha is not None:
-        before = {name: merged[name] for name in ours if name not in since}
-        landed = _adopted(before, integration.sha)
-    tip, tree = integration.tip, integration.tree
-    first = 1 + max((entry.number for entry in landed.values()), default=0)
-    for number, name in enumerate(since, first):
-        landed[name] = entry = _entry(number, merged[name])
-        tip, tree = entry.sha, merged[name].tree
-    strange = tuple(name for name in merged if name not in landed or name not in ours)
-    return Ledger(landed, tip, tree, strange)
+    assert status.integration is not None
+    found, rows = Landings(status.integration.ref), {row.name: row for row in status.tasks}
+    for name in rows.keys() | owned.keys():
+        row, task = rows.get(name), owned.get(name)
+        is_its = task is not None and is_step_of(status, row, task)
+        found.put(name, row, task, member=is_its)
+    return found.read(status.integration)
 
 
 def _since(tip: str, merged: Iterable[Task]) -> list[str]:

@@ -19,6 +19,8 @@ def known_tip(snapshot: TaskSnapshot) -> str | None:
         return delivery.tip if delivery is not None else None
     if plan.status.integration is None:
         return None
+    if snapshot.plan_tip is not None:
+        return snapshot.plan_tip
     uid = plan.metadata.uid
     # Of thousands that wait for their turn nobody asks more than whether they have one.
     tried = ((name, t) for name, t in snapshot.beside.items() if t.status.delivery is not None)

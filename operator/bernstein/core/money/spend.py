@@ -8,7 +8,7 @@ is gone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 
@@ -129,34 +129,6 @@ def plan_spend(
     return total + sum(cost_of(s, project) for s in sessions if not ledger.holds(s))
 
 
-def tally(
-    status: PlanStatus,
-    tasks: Mapping[str, Task],
-    sessions: Collection[AgentSession],
-    project: Project | None,
-) -> tuple[tuple[PlanTask, ...], Settled | None]:
-    """The Plan's row for each Task, deleted ones included, and what is settled outside of them.
-
-    `tasks`: those of its steps. A row that has landed is never another Task's.
-    """
-    rows = {row.name: row for row in status.tasks}
-    settled = _without_gone(_settled(status), sessions)
-    for name, task in tasks.items():
-        row = rows.get(name)
-        if row is not None and not _is_row_of(row, tasks):
-            with_row = _with_row(settled, row, sessions)
-            if with_row is None:
-                continue
-            settled = with_row
-        rows[name] = _row(task, row)
-    ledger = _Counted(rows.values(), settled.sessions)
-    left_over = [s for s in sessions if _is_left_over(s, tasks) and not ledger.holds(s)]
-    room = MAX_SETTLED - len(settled.sessions)
-    for session in sorted(left_over, key=lambda s: s.metadata.name)[:room]:
-        settled = _with_session(settled, session, project)
-    return tuple(rows.values()), settled if settled != Settled() else None
-
-
 def in_room(
     rows: tuple[PlanTask, ...], settled: Settled | None, sessions: Collection[AgentSession]
 ) -> tuple[tuple[PlanTask, ...], Settled | None]:
@@ -166,7 +138,7 @@ def in_room(
         return rows, settled
     kept: list[PlanTask] = []
     for row in rows:
-        without = _with_row(settled or Settled(), row, sessions) if row.step is None else None
+        without = with_row(settled or Settled(), row, sessions) if row.step is None else None
         if without is None:
             kept.append(row)
         else:
@@ -178,12 +150,10 @@ def _settled(status: PlanStatus) -> Settled:
     return status.settled or Settled()
 
 
-def _without_gone(settled: Settled, sessions: Iterable[AgentSession]) -> Settled:
+def without_gone(settled: Settled, existing: Container[str]) -> Settled:
     """Without the uids of sessions that are gone: those cannot be counted again."""
-    existing = {session.metadata.uid for session in sessions}
-    return settled.model_copy(
-        update={"sessions": tuple(uid for uid in settled.sessions if uid in existing)}
-    )
+    here = tuple(uid for uid in settled.sessions if uid in existing)
+    return settled if here == settled.sessions else settled.model_copy(update={"sessions": here})
 
 
 def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
@@ -191,7 +161,7 @@ def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
     return row.name in tasks and row.uid in (None, tasks[row.name].metadata.uid)
 
 
-def _row(task: Task, before: PlanTask | None) -> PlanTask:
+def row_of(task: Task, before: PlanTask | None) -> PlanTask:
     """The row of the Task: the one that it has where that says so already, as most of thousands."""
     meta, spec, status = task.metadata, task.spec, task.status
     rounds, sessions = status.round and status.round.number, settled_sessions(task)
@@ -219,10 +189,11 @@ def _row(task: Task, before: PlanTask | None) -> PlanTask:
     )
 
 
-def _with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession]) -> Settled | None:
+def with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession]) -> Settled | None:
     """`settled` with what a row counted whose Task was deleted and whose name another one took.
 
-    None: `settled` has no room yet for the uids of its sessions, so the row must stay.
+    `sessions`: of that Task, and of others. None: `settled` has no room yet for the uids of its
+    sessions, so the row must stay.
     """
     ledger = _Counted((row,), ())
     uids = tuple(
@@ -233,19 +204,34 @@ def _with_row(settled: Settled, row: PlanTask, sessions: Iterable[AgentSession])
     return _plus(settled, Decimal(row.spend_usd), row.usage, uids)
 
 
-def _is_left_over(session: AgentSession, tasks: Mapping[str, Task]) -> bool:
-    """Whether it has ended and its Task will never count it: the Task is gone or being deleted."""
+def left_over(
+    sessions: Iterable[AgentSession], row: PlanTask | None, task: Task | None
+) -> list[AgentSession]:
+    """Those of one name of a Task that have ended, and that neither it nor its row will count: the
+    Task is gone or being deleted."""
+    ledger = _Counted(() if row is None else (row,), ())
+    return [s for s in sessions if _is_left_over(s, task) and not ledger.holds(s)]
+
+
+def _is_left_over(session: AgentSession, task: Task | None) -> bool:
     if session.status.state is not SessionState.DEAD:
         return False
-    task = tasks.get(session.spec.task_ref.name)
     if task is None or task.metadata.uid != session.spec.task_ref.uid:
         return True
     return task.metadata.deletion_timestamp is not None
 
 
-def _with_session(settled: Settled, session: AgentSession, project: Project | None) -> Settled:
-    usage = usage_of(session) or UsageCounts()
-    return _plus(settled, cost_of(session, project), usage, (session.metadata.uid,))
+def with_sessions(
+    settled: Settled, left: Iterable[AgentSession], project: Project | None
+) -> Settled:
+    """`settled` with sessions that nobody else counts; as many as it has room for."""
+    room = MAX_SETTLED - len(settled.sessions)
+    uncounted = (s for s in left if s.metadata.uid not in settled.sessions)
+    for session in sorted(uncounted, key=lambda s: s.metadata.name)[:room]:
+        usage = usage_of(session) or UsageCounts()
+        spent = cost_of(session, project)
+        settled = _plus(settled, spent, usage, (session.metadata.uid,))
+    return settled
 
 
 def _plus(settled: Settled, spent: Decimal, usage: UsageCounts, uids: tuple[str, ...]) -> Settled:

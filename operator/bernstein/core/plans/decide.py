@@ -25,7 +25,7 @@ from bernstein.core.actions import (
 )
 from bernstein.core.approvals import plans
 from bernstein.core.conditions import note
-from bernstein.core.delivery import end, ledger
+from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.job_result import Unfinished, job_of, result_of
 from bernstein.core.delivery.landing import has_started, is_lost, refuse_cancel
@@ -40,7 +40,7 @@ from bernstein.core.plans.expansion import expand, is_made, upstream_first
 from bernstein.core.plans.judgement import problems_of
 from bernstein.core.plans.rows import in_place
 from bernstein.core.plans.standstill import rest, watch
-from bernstein.core.plans.tally import tally
+from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.sanitise import count, without_quotes
 from bernstein.core.snapshot import PlanSnapshot
@@ -59,7 +59,7 @@ from bernstein.core.waiting import (
 
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     """The Plan's next step."""
-    decision = _decide(snapshot, now)
+    decision = _decide(replace(snapshot, tallied=tallied(snapshot)), now)
     return replace(decision, status=progress.of_plan(snapshot.plan, decision.status, now))
 
 
@@ -166,7 +166,7 @@ def _go_on(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
         return PlanDecision(rest(snapshot, status, now), tuple(actions))
     status = _with(status, conditions.drop(status.conditions, ConditionType.SUSPENDED))
     status = _resumed(status, snapshot.project)
-    strange = () if has_started(status) else ledger.read(status, snapshot.owned).outside
+    strange = () if has_started(status) else tallied(snapshot).outside
     if strange:
         return PlanDecision(_strange(status, strange, now), tuple(actions))
     if status.counts.total and status.counts.closed == status.counts.total and not actions:

@@ -24,11 +24,12 @@ from bernstein.api.requests import PlanRequest, RefusalReason
 from bernstein.api.task import Task
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
-from bernstein.core.delivery import end, ledger
+from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
 from bernstein.core.delivery.landing import has_started
 from bernstein.core.fsm import is_final
 from bernstein.core.plans.standstill import watch
+from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.verification import plan as verification
@@ -98,7 +99,7 @@ def _why_not(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> tuple
         return _no_project(snapshot)
     if status.integration is None or status.integration.sha is None:
         return RefusalReason.NOTHING_TO_DELIVER, "nothing of it has landed"
-    surprise = _surprise(snapshot, status)
+    surprise = _surprise(snapshot)
     if surprise is not None:
         return surprise
     return None if ended else _moves(snapshot, status, now)
@@ -119,9 +120,9 @@ def _no_project(snapshot: PlanSnapshot) -> tuple[str, str]:
     return snapshot.project_problem.reason, snapshot.project_problem.message
 
 
-def _surprise(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, str] | None:
+def _surprise(snapshot: PlanSnapshot) -> tuple[str, str] | None:
     """What is on the integration ref is not what the Plan's ledger tells."""
-    strange = ledger.read(status, snapshot.owned).outside
+    strange = tallied(snapshot).outside
     if strange:
         which = ", ".join(f"'{name}'" for name in strange[:5])
         return Reason.UNKNOWN_LANDING, f"Merged, but not in its ledger of landings: {which}"
@@ -198,7 +199,7 @@ def _comes_to_nothing(snapshot: PlanSnapshot, status: PlanStatus) -> tuple[str, 
     """
     if snapshot.project is None:
         return _no_project(snapshot)
-    surprise = _surprise(snapshot, status)
+    surprise = _surprise(snapshot)
     if surprise is not None:
         return surprise
     waiting = status.waiting

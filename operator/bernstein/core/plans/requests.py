@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import chain
 from itertools import count as count_from
 
-from bernstein.api.plan import PlanStatus, PlanTask
+from bernstein.api.plan import PlanStatus
 from bernstein.api.requests import (
     DELIVER_PARTIAL,
     RETRY,
@@ -27,7 +27,8 @@ from bernstein.core import requests
 from bernstein.core.actions import AskTask, PlanAction, PlanDecision
 from bernstein.core.delivery import conflict
 from bernstein.core.plans import part
-from bernstein.core.plans.tally import failed_for_good
+from bernstein.core.plans.member import failed_for_good
+from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count, line
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import goes_on
@@ -134,7 +135,7 @@ VERBS: Mapping[str, Verb] = {RETRY: _retry, DELIVER_PARTIAL: part.ask}
 
 def is_behind(snapshot: PlanSnapshot) -> bool:
     """The cache shows a Task as it was before a round that the Plan knows of."""
-    return any((row.rounds or 0) > _rounds(task) for row, task in _pairs(snapshot))
+    return tallied(snapshot).is_behind
 
 
 def goes_on_again(snapshot: PlanSnapshot) -> bool:
@@ -142,20 +143,10 @@ def goes_on_again(snapshot: PlanSnapshot) -> bool:
     status = snapshot.plan.status
     if status.ended_at is None or status.phase != "Failed":
         return False
-    return any((row.rounds or 0) < _rounds(task) for row, task in _pairs(snapshot))
+    return tallied(snapshot).has_new_round
 
 
 def revived(status: PlanStatus) -> PlanStatus:
     """The status of a Plan that has not ended after all."""
     running = goes_on(status).model_copy(update={"ended_at": None, "phase": "Running"})
     return part.forgotten(running)
-
-
-def _pairs(snapshot: PlanSnapshot) -> list[tuple[PlanTask, Task]]:
-    """The rows as the Plan knows them, with their Tasks."""
-    found = ((row, snapshot.tasks.get(row.name)) for row in snapshot.plan.status.tasks)
-    return [(row, t) for row, t in found if t is not None and t.metadata.uid == row.uid]
-
-
-def _rounds(task: Task) -> int:
-    return task.status.round.number if task.status.round is not None else 0

@@ -8,20 +8,14 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import PASSES, WaitReason
+from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import kept
 from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
-from bernstein.core.plans.tally import failed_for_good, tally
-from bernstein.core.reasons import POLICIES
+from bernstein.core.plans.member import failed_for_good, only_waits, order
+from bernstein.core.plans.tally import tallied, tally
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
 from bernstein.core.waiting import RESTS, goes_on, is_stalled, parted, waits
-
-_PASSING = (
-    *(reason for reason, passes in PASSES.items() if passes),
-    *(reason for reason, row in POLICIES.items() if row.passes),
-)
-"""Reasons to wait that keep a Plan moving."""
 
 
 def stopped(snapshot: PlanSnapshot) -> PlanStatus:
@@ -42,8 +36,8 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
 
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
-    going = [task for task in snapshot.tasks.values() if _moves(task)]
-    cause = None if going else _what_stops(snapshot, status)
+    found = tallied(snapshot)
+    cause = None if found.moving else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
         failed = reason == Reason.TASK_FAILED
@@ -53,10 +47,9 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
         return _until(stopped, until)
     running = goes_on(status).model_copy(update={"phase": "Running"})
-    waiting = [t for t in going or snapshot.tasks.values() if _only_waits(t)]
-    if len(waiting) < len(going):
+    if found.waiting < found.moving:
         return running
-    return _waits_like(min(waiting, key=_order, default=None), running, now)
+    return _waits_like(found.first or _first_of_all(snapshot), running, now)
 
 
 def _is_over(snapshot: PlanSnapshot) -> bool:
@@ -78,17 +71,9 @@ def _missing(snapshot: PlanSnapshot) -> list[str]:
     return [row.name for row in snapshot.plan.status.tasks if row.name not in snapshot.tasks]
 
 
-def _only_waits(task: Task) -> bool:
-    """An agent that is at work may find out whether it goes on to wait; one whose pod has no node
-    is not at work."""
-    waiting, active = task.status.waiting, task.status.state in ACTIVE
-    return waiting is not None and (not active or waiting.reason == Reason.UNSCHEDULABLE)
-
-
-def _order(task: Task) -> tuple[bool, bool, str]:
-    """What something outside keeps back comes first, who waits for others of the Plan last."""
-    reason = task.status.waiting.reason if task.status.waiting is not None else ""
-    return reason == WaitReason.DEPENDENCY_PENDING, reason in PASSES, task.metadata.name
+def _first_of_all(snapshot: PlanSnapshot) -> Task | None:
+    """The first that only waits, of a Plan in which nothing moves and nothing stops it."""
+    return min(filter(only_waits, snapshot.tasks.values()), key=order, default=None)
 
 
 def _waits_like(task: Task | None, status: PlanStatus, now: datetime) -> PlanStatus:
@@ -107,18 +92,6 @@ def _until(status: PlanStatus, moment: datetime | None) -> PlanStatus:
     return status.model_copy(
         update={"waiting": status.waiting.model_copy(update={"until": moment})}
     )
-
-
-def _moves(task: Task) -> bool:
-    """Whether the Task goes on by itself: it is at work, or what it waits for passes."""
-    status = task.status
-    if status.state in (TaskState.CLOSED, TaskState.CANCELLED) or failed_for_good(task):
-        return False
-    if is_stalled(status) or status.state is TaskState.BLOCKED:
-        return False
-    if status.state is TaskState.OPEN and status.waiting is not None:
-        return status.waiting.reason in _PASSING
-    return True
 
 
 def _what_stops(

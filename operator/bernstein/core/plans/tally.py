@@ -1,104 +1,384 @@
-"""A Plan's tally of its Tasks: counts, stage, spend and what they landed."""
+"""A Plan's tally of its Tasks, kept between two looks: rows, counts, stage, cost, landings.
+
+    put ──▶ names that are to be looked at again ──▶ the row of each, and what its Task is
+                                                             │ sums change by the difference
+                                                             ▼
+                                                          Tallied
+
+A look does as much as has changed. However long a Tally was kept, it says what a new one would that
+is made of the same objects; without one at hand, `tallied` makes it.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Literal
 
-from bernstein.api.plan import Counts, PlanStatus, PlanTask, Settled
+from bernstein.api.meta import UsageCounts
+from bernstein.api.plan import MAX_ROWS, Counts, Integration, Plan, PlanStatus, PlanTask, Settled
+from bernstein.api.project import Project
+from bernstein.api.session import AgentSession
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.core.delivery import ledger
-from bernstein.core.delivery.ledger import Ledger
-from bernstein.core.fsm import ACTIVE, VERIFYING, is_final
+from bernstein.core.delivery.ledger import Landings, Ledger, changed_rows, is_step_of
+from bernstein.core.fsm import ACTIVE, VERIFYING
 from bernstein.core.money import spend
-from bernstein.core.money.pricing import money, total
+from bernstein.core.money.pricing import NOTHING, money, total
+from bernstein.core.plans import member
 from bernstein.core.plans.rows import placed
-from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.snapshot import PlanSnapshot, Tallied
+
+_UNKNOWN: tuple[Literal["Unreported", "Unpriced"], ...] = ("Unreported", "Unpriced")
+"""What hides more comes first."""
+
+
+def tallied(snapshot: PlanSnapshot) -> Tallied:
+    """What the Tasks of the Plan come to."""
+    if snapshot.tallied is not None:
+        return snapshot.tallied
+    found = Tally.of(snapshot.plan, snapshot.owned.values(), snapshot.sessions)
+    return found.look(snapshot.project)
 
 
 def tally(snapshot: PlanSnapshot) -> PlanStatus:
     """The status brought up to date, from the Tasks and from the rows of deleted ones."""
-    status = snapshot.plan.status
-    rows, settled = spend.tally(status, snapshot.tasks, snapshot.sessions, snapshot.project)
-    rows = placed(snapshot.plan, rows, snapshot.tasks.values())
-    rows, settled = spend.in_room(rows, settled, snapshot.sessions)
-    integration = status.integration
-    if integration is not None:
-        book = ledger.read(status, snapshot.owned)
-        rows = _booked(rows, book)
-        if book.tip != integration.tip:
-            integration = integration.model_copy(update={"sha": book.tip, "tree": book.tree})
-    without_row = settled or Settled()
-    costs = (row.spend_usd for row in rows if row.spend_usd != "0")
-    spent = sum(map(Decimal, costs), Decimal(without_row.spend_usd))
-    open_stages = {r.stage for r in rows if r.state != TaskState.CLOSED}
-    stages = (stage.name for stage in snapshot.plan.spec.stages)
-    return status.model_copy(
-        update={
-            "tasks": rows,
-            "counts": _counts(snapshot, rows),
-            "current_stage": next((s for s in stages if s in open_stages), None),
-            "usage": total((without_row.usage, *(row.usage for row in rows))),
-            "integration": integration,
-            "spend_usd": money(spent),
-            "spend_source": _missing(status, snapshot.tasks.values()),
-            "settled": settled,
+    return tallied(snapshot).status
+
+
+class _Sums:
+    """What rows come to."""
+
+    def __init__(self) -> None:
+        self.states: Counter[str] = Counter()
+        self.unfinished: Counter[str] = Counter()
+        """Rows that are not Closed, by stage."""
+        self._tokens = [0, 0, 0, 0]
+        self.spent = Decimal(0)
+
+    def add(self, row: PlanTask, state: str, times: Literal[1, -1]) -> None:
+        self.states[state] += times
+        if row.state != TaskState.CLOSED:
+            self.unfinished[row.stage] += times
+        if row.usage != NOTHING:
+            for kind, number in enumerate(_tokens(row.usage)):
+                self._tokens[kind] += times * number
+        if row.spend_usd != "0":
+            self.spent += times * Decimal(row.spend_usd)
+
+    @property
+    def usage(self) -> UsageCounts:
+        """As many as there were, however many a status can hold."""
+        read, written, cached, kept = self._tokens
+        return UsageCounts.model_construct(
+            input=read, output=written, cache_read=cached, cache_write=kept
+        )
+
+
+class _Facts:
+    """What Tasks are to their Plan."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+        self.sources: Counter[str | None] = Counter()
+        """How their spend is known."""
+        self.behind: set[str] = set()
+        """Those whose row knows of a round that they do not show."""
+        self.ahead: set[str] = set()
+        """Those that were granted a round that their row does not know of."""
+        self.moving: set[str] = set()
+        self.waiting: list[member.Order] = []
+        """Those of them that only wait, in order."""
+        self._known: dict[str, tuple[object, member.Order | None]] = {}
+
+    def put(self, name: str, task: Task | None, row: PlanTask | None) -> None:
+        """The Task of this name is this now, with this row; None: it is of no step."""
+        source, place = self._known.pop(name, (None, None))
+        for names in (self.failed, self.behind, self.ahead, self.moving):
+            names.discard(name)
+        if source is not None:
+            self.sources[str(source)] -= 1
+        if place is not None:
+            del self.waiting[bisect_left(self.waiting, place)]
+        if task is None:
+            return
+        if member.failed_for_good(task):
+            self.failed.add(name)
+        if row is not None and row.uid == task.metadata.uid:
+            known, shown = row.rounds or 0, member.rounds(task)
+            (self.behind if known > shown else self.ahead if known < shown else set()).add(name)
+        place = None
+        if member.moves(task):
+            self.moving.add(name)
+            if member.only_waits(task):
+                place = member.order(task)
+                insort(self.waiting, place)
+        source = task.status.spend_source
+        if source is not None:
+            self.sources[source] += 1
+        self._known[name] = source, place
+
+
+class Tally:
+    """Rows, Tasks and sessions of one Plan, and what was found of them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._rows = {row.name: row for row in plan.status.tasks}
+        """As the Plan's status has them."""
+        self._owned: dict[str, Task] = {}
+        """The Tasks that name the Plan as their owner."""
+        self._members: dict[str, Task] = {}
+        """Those of them that are of a step."""
+        self._sessions: defaultdict[str, dict[str, AgentSession]] = defaultdict(dict)
+        """By name of the Task, then by their own uid."""
+        self._uids: set[str] = set()
+        """Those of all sessions."""
+        self._after: dict[str, tuple[PlanTask, str]] = {}
+        """The rows as they are to be, in the Plan's order, each with the state that counts."""
+        self._odd: set[str] = set()
+        """Names of rows of which another Task has the name now."""
+        self._left: dict[str, list[AgentSession]] = {}
+        """Sessions that neither Task nor row counts, by name of the Task."""
+        self._sums, self._facts = _Sums(), _Facts()
+        begun = plan.status.integration
+        self._landings = Landings(begun.ref) if begun is not None else None
+        self._again: dict[str, None] = dict.fromkeys(self._rows)
+        """Names that are to be looked at again, in order."""
+
+    @staticmethod
+    def of(plan: Plan, owned: Iterable[Task], sessions: Iterable[AgentSession]) -> Tally:
+        """A new one, of all objects as they are now."""
+        found = Tally(plan)
+        for task in owned:
+            found.put_task(task.metadata.name, task)
+        for session in sessions:
+            found.put_session(None, session)
+        return found
+
+    def goes_on_with(self, plan: Plan) -> bool:
+        """Whether it may be kept for this state of the Plan: it has a row for each step, and they
+        are the same."""
+        before, after = self._plan.status, plan.status
+        old, new = before.tasks, after.tasks
+        if not (before.is_mapped and after.is_mapped and len(old) == len(new) <= MAX_ROWS):
+            return False
+        if self._plan.metadata.uid != plan.metadata.uid or _ref(before) != _ref(after):
+            return False
+        return all(was.name == row.name for was, row in changed_rows(old, new))
+
+    def put_plan(self, plan: Plan) -> None:
+        """The Plan is this now."""
+        for _, row in changed_rows(self._plan.status.tasks, plan.status.tasks):
+            self._rows[row.name] = row
+            self._again[row.name] = None
+        self._plan = plan
+
+    def put_task(self, name: str, task: Task | None) -> None:
+        """The Task of this name that the Plan owns is this now; None: there is none."""
+        if task is None:
+            self._owned.pop(name, None)
+        else:
+            self._owned[name] = task
+        self._again[name] = None
+
+    def put_session(self, before: AgentSession | None, after: AgentSession | None) -> None:
+        """A session of the Plan was `before` what it is now; None: it was not, or is not, there."""
+        if before is not None:
+            self._uids.discard(before.metadata.uid)
+            of = before.spec.task_ref.name
+            self._sessions[of].pop(before.metadata.uid, None)
+            if not self._sessions[of]:
+                del self._sessions[of]
+            self._again[of] = None
+        if after is not None:
+            self._uids.add(after.metadata.uid)
+            self._sessions[after.spec.task_ref.name][after.metadata.uid] = after
+            self._again[after.spec.task_ref.name] = None
+
+    @property
+    def members(self) -> dict[str, Task]:
+        """The Tasks of the Plan's steps, as of the last look."""
+        return dict(self._members)
+
+    @property
+    def strangers(self) -> dict[str, Task]:
+        """Those that the Plan owns, but that are of none of its steps."""
+        if len(self._owned) == len(self._members):
+            return {}
+        return {name: task for name, task in self._owned.items() if name not in self._members}
+
+    @property
+    def sessions(self) -> list[AgentSession]:
+        return [s for sessions in self._sessions.values() for s in sessions.values()]
+
+    def ledger(self) -> Ledger | None:
+        """What has landed; None: the Plan has not begun."""
+        self._look_again()
+        return self._read()
+
+    def _read(self) -> Ledger | None:
+        begun = self._plan.status.integration
+        return None if self._landings is None or begun is None else self._landings.read(begun)
+
+    def look(self, project: Project | None) -> Tallied:
+        """What they come to; `project` says prices."""
+        self._look_again()
+        settled = spend.without_gone(self._plan.status.settled or Settled(), self._uids)
+        settled = self._settle_rows(settled)
+        left = (session for sessions in self._left.values() for session in sessions)
+        settled = spend.with_sessions(settled, left, project)
+        if not self._plan.status.is_mapped:
+            self._arrange()
+        if len(self._after) > MAX_ROWS:
+            settled = self._make_room(settled)
+        return self._tallied(settled)
+
+    def _look_again(self) -> None:
+        for name in self._again:
+            self._look_at(name)
+        self._again.clear()
+
+    def _look_at(self, name: str) -> None:
+        row, task = self._rows.get(name), self._owned.get(name)
+        if task is not None and not is_step_of(self._plan.status, row, task):
+            task = None
+        if task is None:
+            self._members.pop(name, None)
+        else:
+            self._members[name] = task
+        if self._landings is not None:
+            owned = self._owned.get(name)
+            self._landings.put(name, row, owned, member=task is not None)
+        self._facts.put(name, task, row)
+        is_odd = row is not None and task is not None and row.uid not in (None, task.metadata.uid)
+        (self._odd.add if is_odd else self._odd.discard)(name)
+        after = row if task is None or is_odd else spend.row_of(task, row)
+        self._put_row(name, after)
+
+    def _put_row(self, name: str, row: PlanTask | None) -> None:
+        """The row of this name is to be this; None: there is none."""
+        before = self._after.get(name)
+        if before is not None:
+            self._sums.add(*before, -1)
+        task = self._members.get(name)
+        if row is not None:
+            after = self._after[name] = row, _state(row, task)
+            self._sums.add(*after, 1)
+        elif before is not None:
+            del self._after[name]
+        left = spend.left_over(self._sessions.get(name, {}).values(), row, task)
+        if left:
+            self._left[name] = left
+        else:
+            self._left.pop(name, None)
+
+    def _settle_rows(self, settled: Settled) -> Settled:
+        """With what rows counted of which another Task has the name now: the rows are its own from
+        then on. Until that is written it is found again."""
+        for name in sorted(self._odd):
+            row = self._rows[name]
+            found = spend.with_row(settled, row, self._sessions.get(name, {}).values())
+            if found is None:
+                continue
+            settled = found
+            self._put_row(name, spend.row_of(self._members[name], row))
+            self._again[name] = None
+        return settled
+
+    def _arrange(self) -> None:
+        """The rows in place, where an older release had them in any order."""
+        rows = tuple(row for row, _ in self._after.values())
+        for row in placed(self._plan, rows, self._members.values()):
+            self._put_row(row.name, None)
+            self._put_row(row.name, row)
+
+    def _make_room(self, settled: Settled) -> Settled:
+        rows = tuple(row for row, _ in self._after.values())
+        kept, found = spend.in_room(rows, settled, self.sessions)
+        for name in {row.name for row in rows} - {row.name for row in kept}:
+            self._put_row(name, None)
+        return found or Settled()
+
+    def _tallied(self, settled: Settled) -> Tallied:
+        status, sums, facts = self._plan.status, self._sums, self._facts
+        ledger = self._read()
+        rows = self._booked(ledger.new if ledger is not None else {})
+        stages = (stage.name for stage in self._plan.spec.stages)
+        update = {
+            "tasks": status.tasks if rows == status.tasks else rows,
+            "counts": _counts(sums.states, len(facts.failed)),
+            "current_stage": next((s for s in stages if sums.unfinished[s] > 0), None),
+            "usage": total((settled.usage, sums.usage)),
+            "integration": _followed(status.integration, ledger),
+            "spend_usd": money(sums.spent + Decimal(settled.spend_usd)),
+            "spend_source": _missing(status, facts.sources),
+            "settled": settled if settled != Settled() else None,
         }
-    )
+        return Tallied(
+            status.model_copy(update=update),
+            is_behind=bool(facts.behind),
+            has_new_round=bool(facts.ahead),
+            outside=ledger.outside if ledger is not None else (),
+            moving=len(facts.moving),
+            waiting=len(facts.waiting),
+            first=self._members[facts.waiting[0][-1]] if facts.waiting else None,
+        )
+
+    def _booked(self, new: Mapping[str, object]) -> tuple[PlanTask, ...]:
+        """The rows with what their Tasks have landed."""
+        rows = dict(self._after)
+        for name in new.keys() & rows.keys():
+            row, state = rows[name]
+            if row.landed is None:
+                rows[name] = row.model_copy(update={"landed": new[name]}), state
+        return tuple([row for row, _ in rows.values()])
 
 
-def _missing(status: PlanStatus, tasks: Iterable[Task]) -> Literal["Unpriced", "Unreported"] | None:
-    """Why the spend is not all of it; of a Task that is gone it stays."""
-    sources = {status.spend_source, *(task.status.spend_source for task in tasks)}
-    if "Unreported" in sources:
-        return "Unreported"
-    return "Unpriced" if "Unpriced" in sources else None
+def _ref(status: PlanStatus) -> str | None:
+    return status.integration.ref if status.integration is not None else None
 
 
-def _booked(rows: Iterable[PlanTask], book: Ledger) -> tuple[PlanTask, ...]:
-    """The rows with what their Tasks have landed."""
-    return tuple(
-        row.model_copy(update={"landed": book.landed[row.name]})
-        if row.landed is None and row.name in book.landed
-        else row
-        for row in rows
-    )
+def _tokens(usage: UsageCounts) -> tuple[int, int, int, int]:
+    return usage.input, usage.output, usage.cache_read, usage.cache_write
 
 
-def _counts(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> Counts:
-    states = Counter(_states(snapshot, rows))
+def _state(row: PlanTask, task: Task | None) -> str:
+    """The state that the row counts as. A Task that was deleted has ended as if it was cancelled,
+    unless it was Closed: its row keeps the state that it was in, which nothing will move on."""
+    is_there = row.uid is None or (task is not None and row.uid == task.metadata.uid)
+    return row.state if is_there or row.state == TaskState.CLOSED else TaskState.CANCELLED
 
+
+def _counts(states: Mapping[str, int], failed: int) -> Counts:
     def number(wanted: Collection[TaskState]) -> int:
-        return sum(states[state] for state in wanted)
+        return sum(states.get(state, 0) for state in wanted)
 
-    failed = sum(failed_for_good(t) for t in snapshot.tasks.values())
-    counts = Counts(
-        total=len(rows),
-        running=number(ACTIVE),
-        verifying=number(VERIFYING),
-        closed=number({TaskState.CLOSED}),
+    rows, running, verifying = sum(states.values()), number(ACTIVE), number(VERIFYING)
+    closed, cancelled = number({TaskState.CLOSED}), number({TaskState.CANCELLED})
+    return Counts(
+        total=rows,
+        open=rows - running - verifying - closed - failed - cancelled,
+        running=running,
+        verifying=verifying,
+        closed=closed,
         failed=failed,
-        cancelled=number({TaskState.CANCELLED}),
+        cancelled=cancelled,
     )
-    begun = counts.running + counts.verifying + counts.closed + counts.failed + counts.cancelled
-    return counts.model_copy(update={"open": counts.total - begun})
 
 
-def _states(snapshot: PlanSnapshot, rows: tuple[PlanTask, ...]) -> list[str]:
-    """The state of every row. A Task that was deleted has ended as if it was cancelled, unless it
-    was Closed: its row keeps the state that it was in, which nothing will move on."""
-    uids = {task.metadata.uid for task in snapshot.tasks.values()}
-    return [
-        row.state
-        if row.uid is None or row.uid in uids or row.state == TaskState.CLOSED
-        else TaskState.CANCELLED
-        for row in rows
-    ]
+def _followed(integration: Integration | None, ledger: Ledger | None) -> Integration | None:
+    """The integration with what has landed since."""
+    if integration is None or ledger is None or ledger.tip == integration.tip:
+        return integration
+    return integration.model_copy(update={"sha": ledger.tip, "tree": ledger.tree})
 
 
-def failed_for_good(task: Task) -> bool:
-    """Whether it is Failed with no retry left."""
-    return task.status.state is TaskState.FAILED and is_final(task.status, task.spec.max_retries)
+def _missing(
+    status: PlanStatus, sources: Mapping[str | None, int]
+) -> Literal["Unpriced", "Unreported"] | None:
+    """Why the spend is not all of it; of a Task that is gone it stays."""
+    found = (s for s in _UNKNOWN if status.spend_source == s or sources.get(s, 0) > 0)
+    return next(found, None)

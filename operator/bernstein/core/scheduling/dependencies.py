@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain
 from typing import NamedTuple
 
 from bernstein.api.plan import Plan
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Task, TaskSpec
 from bernstein.api.waiting import WaitReason
 from bernstein.core import owners
 from bernstein.core.fsm import is_final
 from bernstein.core.graph import Place
-from bernstein.core.sanitise import some
+from bernstein.core.sanitise import count
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import Standing, TaskSnapshot, Upstream
 from bernstein.core.waiting import is_stalled, parted
@@ -75,8 +74,24 @@ def _pending(snapshot: TaskSnapshot, groups: list[Upstream]) -> Unmet | None:
     stalled = next((group.stalled for group in groups if group.stalled is not None), None)
     if stalled is not None and owners.plan_of(snapshot.task) is None:
         return _behind(stalled)
-    names = chain.from_iterable(group.waiting for group in groups)
-    return _for_now(f"waits for {some(names, number)}")
+    return _for_now(_last_out(snapshot.task.spec, groups))
+
+
+def _last_out(spec: TaskSpec, groups: list[Upstream]) -> str:
+    """What a Task waits for, in words that one of many which is Closed does not change: they would
+    be written anew for each that depends on it. They name the last, which mostly ends last."""
+    named, *staged = groups
+    stages = zip(spec.depends_on_stages, staged, strict=True)
+    out = [stage for stage, group in stages if group.waiting]
+    if out:
+        return _depends(len(spec.depends_on_stages), "stage", f"'{out[-1]}'", "done")
+    return _depends(len(spec.depends_on), "Task", named.waiting[-1], "Closed")
+
+
+def _depends(number: int, what: str, last: str, how: str) -> str:
+    if number == 1:
+        return f"waits for the stage {last}" if what == "stage" else f"waits for {last}"
+    return f"depends on {count(number, what)}, of which {last} is not {how} yet"
 
 
 def _for_now(text: str) -> Unmet:

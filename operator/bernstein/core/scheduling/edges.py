@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from bernstein.api.plan import Plan
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.task import Task
+from bernstein.core.delivery.ledger import changed_rows
 from bernstein.core.graph import rings
 from bernstein.core.scheduling.dependencies import Read, named_alone, read_of, rows_by_stage
-from bernstein.core.snapshot import Upstreams
+from bernstein.core.snapshot import Standing, Upstreams
 
 Stage = tuple[str, str]
 """The uid of a Plan, and the name of one of its stages."""
@@ -34,6 +35,8 @@ class Edges:
         self._waits: dict[str, tuple[tuple[str, ...], tuple[Stage, ...]]] = {}
         self._stages: dict[str, dict[str, str]] = {}
         """The stage of each Task in a Plan's rows, by uid of the Plan."""
+        self._plans: dict[str, PlanStatus] = {}
+        """What these rows were read of."""
         self._graph: dict[str, tuple[str, ...]] = {}
         """What Tasks name that wait and have no Plan."""
         self._named: Counter[str] = Counter()
@@ -83,12 +86,27 @@ class Edges:
         for uid in {before[1], after[1]}:
             if isinstance(uid, str) and (stage := self._stages.get(uid, {}).get(name)):
                 self.upstreams.stages.get(uid, {}).pop(stage, None)
-                found |= self._after.get((uid, stage), set())
+                if not self._is_out_anyway(name, before, after, uid, stage):
+                    found |= self._after.get((uid, stage), set())
         return found
+
+    def _is_out_anyway(self, name: str, before: Read, after: Read, uid: str, stage: str) -> bool:
+        """Whether a stage is waited for as before, because another Task of it is: those that depend
+        on it read no more of it."""
+        out = (Standing.WAITED_FOR, uid)
+        if not {before, after} <= {out, (Standing.CLOSED, uid)}:
+            return False
+        others = self.upstreams.rows.get(uid, {}).get(stage, ())
+        return any(self._read.get(other) == out for other in others if other != name)
 
     def put_plan(self, uid: str, plan: Plan | None) -> set[str]:
         """The Plan has these rows now; names of those that wait for a stage of it, if that differs
         from what it had."""
+        before = self._plans.pop(uid, None)
+        if plan is not None:
+            self._plans[uid] = plan.status
+            if before is not None and _is_staged_alike(before, plan.status):
+                return set()
         rows = rows_by_stage(plan) if plan is not None else {}
         if rows == self.upstreams.rows.get(uid, {}):
             return set()
@@ -126,6 +144,18 @@ class Edges:
             self._graph[name] = names
         round_it = bool(names) and self._named[name] > 0
         self._may_be_round |= round_it or bool(self.upstreams.circles)
+
+
+def _is_staged_alike(before: PlanStatus, after: PlanStatus) -> bool:
+    """Whether rows name the same Tasks in the same stages."""
+    old, new = before.tasks, after.tasks
+    if before.is_mapped != after.is_mapped or len(old) != len(new):
+        return False
+    return all(_place(was) == _place(row) for was, row in changed_rows(old, new))
+
+
+def _place(row: PlanTask) -> tuple[str, str, bool]:
+    return row.name, row.stage, row.step is None
 
 
 def _all(sets: Iterable[set[str]]) -> set[str]:

@@ -82,7 +82,7 @@ class Board:
         self._members: set[str] = set()
         """Names of the Project's own."""
         self._plans: dict[str, Plan] = {}
-        """Those that are not being deleted, by uid."""
+        """Those that are not being deleted and have a Task here, by uid."""
         self._plan_of: dict[str, str] = {}
         """The uid of the Plan of each Task, by the Task's name."""
         self._of_plan: defaultdict[str, set[str]] = defaultdict(set)
@@ -110,8 +110,6 @@ class Board:
     def of(snapshot: ProjectSnapshot) -> Board:
         """A new one, of all objects as they are now."""
         board = Board()
-        for plan in {plan.metadata.uid: plan for plan in snapshot.plan_of.values()}.values():
-            board.put_plan(plan.metadata.uid, plan)
         for session in snapshot.sessions.values():
             board.put_session(None, session)
         own = {task.metadata.name for task in snapshot.members}
@@ -133,6 +131,8 @@ class Board:
         self._spending.put_task(name, before, task)
         self._again |= self._edges.put(name, task)
         self._again.add(name)
+        if plan is not None and plan.metadata.uid not in self._plans:
+            self._take_in(plan.metadata.uid, plan)
         self._put_in_plan(name, plan.metadata.uid if plan is not None else None)
         if member and task is not None and _lands(task):
             self._landing[name] = task
@@ -156,9 +156,20 @@ class Board:
             at_work.pop(name, None)
             at_work.update((name, each) for each in found)
             self._again |= self._of_plan[plan] & self._rejected
+        if before is not None and not self._of_plan[before]:
+            del self._of_plan[before]
+            self._at_work.pop(before, None)
+            self._take_in(before, None)
 
     def put_plan(self, uid: str, plan: Plan | None) -> None:
-        """The Plan of this uid is this now; None: it is gone, or being deleted."""
+        """The Plan of this uid is this now; None: it is gone, or being deleted.
+
+        One that has no Task here is known from its first one on: thousands may have ended.
+        """
+        if uid in self._plans or uid in self._of_plan:
+            self._take_in(uid, plan)
+
+    def _take_in(self, uid: str, plan: Plan | None) -> None:
         before = self._plans.pop(uid, None)
         if plan is not None:
             self._plans[uid] = plan
@@ -166,7 +177,7 @@ class Board:
             self._spent.pop(uid, None)
         if _reads(before) != _reads(plan):
             self._capacity = None
-            self._again |= self._of_plan[uid]
+            self._again |= self._of_plan.get(uid, set())
         self._again |= self._edges.put_plan(uid, plan)
 
     def put_session(self, before: AgentSession | None, after: AgentSession | None) -> None:

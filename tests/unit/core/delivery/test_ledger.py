@@ -39,7 +39,7 @@ def read(found: PlanStatus, *tasks: Task) -> ledger.Ledger:
 
 
 def numbers(found: ledger.Ledger) -> dict[str, int]:
-    return {name: entry.number for name, entry in found.landed.items()}
+    return {name: entry.number for name, entry in found.new.items()}
 
 
 ROWS = (row("a"), row("b"), row("c"))
@@ -49,14 +49,14 @@ def test_each_landing_stands_on_the_one_before_whatever_the_clocks_say() -> None
     found = read(status(*ROWS), merged("a", 7, sha(1)), merged("b", 1, BASE))
 
     assert numbers(found) == {"b": 1, "a": 2}
-    assert found.landed["a"] == LedgerEntry(number=2, sha=sha(7))
+    assert found.new["a"] == LedgerEntry(number=2, sha=sha(7))
     assert (found.tip, found.tree, found.outside) == (sha(7), sha(1007), ())
 
 
 def test_what_landed_is_kept_when_its_task_is_deleted() -> None:
     found = read(status(row("a", 1), row("b"), end=sha(1)), merged("b", 2, sha(1)))
 
-    assert numbers(found) == {"a": 1, "b": 2}
+    assert numbers(found) == {"b": 2}
     assert found.tip == sha(2)
 
 
@@ -75,7 +75,7 @@ def test_of_two_that_say_they_landed_on_the_same_one_is_outside() -> None:
 def test_what_landed_in_another_ref_is_no_matter_of_the_ledger() -> None:
     found = read(status(*ROWS), merged("a", 1, BASE, onto="refs/heads/main"))
 
-    assert (found.landed, found.tip, found.outside) == ({}, BASE, ())
+    assert (found.new, found.tip, found.outside) == ({}, BASE, ())
 
 
 def test_another_task_of_the_name_of_one_that_landed_is_none_of_the_plans() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
 from bernstein.api.meta import Condition
+from bernstein.api.plan import Plan, PlanStatus, PlanTask
 from bernstein.api.states import TaskState
 from bernstein.api.task import Attempt, Move, Task, TaskStatus
 from bernstein.core.scheduling import chain, opening
@@ -21,10 +23,10 @@ PLAN = objects.plan()
 class Kept:
     """A Board and the Tasks that it knows; what it decides is written."""
 
-    def __init__(self, *tasks: Task, agents: int = 6) -> None:
+    def __init__(self, *tasks: Task, agents: int = 6, plan: Plan = PLAN) -> None:
+        self.plan = plan
         self.project = project(limits={"maxAgents": agents})
         self.board = Board()
-        self.board.put_plan(PLAN.metadata.uid, PLAN)
         self.tasks: dict[str, Task] = {}
         for task in tasks:
             self.put(task)
@@ -33,7 +35,11 @@ class Kept:
         name = task.metadata.name
         self.tasks[name] = task
         owned = bool(task.metadata.owner_references)
-        self.board.put_task(name, task, PLAN if owned else None, member=True)
+        self.board.put_task(name, task, self.plan if owned else None, member=True)
+
+    def remove(self, name: str) -> None:
+        del self.tasks[name]
+        self.board.put_task(name, None)
 
     def change(self, name: str, status: TaskStatus) -> None:
         self.put(self.tasks[name].model_copy(update={"status": status}))
@@ -79,6 +85,58 @@ def test_only_who_has_changed_is_looked_at_again(monkeypatch: pytest.MonkeyPatch
     kept.change("work", status(TaskState.CLOSED))
     assert starts(kept.look()) == ["t7"]
     assert looked == []
+
+
+def staged(*names: str) -> Plan:
+    """A Plan with these Tasks in one stage, and one in another."""
+    rows = [PlanTask(name=name, stage="build", step=n) for n, name in enumerate(names)]
+    rows.append(PlanTask(name="after", stage="test", step=0))
+    plan: Plan = objects.plan(status=PlanStatus(tasks=tuple(rows), expanded=True), begun=True)
+    return plan
+
+
+def test_who_depends_on_a_stage_is_looked_at_again_when_all_of_it_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    first = chain.first
+
+    def noted(links: Any, snapshot: Any, now: Any) -> Any:
+        looked.append(snapshot.task.metadata.name)
+        return first(links, snapshot, now)
+
+    kept = Kept(plan=staged("a", "b"))
+    for name in ("a", "b"):
+        kept.put(objects.task(name, status=at_work(), stage="build"))
+    kept.put(objects.task("after", status=status(), stage="test", dependsOnStages=["build"]))
+    assert reasons(kept.look())["after"] == "DependencyPending: waits for the stage 'build'"
+    assert not kept.look().waits
+    monkeypatch.setattr(chain, "first", noted)
+
+    kept.change("a", status(TaskState.CLOSED))
+    assert not kept.look().waits
+    assert looked == []
+
+    kept.change("b", status(TaskState.CLOSED))
+    assert starts(kept.look()) == ["after"]
+
+
+def test_a_plan_is_forgotten_with_its_last_task() -> None:
+    """Thousands may have ended, each with thousands of rows."""
+    names = [f"task-{number}" for number in range(200)]
+    kept, never = Kept(alone("beside"), plan=staged(*names)), Kept(alone("beside"))
+    for name in (*names, "after"):
+        kept.put(objects.task(name, status=status(), stage="build"))
+    kept.look()
+    never.look()
+    assert len(pickle.dumps(kept.board)) > 20_000
+
+    for name in (*names, "after"):
+        kept.remove(name)
+    kept.board.put_plan(PLAN.metadata.uid, staged(*names))
+    kept.look()
+
+    assert len(pickle.dumps(kept.board)) <= len(pickle.dumps(never.board)) + 1_000
 
 
 def test_a_task_that_closes_a_circle_concerns_all_in_it() -> None:

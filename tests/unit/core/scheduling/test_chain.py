@@ -68,7 +68,7 @@ def test_a_task_waits_for_what_it_depends_on_and_says_for_what() -> None:
     assert found.waiting is not None
     assert (found.waiting.reason, found.waiting.message) == (
         "DependencyPending",
-        "waits for second",
+        "depends on 2 Tasks, of which second is not Closed yet",
     )
     assert told(found.conditions)["DependenciesMet"] == ("False", "DependencyPending")
     assert stalled_for(found.conditions) is None

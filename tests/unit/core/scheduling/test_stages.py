@@ -30,8 +30,9 @@ def look(*others: Task, of: Plan | None = None) -> Unmet | None:
     return unmet(snapshot(SUBJECT, others=others, plan=of or plan()))
 
 
-def pending(names: str) -> Unmet:
-    return Unmet("DependencyPending", f"waits for {names}", needs_person=False)
+def pending(stage: str) -> Unmet:
+    text = f"depends on 2 stages, of which '{stage}' is not done yet"
+    return Unmet("DependencyPending", text, needs_person=False)
 
 
 def task(name: str, its: TaskStatus, **more: Any) -> Task:
@@ -47,9 +48,24 @@ def test_it_starts_when_all_tasks_of_its_stages_are_closed() -> None:
 
 @pytest.mark.parametrize("late", [TaskState.OPEN, TaskState.IN_PROGRESS, TaskState.DONE])
 def test_it_waits_for_every_task_of_its_stages(late: TaskState) -> None:
-    assert look(X, task("y", status(late)), Z) == pending("y")
+    assert look(X, task("y", status(late)), Z) == pending("a")
     open_ones = (task(name, status()) for name in "xyz")
-    assert look(*open_ones) == pending("x, y, z")
+    assert look(*open_ones) == pending("b")
+
+
+def test_who_waits_for_one_stage_names_it() -> None:
+    subject = objects.task("last", status=status(), stage="c", dependsOnStages=["a"])
+    found = unmet(snapshot(subject, others=(X, task("y", status())), plan=plan()))
+    assert found == Unmet("DependencyPending", "waits for the stage 'a'", needs_person=False)
+
+
+def test_why_it_waits_stays_the_same_when_one_of_many_is_closed() -> None:
+    late, subject = task("z", status()), objects.task(status=status(), dependsOn=["x", "y", "z"])
+    first = unmet(snapshot(subject, others=(task("x", status()), task("y", status()), late)))
+    second = unmet(snapshot(subject, others=(X, task("y", status()), late)))
+    assert first == second
+    assert first is not None
+    assert first.message == "depends on 3 Tasks, of which z is not Closed yet"
 
 
 def test_a_task_that_is_gone_or_of_others_is_missing() -> None:
