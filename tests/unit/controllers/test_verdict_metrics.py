@@ -37,7 +37,7 @@ def counted(metrics: Metrics) -> dict[str, float]:
 
 def of_a_task(old: TaskStatus, new: TaskStatus, **more: Any) -> dict[str, float]:
     metrics = Metrics(process=False)
-    known = {"attempt": "first", "signals": lambda: SIGNALS} | more
+    known: dict[str, Any] = {"attempt": "first", "signals": lambda: SIGNALS} | more
     verdict_metrics.count(metrics, "team", "Task", old, new, **known)
     return counted(metrics)
 
