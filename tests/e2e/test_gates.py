@@ -33,6 +33,7 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
         "lint_suppression",
         "tests",
         "pii_scan",
+        "dlp_scan",
         "merge_conflict",
         "no_foo",
     )

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from bernstein.checks.gate import Gate
-from bernstein.checks.gates import lint, lint_suppression, merge_conflict, pii_scan, tests
+from bernstein.checks.gates import (
+    dlp_scan,
+    lint,
+    lint_suppression,
+    merge_conflict,
+    pii_scan,
+    tests,
+)
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
@@ -11,6 +18,7 @@ GATES: tuple[Gate, ...] = (
     lint_suppression.GATE,
     tests.GATE,
     pii_scan.GATE,
+    dlp_scan.GATE,
     merge_conflict.GATE,
 )
 
