@@ -5,6 +5,7 @@ from __future__ import annotations
 from bernstein.checks.gate import Gate
 from bernstein.checks.gates import (
     dlp_scan,
+    large_file,
     lint,
     lint_suppression,
     merge_conflict,
@@ -20,6 +21,7 @@ GATES: tuple[Gate, ...] = (
     pii_scan.GATE,
     dlp_scan.GATE,
     merge_conflict.GATE,
+    large_file.GATE,
 )
 
 
