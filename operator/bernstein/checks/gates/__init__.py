@@ -9,6 +9,7 @@ from bernstein.checks.gates import (
     lint,
     lint_suppression,
     merge_conflict,
+    migration_reversibility,
     pii_scan,
     tests,
 )
@@ -22,6 +23,7 @@ GATES: tuple[Gate, ...] = (
     dlp_scan.GATE,
     merge_conflict.GATE,
     large_file.GATE,
+    migration_reversibility.GATE,
 )
 
 
