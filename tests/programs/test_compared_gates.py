@@ -249,8 +249,8 @@ def benched(rounds: int) -> dict[str, str]:
     [
         benched(100_000),
         {"test_a.py": "def test_a() -> None:\n    assert True\n"},
-        benched(1000) | {"conftest.py": ENDS_EARLY},
-        benched(1000) | {"pytest.ini": "[pytest]\naddopts = --benchmark-skip\n"},
+        benched(1000) | {"conftest.py": ENDS_EARLY.replace("sessionfinish", "sessionstart")},
+        {"test_bench.py": "import pytest\n\n\n@pytest.mark.skip\n" + benched(9)["test_bench.py"]},
     ],
     ids=["slower", "gone", "ends early", "skipped"],
 )
