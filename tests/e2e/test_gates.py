@@ -33,6 +33,7 @@ def test_what_gates_find_is_told_to_the_next_attempt_which_mends_it(world: MakeW
         "lint_suppression",
         "tests",
         "pii_scan",
+        "dlp_scan",
         "merge_conflict",
         "no_foo",
     )
@@ -121,3 +122,51 @@ def test_a_gate_that_the_base_fails_too_burns_no_attempts(world: MakeWorld) -> N
     here.project["spec"]["gates"]["allowBaseFailures"] = True
     here.apply(here.project)
     here.closed("held")
+
+
+def test_a_gate_that_compares_runs_once_on_both_trees(world: MakeWorld) -> None:
+    """Old dangers and old functions stay; what is new or worse does not come in."""
+    danger = "import subprocess\n\n\ndef run(x: str) -> None:\n    subprocess.call(x, shell=True)\n"
+    ways = "".join(f"    if x == {i}:\n        return {i}\n" for i in range(12))
+    grown = "def f(x: int) -> int:\n" + ways + "    return 0\n"
+    scripts = [
+        does("old", writing("old.py", danger + "\n\n" + grown)),
+        does("fine", writing("new.py", "X = 1\n")),
+        does("danger", writing("more.py", danger)),
+        does("grows", writing("old.py", danger + "\n\n" + grown.replace("x ==", "x and x =="))),
+    ]
+    gates = [{"name": name} for name in ("security_scan", "complexity_check", "import_cycle")]
+
+    def none(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [{"name": "pii_scan"}]}
+
+    here = world(scripts, none)
+    here.task("old")
+    here.closed("old")
+    here.project["spec"]["gates"] = {"pipeline": gates}
+    here.apply(here.project)
+
+    here.task("fine")
+    fine = here.closed("fine")
+    before = here.tip()
+    here.task("danger", maxRetries=0)
+    danger_task = refused(here, "danger", "GateFailed", "security_scan", before)
+    here.task("grows", maxRetries=0)
+    grown_task = refused(here, "grows", "GateFailed", "complexity_check", before)
+
+    checks = fine["status"]["verification"]["checks"]
+    assert {c["name"]: c["verdict"] for c in checks if c["kind"] == "gate"} == {
+        gate["name"]: "Passed" for gate in gates
+    }
+    told = _check(danger_task, "security_scan")
+    assert told["reason"] == "NewFindings"
+    assert "more.py:5 B602" in told["excerpt"]
+    assert "old.py" not in told["excerpt"]
+    told = _check(grown_task, "complexity_check")
+    assert told["reason"] == "WorseThanBase"
+    assert "old.py:f was 13, is 25" in told["excerpt"]
+
+
+def _check(task: Object, name: str) -> Object:
+    found: Object = next(c for c in task["status"]["verification"]["checks"] if c["name"] == name)
+    return found

@@ -25,6 +25,7 @@ def test_a_task_is_verified_merged_and_closed_with_few_writes(world: MakeWorld) 
         "lint": "Passed",
         "lint_suppression": "Passed",
         "pii_scan": "Passed",
+        "dlp_scan": "Passed",
     }
     assert float(status["spendUsd"]) > 0
     patches = [

@@ -16,6 +16,7 @@ MOST: dict[str, tuple[int, int, int]] = {
     "agent": (5_650, 221, 31),
     "check": (2_950, 121, 11),
     "compare": (5_350, 211, 26),
+    "both": (5_350, 211, 26),
     "inspect": (2_550, 95, 5),
     "begin": (1_750, 71, 4),
     "prepare": (2_250, 71, 4),

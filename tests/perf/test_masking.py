@@ -8,7 +8,7 @@ from time import process_time
 
 import pytest
 
-from bernstein.checks import secrets
+from bernstein.checks.content import secrets
 from bernstein.observe import redact
 from bernstein.pods.session.messages import harmless
 from bernstein.pods.session.private_keys import PrivateKeys

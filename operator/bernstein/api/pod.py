@@ -27,6 +27,8 @@ main container: all but `checkout`, `recorder` and `pusher`, which run beside on
 `compare`."""
 FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
+LISTERS = ("list-before", "list-head")
+"""Containers that run a tool in either tree, before `compare`: the base, then the work."""
 PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, and `probe` in one for each account."""
@@ -364,23 +366,30 @@ class InspectResult:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a linter found in one tree."""
+    """What a tool found in one tree, or measured."""
 
     tree: str
     """Folder that holds the tree here."""
     findings: str
-    """File that the linter's output went to."""
+    """File that the tool's output went to."""
     code: str
     """File with its exit code."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareConfig:
-    """Tell what a linter finds in `head` and not in `base`; the result is a CheckVerdict."""
+    """Tell what a tool finds in `head` and not in `base`, or what is worse there; the result is a
+    CheckVerdict."""
 
     name: str
     """Name of the check."""
     root: str
-    """Folder that held the tree, the one or the other, where the linter ran."""
+    """Folder that held the tree, the one or the other, where the tool ran."""
     head: Listing
     base: Listing
+    output: str = "ruff"
+    """In which form the tool prints."""
+    decides: bool = False
+    """Nothing has judged the head yet: where the tool cannot run there, it says so."""
+    tolerance: float | None = None
+    """How much worse a measure may be; None: nothing is measured."""

@@ -29,7 +29,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.network import Network
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.vocabulary import GateCondition
+from bernstein.api.vocabulary import GateCondition, Severity
 from bernstein.api.waiting import Abandoned
 
 
@@ -207,20 +207,20 @@ class GateSettings(Model):
     """Where the command runs; absent: the toolchain's image."""
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
     """How long the command may take, in seconds; absent: gates.timeoutSeconds."""
+    severity: Severity | None = None
+    """Findings of this severity and above count; absent: high."""
+    tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
+    """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
 
 
 class Gates(Model):
     enabled: bool = True
     """false: no gate runs; completion signals still do."""
-    execution: Literal["Parallel", "Sequential"] = Field(
-        default="Parallel",
-        description="Parallel: all checks of a Task together, up to maxParallel. Sequential: its "
-        "completion signals, then one gate after the other; a required one that does not pass is "
-        "the last.",
-    )
-    max_parallel: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=8, description="Jobs that judge one Task at the same time."
-    )
+    execution: Literal["Parallel", "Sequential"] = "Parallel"
+    """Parallel: all checks of a Task together, up to maxParallel. Sequential: its completion
+    signals, then one gate after the other; a required one that does not pass is the last."""
+    max_parallel: Annotated[int, Field(ge=1, le=64)] = 8
+    """Jobs that judge one Task at the same time."""
     timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
     """How long a gate may take, in seconds."""
     allow_base_failures: bool = Field(

@@ -35,4 +35,6 @@ COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
 Effort = Literal["low", "normal", "high", "max"]
 EFFORTS: tuple[str, ...] = get_args(Effort)
 
+Severity = Literal["low", "medium", "high"]
+
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 MOST = 100_000
 """Findings of one tree."""
-_SHOWN = 20
+SHOWN = 20
 _WORDS = 160
 """Characters of a finding's message."""
 
@@ -36,7 +36,8 @@ class Finding:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line} {self.rule} {self.message}"
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{place} {self.rule} {self.message}".rstrip()
 
 
 def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
@@ -50,11 +51,16 @@ def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
             raise NoListing(f"line {number + 1} is no finding") from error
 
 
-def _finding(said: Any, root: str) -> Finding:
-    path = str(said["filename"]).removeprefix(root.rstrip("/") + "/")
-    line = int((said.get("location") or {}).get("row") or 0)
-    message = " ".join(str(said.get("message") or "").split())[:_WORDS]
-    return Finding(path, line, str(said.get("code") or "syntax"), message)
+def _finding(told: Any, root: str) -> Finding:
+    path = str(told["filename"]).removeprefix(root.rstrip("/") + "/")
+    line = int((told.get("location") or {}).get("row") or 0)
+    message = said(told.get("message") or "")
+    return Finding(path, line, str(told.get("code") or "syntax"), message)
+
+
+def said(message: object) -> str:
+    """A finding's message on one line, as long as is shown."""
+    return " ".join(str(message).split())[:_WORDS]
 
 
 def new(
@@ -78,6 +84,6 @@ def _identity(finding: Finding, line: Line) -> tuple[str, str, bytes]:
 
 def shown(findings: list[Finding]) -> str:
     """The first of them, and how many more there are."""
-    more = len(findings) - _SHOWN
-    lines = [*map(str, findings[:_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+    more = len(findings) - SHOWN
+    lines = [*map(str, findings[:SHOWN]), *([f"and {more} more"] if more > 0 else [])]
     return "\n".join(lines)

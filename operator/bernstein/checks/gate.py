@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from bernstein.api.vocabulary import GateCondition
+from bernstein.api.vocabulary import GateCondition, Severity
 from bernstein.checks.reading import Reads
 
 
@@ -19,9 +20,17 @@ class Command:
     pinned: tuple[str, ...] = ()
     """Base names of files that are taken from the pinned commit instead of the agent's."""
     findings: str | None = None
-    """A shell command that prints every finding as ruff's JSON lines and exits with 0. With it a
-    tree that does not pass is judged by what its base does not have; without it nothing tells old
-    from new."""
+    """A shell command that prints every finding and exits with 0. With it a tree that does not pass
+    is judged by what its base does not have; without it nothing tells old from new."""
+    output: str = "ruff"
+    """In which form findings are printed: a name of `bernstein.checks.outputs`."""
+    against_base: bool = False
+    """The command itself prints findings or measures, and exits with 0. It runs on both trees, and
+    they are compared: its exit code alone passes nothing."""
+    tolerance: float | None = None
+    """How much worse than in the base a measure may be; None: nothing is measured."""
+    of_severity: Callable[[Severity], Command] | None = None
+    """Makes the same command for findings of another severity than the default, and above."""
     by_file: bool = False
     """Each file is judged by itself: work that others have yet to land changes no verdict."""
 

@@ -38,6 +38,12 @@ class CheckSpec:
     """Base names of files that are taken from the pinned commit instead of the agent's."""
     findings: str | None = None
     """Command that lists what a check finds, so that two trees can be compared; None: it cannot."""
+    output: str = "ruff"
+    """In which form it prints what it finds or measures."""
+    against_base: bool = False
+    """What its command prints is compared with what it prints on the commit before the work."""
+    tolerance: float | None = None
+    """How much worse than there a measure may be."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
@@ -53,7 +59,8 @@ class CheckSpec:
         """Identifies what is checked; a verdict with another digest does not count for it."""
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         excused = ["excused"] if self.excused else []
-        content = [*asked, self.reads, *excused]
+        against = ["against base", self.output, self.tolerance] if self.against_base else []
+        content = [*asked, self.reads, *excused, *against]
         text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

@@ -46,9 +46,10 @@ class RunCheck:
     pinned_sha: str
     """The commit that the configuration of linters and the like is read from."""
     base: str | None = None
-    """The commit before the work, where the work did not pass: it is asked the same."""
+    """The commit before the work, where the work did not pass and it is asked the same, or where
+    the check is always asked of both."""
     compares: bool = False
-    """The check lists its findings in both, the base and the work."""
+    """The check prints what it finds or measures in both, the base and the work."""
 
     @property
     def asked(self) -> str:

@@ -91,16 +91,38 @@ def _of_gates() -> dict[str, Pair]:
         "timeoutSeconds": "this gate shares a Job with others that read: set gates.timeoutSeconds",
     }
     values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5}
-    return {
-        "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),
-        "a gate that is not built in needs an image": Pair(built_in, (_without(own, "image"),)),
-    } | {
-        message: Pair(
-            {"name": executing, field: values[field]},
-            tuple({"name": name, field: values[field]} for name in gates.that_read()),
-        )
-        for field, message in refused.items()
+    return (
+        {
+            "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),
+            "a gate that is not built in needs an image": Pair(built_in, (_without(own, "image"),)),
+        }
+        | {
+            message: Pair(
+                {"name": executing, field: values[field]},
+                tuple({"name": name, field: values[field]} for name in gates.that_read()),
+            )
+            for field, message in refused.items()
+        }
+        | dict(_of_settings())
+    )
+
+
+def _of_settings() -> Iterable[tuple[str, Pair]]:
+    """Settings that only some gates have, each for the command of the gate itself."""
+    settings = {
+        "severity": ("low", gates.of_severity()),
+        "tolerance": (1.5, gates.that_measure()),
     }
+    for message, field, _ in _rules(Project, "gates", "pipeline"):
+        if field not in settings:
+            continue
+        value, takes = settings[field]
+        good = {"name": takes[0], field: value}
+        others = [name for name in gates.names() if name not in takes]
+        bad = [{"name": name, field: value} for name in others]
+        if not message.startswith("only"):
+            bad = [good | {"command": "true"}]
+        yield message, Pair(good, tuple(bad))
 
 
 def _without(value: Object, field: str) -> Object:

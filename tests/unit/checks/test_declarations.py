@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-HEAVY = ("detect_secrets", "wcmatch", "bernstein.checks.secrets", "bernstein.pods.globs")
+HEAVY = (
+    "detect_secrets",
+    "wcmatch",
+    "bernstein.checks.content.secrets",
+    "bernstein.checks.regulated",
+    "bernstein.pods.globs",
+)
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def _type(schema: Schema) -> str:
             return f"list of {_number(schema)} {of}"
         case "integer":
             return f"integer {schema['minimum']} to {schema['maximum']}"
+        case "number":
+            return f"number {schema['minimum']} to {schema['maximum']}"
         case "string" if "maxLength" in schema:
             return f"string, ≤ {schema['maxLength']}"
     return str(schema["type"])

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from bernstein.checks.gate import Gate
-from bernstein.checks.gates import lint, lint_suppression, merge_conflict, pii_scan, tests
+from bernstein.checks.gate import Command, Gate
+from bernstein.checks.gates import (
+    benchmark,
+    comment_quality,
+    complexity_check,
+    coverage_delta,
+    dead_code,
+    dlp_scan,
+    import_cycle,
+    large_file,
+    lint,
+    lint_suppression,
+    merge_conflict,
+    migration_reversibility,
+    pii_scan,
+    security_scan,
+    tests,
+    type_check,
+)
 from bernstein.checks.reading import UNKNOWN, Reads
 
 GATES: tuple[Gate, ...] = (
     lint.GATE,
     lint_suppression.GATE,
+    type_check.GATE,
     tests.GATE,
+    security_scan.GATE,
+    complexity_check.GATE,
     pii_scan.GATE,
+    dlp_scan.GATE,
     merge_conflict.GATE,
+    coverage_delta.GATE,
+    import_cycle.GATE,
+    dead_code.GATE,
+    comment_quality.GATE,
+    large_file.GATE,
+    benchmark.GATE,
+    migration_reversibility.GATE,
 )
 
 
@@ -23,6 +51,17 @@ def names() -> tuple[str, ...]:
 def that_read() -> tuple[str, ...]:
     """Names of the gates that execute nothing, and so take no command."""
     return tuple(gate.name for gate in GATES if isinstance(gate.runs, Reads))
+
+
+def of_severity() -> tuple[str, ...]:
+    """Names of the gates whose findings have a severity."""
+    return tuple(g.name for g in GATES if isinstance(g.runs, Command) and g.runs.of_severity)
+
+
+def that_measure() -> tuple[str, ...]:
+    """Names of the gates that compare measures, and so have a tolerance."""
+    commands = ((gate.name, gate.runs) for gate in GATES)
+    return tuple(n for n, c in commands if isinstance(c, Command) and c.tolerance is not None)
 
 
 def of(name: str) -> Gate:

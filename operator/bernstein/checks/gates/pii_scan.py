@@ -11,7 +11,7 @@ from bernstein.checks.verdict import Verdict
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Scans all lines that the change adds. Raises TimeoutError after `scan_seconds`."""
-    from bernstein.checks import secrets  # its patterns take a moment to load
+    from bernstein.checks.content import secrets  # its patterns take a moment to load
 
     with time_limit(commit.scan_seconds):
         return secrets.scan(commit.changed_files())

@@ -8,6 +8,7 @@ from bernstein.api.pod import (
     CHECK,
     COMPARE,
     INSPECT,
+    LISTERS,
     CheckoutConfig,
     CompareConfig,
     InspectConfig,
@@ -24,7 +25,6 @@ from bernstein.core.actions import RunCheck, RunInspect
 from bernstein.places import TMP, WORKSPACE
 
 _BEFORE = "/before"
-_LISTS = ("list-before", "list-head")
 START_SECONDS = 300
 """Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
@@ -69,7 +69,8 @@ def check_job(
 
 
 def _called(action: RunCheck) -> str:
-    return names.on_base(action.check.name) if action.base is not None else action.check.name
+    is_second = action.base is not None and not action.check.against_base
+    return names.on_base(action.check.name) if is_second else action.check.name
 
 
 def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
@@ -87,9 +88,10 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
 def compare_job(
     action: RunCheck, project: Project, namespace: str, owner: Object, settings: OperatorSettings
 ) -> Object:
-    """The Job that tells which of a check's findings the commit before the work does not have.
+    """The Job that tells which of a check's findings the commit before the work does not have, or
+    what is worse than there.
 
-    The linter lists what it finds in either tree, one after the other; then a program of ours
+    The tool lists what it finds in either tree, one after the other; then a program of ours
     compares the lists.
     """
     check, repository = action.check, project.spec.repository
@@ -100,6 +102,9 @@ def compare_job(
         root=WORKSPACE,
         head=_listing("head", WORKSPACE),
         base=_listing("before", _BEFORE),
+        output=check.output,
+        decides=check.against_base,
+        tolerance=check.tolerance,
     )
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
@@ -118,7 +123,7 @@ def compare_job(
                 tmp=COMPARE,
                 mounts=[
                     *({**each, "readOnly": True} for each in trees),
-                    *(mount(name, f"/{name}", read_only=True) for name in _LISTS),
+                    *(mount(name, f"/{name}", read_only=True) for name in LISTERS),
                 ],
                 memory="512Mi",
             )
@@ -128,7 +133,7 @@ def compare_job(
             scratch("workspace", limit),
             scratch("before", limit),
             scratch("base"),
-            *(scratch(name, "256Mi") for name in _LISTS),
+            *(scratch(name, "256Mi") for name in LISTERS),
             scratch("home", limit),
             scratch("tmp", limit),
             scratch(COMPARE, "64Mi"),
@@ -151,7 +156,8 @@ def _lister(
     """The container that lists what is found in one tree. It succeeds, whatever the linter does:
     what a list with an error is worth, the program says that reads it."""
     folder = f"/list-{of}"
-    command = f"({check.findings}) > {folder}/findings; echo $? > {folder}/code"
+    lists = check.command if check.against_base else check.findings
+    command = f"({lists}) > {folder}/findings; echo $? > {folder}/code"
     container = _command(f"list-{of}", command, check, toolchain, settings, tree)
     container["volumeMounts"].append(mount(f"list-{of}", folder))
     return container

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.encoding import load
-from bernstein.api.pod import CHECK, CHECKOUT, CheckVerdict
+from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, VerdictReason
 from bernstein.api.waiting import Abandoned
@@ -27,7 +27,9 @@ _TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
 def is_asked(check: CheckSpec, result: CheckResult) -> bool:
     """Whether the base is to be judged by the same gate before this verdict counts."""
     gate = check.kind == "gate" and check.required
-    return gate and result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
+    if not gate or check.against_base:
+        return False
+    return result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
 
 
 def compares(check: CheckSpec, result: CheckResult) -> bool:
@@ -54,6 +56,32 @@ def judged_by_base(
     return _fails_too(check, result) if is_asked(check, base) else result
 
 
+def told_of_both(
+    check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
+) -> CheckResult:
+    """The verdict of a check that is always asked of both trees, once its Job is over."""
+    found = _comparison(check, job, abandoned, now)
+    if isinstance(found, CheckResult):
+        return found
+    if found is None:
+        return _unfinished(check, job.pod or {})
+    if found.verdict == "Skipped" and found.reason == VerdictReason.BASE_FAILS:
+        return _fails_too(check, result_of(check, "Failed", excerpt=found.excerpt))
+    return result_of(check, found.verdict, found.reason, found.excerpt)
+
+
+def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
+    """The verdict where its pod ended before anything was compared."""
+    if pods.reason(pod) == "DeadlineExceeded":
+        text = f"not done on both trees after {2 * check.timeout} s"
+        return result_of(check, "TimedOut", Reason.TIMEOUT, text)
+    if any(pods.ran_out_of_memory(pod, name) for name in LISTERS):
+        return result_of(check, "Failed", VerdictReason.OUT_OF_MEMORY, "it ran out of memory")
+    if any(pods.could_not_start(pods.terminated(pod, name) or {}) for name in LISTERS):
+        return result_of(check, "Errored", Reason.TOOL_MISSING, "its image has no shell")
+    return result_of(check, "Errored", VerdictReason.NO_VERDICT, "the check did not run")
+
+
 def _compared(
     check: CheckSpec,
     result: CheckResult,
@@ -61,12 +89,29 @@ def _compared(
     abandoned: Abandoned | None,
     now: datetime,
 ) -> CheckResult:
+    found = _comparison(check, job, abandoned, now, only_errors=True)
+    if isinstance(found, CheckResult):
+        return found
+    # Without an answer the linter was ended before it had listed anything: it counts as it is.
+    return result if found is None else _answered(check, result, found)
+
+
+def _comparison(
+    check: CheckSpec,
+    job: JobView,
+    abandoned: Abandoned | None,
+    now: datetime,
+    *,
+    only_errors: bool = False,
+) -> CheckVerdict | CheckResult | None:
+    """What was found in the comparison; else the verdict where something else ended it; None: its
+    container has said nothing. `only_errors`: what else ended it counts only as an error."""
     nothing = without_pod(check, job, abandoned, now)
     if nothing is not None:
         return nothing
     assert job.pod is not None
     outside = cut_off(check, job.pod, {})
-    if outside is not None and outside.verdict == "Errored":
+    if outside is not None and (outside.verdict == "Errored" or not only_errors):
         return outside
     for program in (CHECKOUT, CHECK):
         problem = diagnosis.failure_of(job.pod, program)
@@ -74,10 +119,9 @@ def _compared(
             return errored(check, problem)
     said = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
     try:
-        answer = load(CheckVerdict, said)
+        return load(CheckVerdict, said)
     except ValueError:
-        return result  # the linter was ended before it had listed anything: it counts as it is
-    return _answered(check, result, answer)
+        return None
 
 
 def _answered(check: CheckSpec, result: CheckResult, answer: CheckVerdict) -> CheckResult:

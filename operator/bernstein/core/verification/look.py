@@ -97,6 +97,8 @@ def _run_of(
         ref=judged.ref,
         sha=judged.sha,
         pinned_sha=question.pinned_sha,
+        base=judged.base if spec.against_base else None,
+        compares=spec.against_base,
     )
 
 

@@ -66,7 +66,8 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
     condition = settings.condition or gate.condition
-    built_in = gate.runs if isinstance(gate.runs, Command) else None
+    built_in = _built_in(settings, gate)
+    ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
     return CheckSpec(
         name=gate.name,
@@ -77,13 +78,30 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         image=(settings.image or project.toolchain.image) if command else None,
         timeout=settings.timeout_seconds or project.gates.timeout_seconds,
         pinned=built_in.pinned if built_in else (),
-        findings=built_in.findings if built_in and not settings.command else None,
+        findings=ours.findings if ours else None,
+        output=ours.output if ours else "ruff",
+        against_base=ours.against_base if ours else False,
+        tolerance=_tolerance(settings, ours),
         excused=bool(command) and project.gates.allow_base_failures,
-        by_file=built_in.by_file if built_in and not settings.command else False,
+        by_file=ours.by_file if ours else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
+
+
+def _built_in(settings: GateSettings, gate: Gate) -> Command | None:
+    """The command of the gate itself, for the severity that the Project asks for."""
+    command = gate.runs if isinstance(gate.runs, Command) else None
+    if command is None or command.of_severity is None or settings.severity is None:
+        return command
+    return command.of_severity(settings.severity)
+
+
+def _tolerance(settings: GateSettings, ours: Command | None) -> float | None:
+    if ours is None or ours.tolerance is None:
+        return None
+    return ours.tolerance if settings.tolerance is None else settings.tolerance
 
 
 def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:

@@ -11,6 +11,9 @@ from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
+_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)
+"""Why a check may be skipped without keeping anything back."""
+
 
 def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:
     """Expected checks without a verdict on exactly their question."""
@@ -32,7 +35,7 @@ def passed(results: Iterable[CheckResult]) -> bool:
 def satisfies(result: CheckResult) -> bool:
     """Whether work may go on with this verdict, if the check is required."""
     if result.verdict == "Skipped":
-        return result.reason == VerdictReason.CONDITION_NOT_MET or is_excused(result)
+        return result.reason in _LET_ON or is_excused(result)
     return result.verdict in ("Passed", "Bypassed")
 
 

@@ -186,7 +186,8 @@ def of_work(
     """The verdict on the work alone of a check that executes; None until its run is over."""
     if job is None or not runs.is_over(job, now):
         return None
-    return executed(check, job, _find(abandoned, check.name), now)
+    told = base.told_of_both if check.against_base else executed
+    return told(check, job, _find(abandoned, check.name), now)
 
 
 def _counting(

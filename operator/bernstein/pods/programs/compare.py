@@ -1,9 +1,10 @@
-"""Program `compare`: what does the linter find in the work that it does not find in its base?"""
+"""Program `compare`: what does a tool find in the work that it does not find in its base, or
+measure worse than there?"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from bernstein.api.pod import (
@@ -14,7 +15,7 @@ from bernstein.api.pod import (
     InspectResult,
     Listing,
 )
-from bernstein.checks import findings
+from bernstein.checks import findings, measures, outputs
 from bernstein.checks.findings import Finding, Line, NoListing
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -24,6 +25,8 @@ CONFIG = CompareConfig
 
 _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 200_000_000
+_MISSING = (126, 127, 128)
+"""Exit codes of a shell that does not find its command, or may not run it."""
 
 
 def run(config: CompareConfig) -> CheckVerdict:
@@ -34,26 +37,70 @@ def run(config: CompareConfig) -> CheckVerdict:
 
 
 def _compare(config: CompareConfig) -> CheckVerdict:
-    if _code(config.base) != 0:
-        return CheckVerdict(config.name, "Skipped", "BaseFails")
+    told = _of_head(config) if config.decides else None
+    if told is not None:
+        return told
+    if config.tolerance is not None:
+        return _measured(config, config.tolerance)
     try:
-        before = list(_listed(config.base, config.root))
-        after = list(_listed(config.head, config.root))
+        if _code(config.base) != 0:
+            finds = not config.decides or any(True for _ in _listed(config, config.head))
+            return CheckVerdict(config.name, *(("Skipped", "BaseFails") if finds else ("Passed",)))
+        before = list(_listed(config, config.base))
+        after = list(_listed(config, config.head))
         found = findings.new(before, _lines(config.base), after, _lines(config.head))
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
         return _failed(config, "the linter ends with an error, which it does not on the base")
-    if not after:
+    if not after and not config.decides:
         return _failed(config, "the linter fails, and lists nothing")
     if found:
         return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
-    return CheckVerdict(config.name, "Passed", "", f"{len(after)} findings were there before")
+    were = f"{len(after)} findings were there before" if after else ""
+    return CheckVerdict(config.name, "Passed", "", were)
 
 
-def _failed(config: CompareConfig, text: str) -> CheckVerdict:
+def _of_head(config: CompareConfig) -> CheckVerdict | None:
+    """The verdict where the tool did not come to its end in the work; None: it did."""
+    code, base = _code(config.head), _code(config.base)
+    if code is None:
+        return CheckVerdict(config.name, "Errored", "NoVerdict", "the tool was not run to its end")
+    if code in _MISSING:
+        text = f"exit code {code}: the image does not have the tool"
+        return CheckVerdict(config.name, "Errored", "ToolMissing", text)
+    if code == 0:
+        return None
+    if base == 0:
+        text = f"exit code {code}, which it does not end with on the base"
+        return CheckVerdict(config.name, "Failed", "ExitCode", text)
+    text = f"exit code {code}, and {base} on the base"
+    return CheckVerdict(config.name, "Skipped", "BaseFails", text)
+
+
+def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
+    scale = outputs.MEASURES[config.output]
+    try:
+        after = scale.read(_output(config.head), config.root)
+    except NoListing as error:
+        return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
+    try:
+        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
+    except NoListing:
+        before = {}
+    if not before:
+        return CheckVerdict(
+            config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
+        )
+    found = measures.worse(scale, before, after, tolerance)
+    if found:
+        return _failed(config, f"{len(found)} worse:\n{measures.shown(found)}", "WorseThanBase")
+    return CheckVerdict(config.name, "Passed", "", scale.told(before, after))
+
+
+def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> CheckVerdict:
     excerpt = sanitise.text(text, EXCERPT_CHARACTERS)
-    return CheckVerdict(config.name, "Failed", "NewFindings", excerpt)
+    return CheckVerdict(config.name, "Failed", reason, excerpt)
 
 
 def _code(listing: Listing) -> int | None:
@@ -62,11 +109,15 @@ def _code(listing: Listing) -> int | None:
     return int(said) if said is not None and said.strip().isdigit() else None
 
 
-def _listed(listing: Listing, root: str) -> Iterator[Finding]:
+def _listed(config: CompareConfig, listing: Listing) -> Iterable[Finding]:
+    return outputs.FINDINGS[config.output](_output(listing), config.root)
+
+
+def _output(listing: Listing) -> bytes:
     output = _read(listing.findings, _OUTPUT_BYTES)
     if output is None or len(output) == _OUTPUT_BYTES:
-        raise NoListing("the linter printed nothing, or too much")
-    return findings.listed(output.split(b"\n"), root)
+        raise NoListing("the tool printed nothing, or too much")
+    return output
 
 
 def _read(file: str, most: int) -> bytes | None:

@@ -38,7 +38,7 @@ def harmless_line(message: str, limit: int) -> str:
 def _masked(raw: str, seen: str) -> str:
     """`seen` without the secrets in it, and without those of `raw`, of which it was made."""
     # Imported here because the detectors take a moment to load, and many agents say nothing.
-    from bernstein.checks import secrets
+    from bernstein.checks.content import secrets
 
     masked = redact.without_secrets(secrets.mask(seen))
     if raw == seen:

@@ -52,7 +52,8 @@ def judged(
         command = command or LINT.findings
         assert command is not None
         found[name] = listing(tree, tmp_path / "workspace", tmp_path / f"list-{name}", command)
-    return compare.run(CompareConfig("lint", str(tmp_path / "workspace"), **found))
+    root = str(tmp_path / "workspace")
+    return compare.run(CompareConfig("lint", root, found["head"], found["base"]))
 
 
 def test_what_was_there_before_passes_wherever_it_has_moved_to(tmp_path: Path) -> None:

@@ -104,6 +104,17 @@ LINT = CheckSpec(
     pinned=("ruff.toml",),
     findings="ruff check --exit-zero --output-format json-lines .",
 )
+BOTH = CheckSpec(
+    "complexity_check",
+    "gate",
+    "complexity_check",
+    True,
+    command="radon cc --json .",
+    image="toolchain:1",
+    output="radon",
+    against_base=True,
+    tolerance=20.0,
+)
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 READS = tuple(
     CheckSpec(name, "gate", name, True, reads=Check(name=name, type=name))
@@ -129,6 +140,7 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
+    "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
     "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
     "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),

@@ -54,7 +54,7 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
             may.setdefault(mount["name"], {})[container["name"]] = mode
 
     plain = name.removesuffix("-full")
-    kind = {"base": "check", "check-own-image": "check"}.get(plain, plain)
+    kind = {"base": "check", "check-own-image": "check", "both": "compare"}.get(plain, plain)
     assert may == BETWEEN[kind.removesuffix("-merge").removesuffix("-plan")]
 
 

@@ -103,7 +103,14 @@ def in_order(**gates: Any) -> list[str]:
 
 
 def test_without_a_pipeline_the_gates_run_that_are_on_by_default() -> None:
-    assert in_order() == in_order(pipeline=[]) == ["lint", "lint_suppression", "pii_scan"]
+    assert (
+        in_order()
+        == in_order(pipeline=[])
+        == [
+            *("lint", "lint_suppression"),
+            *("pii_scan", "dlp_scan"),
+        ]
+    )
 
 
 def test_a_pipeline_that_is_given_is_complete_and_in_its_order() -> None:
@@ -117,7 +124,7 @@ def test_a_pipeline_that_extends_the_defaults_has_them_first_with_its_settings()
     listed = [OWN, {"name": "tests"}, {"name": "pii_scan"}, {"name": "lint", "enabled": False}]
 
     assert in_order(extends="Default", pipeline=listed) == [
-        *("lint_suppression", "pii_scan"),
+        *("lint_suppression", "pii_scan", "dlp_scan"),
         *("licence", "tests"),
     ]
 

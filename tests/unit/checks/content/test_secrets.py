@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.checks import added as added_text
-from bernstein.checks import secrets
 from bernstein.checks.added import added_lines
+from bernstein.checks.content import rules
+from bernstein.checks.content.secrets import scan
 from bernstein.checks.reading import ChangedFile
-from bernstein.checks.secrets import scan
 from bernstein.checks.verdict import Verdict
 
 AWS = "AKIA" + "Q3EGRIHBAJ6XVK2P"
@@ -44,7 +44,7 @@ def test_a_planted_secret_fails_and_is_named_but_never_shown(kind: str) -> None:
     assert SECRETS[kind] not in verdict.excerpt
 
 
-@pytest.mark.parametrize("prefix", secrets.ALLOWED_PREFIXES)
+@pytest.mark.parametrize("prefix", rules.ALLOWED_PREFIXES)
 @pytest.mark.parametrize("secret", [AWS, CARD])
 def test_made_up_values_begin_with_an_allowed_prefix(prefix: str, secret: str) -> None:
     assert added(f"key = '{prefix}-{secret}'\n").verdict == "Passed"
@@ -53,7 +53,7 @@ def test_made_up_values_begin_with_an_allowed_prefix(prefix: str, secret: str) -
     assert added(f"key = '{prefix.lower()}-{secret}'\n").verdict == "Failed"
 
 
-@pytest.mark.parametrize("prefix", secrets.ALLOWED_PREFIXES)
+@pytest.mark.parametrize("prefix", rules.ALLOWED_PREFIXES)
 @pytest.mark.parametrize(
     "key",
     [
@@ -154,7 +154,7 @@ def test_many_findings_are_counted() -> None:
 
 
 def test_more_text_than_can_be_scanned_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "ADDED_BYTES", 1000)
+    monkeypatch.setattr(rules, "ADDED_BYTES", 1000)
     verdict = scan([ChangedFile("big", b"", b"x\n" * 2000)])
     assert (verdict.verdict, verdict.reason) == ("Failed", "TooLarge")
 

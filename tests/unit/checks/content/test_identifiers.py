@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.checks.identifiers import (
+from bernstein.checks.content.identifiers import (
     bank_accounts,
     card_numbers,
     luhn,

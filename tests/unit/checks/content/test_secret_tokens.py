@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+from bernstein.checks.content.rules import ALLOWED_PREFIXES
+from bernstein.checks.content.secrets import scan
 from bernstein.checks.reading import ChangedFile
-from bernstein.checks.secrets import ALLOWED_PREFIXES, scan
 from bernstein.checks.verdict import Verdict
 
 WORD = string.ascii_letters + string.digits

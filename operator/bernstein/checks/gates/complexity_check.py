@@ -1,0 +1,19 @@
+"""Gate `complexity_check`: no function becomes a good deal more complex than it was."""
+
+from __future__ import annotations
+
+from bernstein.checks.gate import Command, Gate
+
+GATE = Gate(
+    name="complexity_check",
+    condition="python_changed",
+    default_on=False,
+    # Where it runs, radon looks for its configuration: so not in the repository.
+    runs=Command(
+        'tree="$PWD"; cd / && radon cc --json "$tree"',
+        output="radon",
+        against_base=True,
+        tolerance=20.0,
+        by_file=True,
+    ),
+)

@@ -1,0 +1,21 @@
+"""`bandit --format json`: results, and files that it could not read, which may hold anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bernstein.checks.findings import Finding, NoListing, said
+from bernstein.checks.outputs.document import document, relative
+
+
+def findings(output: bytes, root: str) -> Iterator[Finding]:
+    """Raises NoListing."""
+    report = document(output)
+    try:
+        for each in report["results"]:
+            path, line = relative(each["filename"], root), int(each["line_number"])
+            yield Finding(path, line, str(each["test_id"]), said(each["issue_text"]))
+        for each in report["errors"]:
+            yield Finding(relative(each["filename"], root), 0, "unread", said(each["reason"]))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise NoListing("it is no report of bandit") from error

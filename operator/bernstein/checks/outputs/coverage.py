@@ -1,0 +1,29 @@
+"""`coverage json`: how much of the code the tests run."""
+
+from __future__ import annotations
+
+import math
+
+from bernstein.checks.findings import NoListing
+from bernstein.checks.measures import Measures, Scale
+from bernstein.checks.outputs.document import document
+
+NAME = "coverage"
+
+
+def measures(output: bytes, _root: str) -> Measures:
+    """Per cent of all lines; nothing where there are no lines, or no tests. Raises NoListing."""
+    report = document(output)
+    if not report:
+        return {}
+    try:
+        totals = report["totals"]
+        lines, covered = float(totals["num_statements"]), float(totals["percent_covered"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise NoListing("it is no report of coverage") from error
+    if not math.isfinite(covered):
+        raise NoListing("a coverage is no number")
+    return {NAME: round(covered, 2)} if lines > 0 else {}
+
+
+SCALE = Scale(measures, unit=" %", less_is_worse=True, stays=True)

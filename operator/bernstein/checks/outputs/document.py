@@ -1,0 +1,29 @@
+"""A tool's output that is one document of JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bernstein.checks.findings import NoListing
+
+MOST_BYTES = 32_000_000
+"""Of a document: read, it takes many times its size."""
+
+
+def document(output: bytes) -> dict[str, Any]:
+    """The object that the output is. Raises NoListing."""
+    if len(output) > MOST_BYTES:
+        raise NoListing(f"it is over {MOST_BYTES} bytes")
+    try:
+        found = json.loads(output)
+    except (ValueError, RecursionError) as error:
+        raise NoListing("it is no document of JSON") from error
+    if not isinstance(found, dict):
+        raise NoListing("it is no object of JSON")
+    return found
+
+
+def relative(path: object, root: str) -> str:
+    """The path from the folder in which the tool ran."""
+    return str(path).removeprefix(root.rstrip("/") + "/").removeprefix("./")

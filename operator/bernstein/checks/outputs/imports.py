@@ -1,0 +1,108 @@
+"""`ruff analyze graph`: imports between files, of which those count that lead back.
+
+An import that is part of a cycle is a finding. So one more cycle is told by the imports that close
+it, and a cycle that was there before may lose some.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from bernstein.checks.findings import Finding, NoListing
+from bernstein.checks.outputs.document import document, relative
+
+MOST_IMPORTS = 2_000_000
+RULE = "import-cycle"
+_SHOWN = 5
+_MOST_PATHS = 50
+"""For so many imports the way back is looked for; for others it is not told."""
+
+Graph = Mapping[str, Sequence[str]]
+
+
+def findings(output: bytes, root: str) -> Iterator[Finding]:
+    """Raises NoListing. Where there is no Python, ruff prints nothing."""
+    graph = _graph(document(output) if output.strip() else {}, root)
+    part = parts(graph)
+    ways = 0
+    for importer, imported in graph.items():
+        for module in imported:
+            if module == importer or part[module] != part[importer]:
+                continue
+            ways += 1
+            back = _way(graph, module, importer) if ways <= _MOST_PATHS else ()
+            # The rule names what is imported: ruff tells no line.
+            yield Finding(importer, 0, f"{RULE} with {module}", _told(back))
+
+
+def _graph(said: Mapping[str, object], root: str) -> dict[str, list[str]]:
+    graph: dict[str, list[str]] = {}
+    count = 0
+    for path, imported in said.items():
+        if not isinstance(imported, list):
+            raise NoListing("it is no graph of imports")
+        count += len(imported)
+        if count > MOST_IMPORTS:
+            raise NoListing(f"there are over {MOST_IMPORTS} imports")
+        graph[relative(path, root)] = [relative(each, root) for each in imported]
+    for imported in [*graph.values()]:
+        for each in imported:
+            graph.setdefault(each, [])
+    return graph
+
+
+def parts(graph: Graph) -> dict[str, int]:
+    """A number for each module; two have the same where each leads to the other (Tarjan)."""
+    found: dict[str, int] = {}
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    open_: list[str] = []
+    for start in graph:
+        if start in order:
+            continue
+        order[start] = low[start] = len(order)
+        open_.append(start)
+        work = [(start, iter(graph[start]))]
+        while work:
+            at, rest = work[-1]
+            following = next((to for to in rest if to not in found), None)
+            if following is None:
+                work.pop()
+                if work:
+                    before = work[-1][0]
+                    low[before] = min(low[before], low[at])
+                if low[at] == order[at]:
+                    while open_[-1] != at:
+                        found[open_.pop()] = order[at]
+                    found[open_.pop()] = order[at]
+            elif following in order:
+                low[at] = min(low[at], order[following])
+            else:
+                order[following] = low[following] = len(order)
+                open_.append(following)
+                work.append((following, iter(graph[following])))
+    return found
+
+
+def _way(graph: Graph, start: str, end: str) -> tuple[str, ...]:
+    """The shortest way between two that lead to each other."""
+    before = {start: start}
+    pending = deque([start])
+    while pending and end not in before:
+        at = pending.popleft()
+        for to in graph[at]:
+            if to not in before:
+                before[to] = at
+                pending.append(to)
+    way = [end]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return tuple(reversed(way))
+
+
+def _told(back: Sequence[str]) -> str:
+    if not back:
+        return ""
+    shown = back if len(back) <= _SHOWN else (*back[: _SHOWN - 1], "...", back[-1])
+    return "which leads back: " + " -> ".join(shown)

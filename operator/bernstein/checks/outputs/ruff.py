@@ -1,0 +1,12 @@
+"""`ruff check --output-format json-lines`: one finding on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bernstein.checks.findings import Finding, listed
+
+
+def findings(output: bytes, root: str) -> Iterator[Finding]:
+    """Raises NoListing."""
+    return listed(output.split(b"\n"), root)

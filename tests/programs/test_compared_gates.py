@@ -1,0 +1,268 @@
+"""Gates that compare the work with its base, with their real tools, on trees that would hide.
+
+Each payload is first shown to work where the tool is run as anybody would.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bernstein.checks import gates
+from bernstein.checks.gate import Command
+from tests.programs.gate_runs import run, verdict, write
+from tests.unit.checks.gates.complexity_check.example import function
+from tests.unit.checks.trees import Tree
+
+SHELL = "import subprocess\n\n\ndef run(x: str) -> None:\n    subprocess.call(x, shell=True)"
+HIDES_FROM_BANDIT = {
+    "a comment": {"a.py": f"{SHELL}  # nosec\n"},
+    "its own file": {"a.py": SHELL, ".bandit": "[bandit]\nskips = B602\nexclude = ./\n"},
+}
+
+
+def command_of(gate: str) -> Command:
+    command = gates.of(gate).runs
+    assert isinstance(command, Command)
+    return command
+
+
+@pytest.mark.parametrize("how", HIDES_FROM_BANDIT)
+def test_nothing_in_the_tree_hides_dangerous_code_from_the_scanner(
+    how: str, tmp_path: Path
+) -> None:
+    tree = Tree(HIDES_FROM_BANDIT[how])
+    write(tree, tmp_path / "plain")
+
+    assert run("bandit -r . -q -lll", tmp_path / "plain").returncode == 0, (
+        "the payload does not work"
+    )
+    found = verdict(command_of("security_scan"), tree, tmp_path)
+    assert (found.verdict, found.reason) == ("Failed", "NewFindings")
+    assert "a.py:5 B602" in found.excerpt
+
+
+@pytest.mark.parametrize("folder", [".github", ".tox", "x.git", "venv", "a.egg", "tests"])
+def test_no_name_of_a_folder_hides_dangerous_code(folder: str, tmp_path: Path) -> None:
+    found = verdict(command_of("security_scan"), Tree({f"{folder}/a.py": SHELL}), tmp_path)
+
+    assert f"{folder}/a.py:5 B602" in found.excerpt
+
+
+def test_a_file_that_the_scanner_cannot_read_is_found(tmp_path: Path) -> None:
+    found = verdict(command_of("security_scan"), Tree({"a.py": f"{SHELL}\n)\n"}), tmp_path)
+
+    assert found.verdict == "Failed"
+    assert "a.py unread" in found.excerpt
+
+
+def test_a_weaker_finding_counts_where_the_project_says_so(tmp_path: Path) -> None:
+    tree = Tree({"a.py": "import hashlib\n\nX = eval('1')\n"})
+    high = command_of("security_scan")
+    assert high.of_severity is not None
+
+    assert verdict(high, tree, tmp_path / "high").verdict == "Passed"
+    assert verdict(high.of_severity("medium"), tree, tmp_path / "medium").verdict == "Failed"
+
+
+def test_what_bandit_found_before_passes_wherever_it_has_moved_to(tmp_path: Path) -> None:
+    tree = Tree({"a.py": f"# First.\n{SHELL}\n"}, before={"a.py": SHELL})
+
+    found = verdict(command_of("security_scan"), tree, tmp_path)
+
+    assert (found.verdict, found.excerpt) == ("Passed", "1 findings were there before")
+
+
+CIRCLE = {"p/__init__.py": "", "p/a.py": "import p.b\n", "p/b.py": "import p.a\n"}
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        {"ruff.toml": "[analyze]\nexclude = ['*']\n"},
+        {"p/ruff.toml": "exclude = ['*']\n"},
+        {".gitignore": "*.py\n"},
+        {"pyproject.toml": "[tool.ruff]\nexclude = ['p']\n"},
+    ],
+)
+def test_no_setting_of_the_tree_hides_a_circle(hides: dict[str, str], tmp_path: Path) -> None:
+    found = verdict(command_of("import_cycle"), Tree(CIRCLE | hides), tmp_path)
+
+    assert found.verdict == "Failed"
+    assert "p/a.py import-cycle with p/b.py which leads back: p/b.py -> p/a.py" in found.excerpt
+
+
+def test_an_import_for_the_type_checker_alone_closes_no_circle(tmp_path: Path) -> None:
+    typing = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import p.a\n"
+
+    assert (
+        verdict(command_of("import_cycle"), Tree(CIRCLE | {"p/b.py": typing}), tmp_path).verdict
+        == "Passed"
+    )
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        {"radon.cfg": "[radon]\nexclude = *\n"},
+        {"setup.cfg": "[radon]\nexclude = *.py\n"},
+        {"a.py": function(20).replace("int:", "int:  # noqa")},
+    ],
+)
+def test_no_setting_of_the_tree_hides_a_function_from_the_measure(
+    hides: dict[str, str], tmp_path: Path
+) -> None:
+    tree = Tree({"a.py": function(20)} | hides, before={"a.py": function(10)})
+
+    found = verdict(command_of("complexity_check"), tree, tmp_path)
+
+    assert (found.verdict, found.reason) == ("Failed", "WorseThanBase")
+    assert found.excerpt == "1 worse:\na.py:f was 10, is 20"
+
+
+def test_a_small_function_may_grow_and_a_tolerance_may_be_greater(tmp_path: Path) -> None:
+    small = Tree({"a.py": function(5)}, before={"a.py": function(2)})
+    grown = Tree({"a.py": function(14)}, before={"a.py": function(10)})
+    radon = command_of("complexity_check")
+
+    assert verdict(radon, small, tmp_path / "small").verdict == "Passed"
+    assert verdict(radon, grown, tmp_path / "grown").verdict == "Failed"
+    assert verdict(radon, grown, tmp_path / "tolerated", tolerance=50).verdict == "Passed"
+
+
+def test_without_a_function_before_there_is_nothing_to_measure_by(tmp_path: Path) -> None:
+    found = verdict(command_of("complexity_check"), Tree({"a.py": function(30)}), tmp_path)
+
+    assert (found.verdict, found.reason) == ("Skipped", "NoBaseline")
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        {"pyproject.toml": "[tool.vulture]\nexclude = ['*']\npaths = ['nowhere']\n"},
+        {"broken.py": "def f(:\n"},
+    ],
+)
+def test_unused_code_is_told_whatever_else_is_in_the_tree(
+    hides: dict[str, str], tmp_path: Path
+) -> None:
+    tree = Tree({"a.py": "def unused() -> None:\n    print(1)\n"} | hides)
+
+    found = verdict(command_of("dead_code"), tree, tmp_path)
+
+    assert found.verdict == "Failed"
+    assert "a.py:1 unused function 'unused'" in found.excerpt
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [{"ruff.toml": "lint.ignore = ['D']\n"}, {"a.py": "def f() -> None:  # noqa\n    print(1)\n"}],
+)
+def test_no_setting_and_no_comment_stands_for_a_docstring(
+    hides: dict[str, str], tmp_path: Path
+) -> None:
+    tree = Tree({"a.py": "def f() -> None:\n    print(1)\n"} | hides)
+
+    assert verdict(command_of("comment_quality"), tree, tmp_path).verdict == "Failed"
+
+
+def test_a_tool_that_the_image_lacks_is_no_verdict_on_the_work(tmp_path: Path) -> None:
+    missing = Command("no-such-tool --json", output="bandit", against_base=True)
+
+    found = verdict(missing, Tree({"a.py": SHELL}), tmp_path)
+
+    assert (found.verdict, found.reason) == ("Errored", "ToolMissing")
+
+
+UNUSED = "\"a:1: unused 'b' (90% confidence)\""
+ENDS = [
+    ("[ -e a ] && exit 3; echo '{}'", 20.0, ("Failed", "ExitCode")),
+    ("exit 3", 20.0, ("Skipped", "BaseFails")),
+    ("[ -e a ] || exit 3; echo '{}'", 20.0, ("Skipped", "NoBaseline")),
+    ("exit 3", None, ("Skipped", "BaseFails")),
+    ("[ -e a ] || exit 3; echo", None, ("Passed", "")),
+    (f"[ -e a ] || exit 3; echo {UNUSED}", None, ("Skipped", "BaseFails")),
+    ("echo nonsense", None, ("Failed", "NewFindings")),
+    ("[ -e a ] && echo nonsense; echo", None, ("Failed", "NewFindings")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "tolerance", "expected"), ENDS)
+def test_a_tool_that_does_not_end_well_is_never_taken_for_one_that_finds_nothing(
+    command: str, tolerance: float | None, expected: tuple[str, str], tmp_path: Path
+) -> None:
+    output = "vulture" if tolerance is None else "radon"
+    tool = Command(command, output=output, against_base=True, tolerance=tolerance)
+
+    found = verdict(tool, Tree({"a": "1"}, before={"b": "1"}), tmp_path)
+
+    assert (found.verdict, found.reason) == expected
+
+
+CODE = "def f(x: int) -> int:\n    if x:\n        return 1\n    return 2\n"
+TESTED = {
+    "a.py": CODE,
+    "test_a.py": "from a import f\n\n\ndef test_f() -> None:\n    assert f(1)\n",
+}
+WHOLE = TESTED | {"test_a.py": TESTED["test_a.py"] + "    assert f(0)\n"}
+ENDS_EARLY = "import os\n\n\ndef pytest_sessionfinish() -> None:\n    os._exit(0)\n"
+COVERS_LESS = {
+    "a test less": TESTED,
+    "no tests": {"a.py": CODE},
+    "a comment": TESTED | {"a.py": CODE.replace("return 2", "return 2  # pragma: no cover")},
+    "a setting": TESTED | {".coveragerc": "[report]\nexclude_lines = return\n"},
+    "another setting": TESTED | {"pyproject.toml": "[tool.coverage.run]\nomit = ['a.py']\n"},
+    "an early end": WHOLE | {"conftest.py": ENDS_EARLY},
+    "a broken test": WHOLE | {"test_b.py": "def (:\n"},
+}
+
+
+@pytest.mark.parametrize("how", COVERS_LESS)
+def test_nothing_stands_for_code_that_no_test_runs_any_more(how: str, tmp_path: Path) -> None:
+    tree = Tree(COVERS_LESS[how], before=WHOLE)
+
+    assert verdict(command_of("coverage_delta"), tree, tmp_path).verdict == "Failed"
+
+
+def test_the_first_tests_have_nothing_to_be_measured_by(tmp_path: Path) -> None:
+    found = verdict(command_of("coverage_delta"), Tree(TESTED, before={"a.py": CODE}), tmp_path)
+
+    assert (found.verdict, found.reason) == ("Skipped", "NoBaseline")
+
+
+def test_some_points_of_coverage_may_be_lost_where_the_project_says_so(tmp_path: Path) -> None:
+    tree = Tree(TESTED, before=WHOLE)
+
+    found = verdict(command_of("coverage_delta"), tree, tmp_path, tolerance=25)
+
+    assert (found.verdict, found.excerpt) == ("Passed", "was 100 %, is 75 %")
+
+
+def benched(rounds: int) -> dict[str, str]:
+    body = f"def test_sum(benchmark) -> None:\n    benchmark(sum, range({rounds}))\n"
+    return {"test_bench.py": body}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        benched(100_000),
+        {"test_a.py": "def test_a() -> None:\n    assert True\n"},
+        benched(1000) | {"conftest.py": ENDS_EARLY.replace("sessionfinish", "sessionstart")},
+        {"test_bench.py": "import pytest\n\n\n@pytest.mark.skip\n" + benched(9)["test_bench.py"]},
+    ],
+    ids=["slower", "gone", "ends early", "skipped"],
+)
+def test_a_benchmark_that_is_slower_or_not_run_fails(after: dict[str, str], tmp_path: Path) -> None:
+    found = verdict(command_of("benchmark"), Tree(after, before=benched(1000)), tmp_path)
+
+    assert found.verdict == "Failed", found
+
+
+def test_a_repository_without_benchmarks_has_nothing_to_be_measured_by(tmp_path: Path) -> None:
+    tree = Tree(TESTED | benched(10), before=TESTED)
+
+    found = verdict(command_of("benchmark"), tree, tmp_path)
+
+    assert (found.verdict, found.reason) == ("Skipped", "NoBaseline")

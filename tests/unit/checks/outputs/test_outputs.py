@@ -1,0 +1,206 @@
+"""What tools print, as findings and measures: as they print it, and nonsense in its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.checks import gates, outputs
+from bernstein.checks.findings import Finding, NoListing
+from bernstein.checks.gate import Command
+from bernstein.checks.outputs import document, imports
+
+ROOT = "/workspace"
+every_form = pytest.mark.parametrize("form", [*outputs.FINDINGS, *outputs.MEASURES])
+
+
+def read(form: str, said: Any) -> Any:
+    output = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+    if form in outputs.MEASURES:
+        return outputs.MEASURES[form].read(output, ROOT)
+    return list(outputs.FINDINGS[form](output, ROOT))
+
+
+def test_every_gate_prints_in_a_form_that_is_known() -> None:
+    for gate in gates.GATES:
+        if isinstance(gate.runs, Command):
+            known = outputs.FINDINGS if gate.runs.tolerance is None else outputs.MEASURES
+            assert gate.runs.output in known, gate.name
+
+
+def pyright(severity: str = "error", **more: Any) -> dict[str, Any]:
+    place = {"start": {"line": 4, "character": 1}, "end": {"line": 4, "character": 9}}
+    said = {
+        "file": "/workspace/p/a.py",
+        "severity": severity,
+        "message": "no\n  str",
+        "range": place,
+    }
+    return {"generalDiagnostics": [said | more], "summary": {"errorCount": 1}}
+
+
+def test_errors_of_pyright_are_findings_and_its_warnings_are_not() -> None:
+    found = read("pyright", pyright(rule="reportReturnType"))
+
+    assert found == [Finding("p/a.py", 5, "reportReturnType", "no str")]
+    assert read("pyright", pyright()) == [Finding("p/a.py", 5, "error", "no str")]
+    assert read("pyright", pyright("warning")) == []
+
+
+def test_a_file_that_bandit_cannot_read_is_a_finding_beside_what_it_finds() -> None:
+    result = {
+        "filename": "./p/a.py",
+        "line_number": 6,
+        "test_id": "B602",
+        "issue_text": "subprocess call with shell=True identified, security issue.",
+    }
+    error = {"filename": "./b.py", "reason": "syntax error while parsing AST from file"}
+
+    assert read("bandit", {"results": [result], "errors": [error]}) == [
+        Finding("p/a.py", 6, "B602", "subprocess call with shell=True identified, security issue."),
+        Finding("b.py", 0, "unread", "syntax error while parsing AST from file"),
+    ]
+
+
+def test_what_vulture_calls_unused_is_known_by_its_name() -> None:
+    said = """p/a.py:2: unused import 'b' (90% confidence)
+a:1.py:13: unreachable code after 'if' (100% confidence)
+"""
+
+    assert read("vulture", said) == [
+        Finding("p/a.py", 2, "unused import 'b'", ""),
+        Finding("a:1.py", 13, "unreachable code after 'if'", ""),
+    ]
+
+
+def test_imports_of_a_circle_are_findings_and_others_are_not() -> None:
+    graph = {
+        "p/a.py": ["p/b.py"],
+        "p/b.py": ["p/c.py", "p/d.py"],
+        "p/c.py": ["p/a.py"],
+        "p/d.py": [],
+        "p/e.py": ["p/a.py", "p/e.py"],
+    }
+
+    assert [(f.path, f.rule) for f in read("imports", graph)] == [
+        ("p/a.py", "import-cycle with p/b.py"),
+        ("p/b.py", "import-cycle with p/c.py"),
+        ("p/c.py", "import-cycle with p/a.py"),
+    ]
+    assert read("imports", graph)[0].message == "which leads back: p/b.py -> p/c.py -> p/a.py"
+
+
+def test_a_long_way_back_is_cut_in_its_middle() -> None:
+    graph = {f"{i}.py": [f"{(i + 1) % 30}.py"] for i in range(30)}
+
+    assert read("imports", graph)[0].message == (
+        "which leads back: 1.py -> 2.py -> 3.py -> 4.py -> ... -> 0.py"
+    )
+
+
+@given(st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 7), max_size=5), max_size=8))
+def test_two_modules_are_in_one_part_where_each_leads_to_the_other(
+    drawn: dict[int, list[int]],
+) -> None:
+    graph = {str(i): [str(to) for to in drawn.get(i, ())] for i in range(8)}
+    reach = {name: {name} for name in graph}
+    for _ in graph:
+        for name in graph:
+            reach[name] |= {far for to in graph[name] for far in reach[to]}
+
+    part = imports.parts(graph)
+
+    for one in graph:
+        for other in graph:
+            both = other in reach[one] and one in reach[other]
+            assert (part[one] == part[other]) == both
+
+
+def test_a_circle_of_all_modules_takes_no_stack_and_little_time() -> None:
+    graph = {f"{i}.py": [f"{(i + 1) % 20_000}.py"] for i in range(20_000)}
+
+    assert len(read("imports", graph)) == 20_000
+
+
+def test_functions_are_measured_by_class_and_name() -> None:
+    block = {"type": "method", "name": "f", "classname": "C", "complexity": 4, "lineno": 3}
+    said = {
+        "/workspace/p/a.py": [
+            {"type": "class", "name": "C", "complexity": 9, "methods": [block]},
+            block,
+            block | {"complexity": 3},
+            {"type": "function", "name": "g", "complexity": 2},
+        ],
+        "/workspace/b.py": {"error": "invalid syntax (<unknown>, line 1)"},
+    }
+
+    assert read("radon", said) == {"p/a.py:C.f": 4, "p/a.py:g": 2}
+
+
+@every_form
+@pytest.mark.parametrize("text", ["[", "[]", "1", '"a"', "nothing at all", "[" * 100_000])
+def test_what_is_not_in_the_form_is_never_passed_over(form: str, text: str) -> None:
+    with pytest.raises(NoListing):
+        read(form, text)
+
+
+WRONG: dict[str, list[Any]] = {
+    "ruff": [{}, {"filename": 1, "location": 2}],
+    "pyright": [{}, {"generalDiagnostics": [{}]}, pyright(range={}), {"generalDiagnostics": 1}],
+    "bandit": [{}, {"results": []}, {"results": [{}], "errors": []}, {"results": 1, "errors": []}],
+    "vulture": ["a.py: unused import 'b' (90% confidence)", "a.py:1: unused"],
+    "imports": [{"a.py": "b.py"}, {"a.py": None}],
+    "radon": [
+        {"a.py": [{}]},
+        {"a.py": [1]},
+        {"a.py": [{"type": "f", "name": "a", "complexity": "x"}]},
+    ],
+    "coverage": [{"totals": {}}, {"files": {}}, {"totals": 1}],
+    "benchmark": [{"a": 1}, {"benchmarks": [{}]}, {"benchmarks": [{"fullname": 1, "stats": 2}]}],
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "said"), [(f, said) for f, all_ in WRONG.items() for said in all_]
+)
+def test_a_report_without_what_it_must_have_is_none(form: str, said: Any) -> None:
+    with pytest.raises(NoListing):
+        read(form, said)
+
+
+def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
+    totals = {"num_statements": 4, "percent_covered": 66.66666}
+
+    assert read("coverage", {"files": {}, "totals": totals}) == {"coverage": 66.67}
+    assert read("coverage", {"totals": totals | {"num_statements": 0}}) == {}
+    assert read("coverage", {}) == {}
+
+
+def test_of_a_benchmark_the_quickest_round_counts() -> None:
+    bench = {"fullname": "tests/test_a.py::test_b", "stats": {"min": 0.25, "mean": 9.0}}
+
+    assert read("benchmark", {"benchmarks": [bench]}) == {"tests/test_a.py::test_b": 0.25}
+    assert read("benchmark", {}) == {}
+
+
+def test_every_form_is_tried_with_what_is_wrong_in_it() -> None:
+    assert set(WRONG) == {*outputs.FINDINGS, *outputs.MEASURES}
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_measure_is_a_number(value: str) -> None:
+    block = f'{{"type": "function", "name": "f", "complexity": {value}}}'
+    said = f'{{"a.py": [{block}]}}'
+
+    with pytest.raises(NoListing):
+        read("radon", said)
+
+
+def test_a_document_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "MOST_BYTES", 10)
+    with pytest.raises(NoListing):
+        read("bandit", {"results": [], "errors": []})

@@ -1,0 +1,62 @@
+"""Measures of two trees, compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from bernstein.checks.measures import Measures, Scale, shown, worse
+
+
+def nothing(_output: bytes, _root: str) -> Measures:
+    return {}
+
+
+MORE = Scale(nothing, unit=" s", harmless=5)
+POINTS = Scale(nothing, unit=" %", less_is_worse=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_worse"),
+    [
+        (10, 12, False),
+        (10, 12.1, True),
+        (10, 3, False),
+        (1, 5, False),
+        (1, 5.1, True),
+        (0, 6, True),
+    ],
+)
+def test_more_is_worse_by_per_cent_and_above_what_is_harmless(
+    before: float, after: float, is_worse: bool
+) -> None:
+    assert bool(worse(MORE, {"f": before}, {"f": after}, 20)) is is_worse
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "tolerance", "is_worse"),
+    [(80, 80, 0, False), (80, 79.99, 0, True), (80, 79.5, 0.5, False), (80, 79.4, 0.5, True),
+     (80, 90, 0, False)],
+)  # fmt: skip
+def test_less_is_worse_by_points(
+    before: float, after: float, tolerance: float, is_worse: bool
+) -> None:
+    assert bool(worse(POINTS, {"all": before}, {"all": after}, tolerance)) is is_worse
+
+
+def test_the_worst_is_told_first_with_both_values() -> None:
+    before, after = {"a": 10, "b": 10, "c": 10}, {"a": 13, "b": 20, "c": 10}
+
+    assert worse(MORE, before, after, 20) == ["b was 10 s, is 20 s", "a was 10 s, is 13 s"]
+
+
+def test_what_is_new_or_gone_is_not_compared_unless_it_has_to_stay() -> None:
+    staying = Scale(nothing, unit="", stays=True)
+
+    assert worse(MORE, {"a": 10}, {"b": 99}, 20) == []
+    assert worse(staying, {"a": 10}, {"b": 99}, 20) == ["a was 10, is not measured"]
+
+
+def test_many_are_counted() -> None:
+    lines = shown([f"{i}" for i in range(30)]).split("\n")
+
+    assert (len(lines), lines[-1]) == (21, "and 10 more")

@@ -1,0 +1,160 @@
+"""Gates that are always asked of both trees: one Job, whose comparison is the verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api import pod as protocol
+from bernstein.api.project import Project
+from bernstein.api.verification import CheckResult
+from bernstein.checks.spec import CheckSpec
+from bernstein.core.actions import RunCheck, TaskDecision
+from bernstein.core.jobs import JobView
+from bernstein.core.tasks import decide as task_decide
+from bernstein.core.verification import base, required
+from tests.unit.core import objects
+from tests.unit.core.objects import (
+    BASE,
+    NOW,
+    Object,
+    done,
+    ended,
+    failed,
+    job,
+    over,
+    snapshot,
+    waiting,
+)
+from tests.unit.core.verification.test_required import CHANGED
+
+
+def ruled(gate: str = "security_scan", *, base_failures: bool = False, **more: Any) -> Project:
+    gates = {"extends": None, "pipeline": [{"name": gate, "condition": "always", **more}]}
+    return objects.project(gates=gates | {"allowBaseFailures": base_failures})
+
+
+def decide(*jobs: JobView, project: Project | None = None) -> TaskDecision:
+    subject = objects.task(status=done())
+    return task_decide.decide(snapshot(subject, jobs=jobs, project=project or ruled()), NOW)
+
+
+def asked(decision: TaskDecision) -> list[RunCheck]:
+    return [action for action in decision.actions if isinstance(action, RunCheck)]
+
+
+def said(name: str, verdict: str, reason: str = "", excerpt: str = "a.py:1 B602") -> JobView:
+    told = protocol.CheckVerdict("gate", verdict, reason, excerpt)
+    return job(name, over(ended("checkout"), ended("check", said=told)))
+
+
+def name_of(project: Project) -> str:
+    (run,) = asked(decide(project=project))
+    return run.job
+
+
+def judged(*jobs: JobView, project: Project | None = None) -> tuple[str | None, CheckResult]:
+    status = decide(*jobs, project=project).status
+    assert status.verification is not None
+    (result,) = status.verification.checks
+    return status.state, result
+
+
+def test_one_job_runs_it_on_the_work_and_on_its_base() -> None:
+    (run,) = asked(decide())
+
+    assert (run.base, run.compares, run.check.output) == (BASE, True, "bandit")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason", "state"),
+    [
+        ("Passed", "", "Done"),
+        ("Skipped", "NoBaseline", "Done"),
+        ("Failed", "NewFindings", "Failed"),
+        ("Failed", "WorseThanBase", "Failed"),
+        ("Failed", "ExitCode", "Failed"),
+    ],
+)
+def test_what_was_compared_is_the_verdict_and_no_other_job_is_asked(
+    verdict: str, reason: str, state: str
+) -> None:
+    project = ruled()
+    found = said(name_of(project), verdict, reason)
+
+    assert asked(decide(found, project=project)) == []
+    after, result = judged(found, project=project)
+    assert (result.verdict, result.reason, result.excerpt) == (verdict, reason, "a.py:1 B602")
+    assert after == state
+
+
+def test_work_goes_on_without_a_baseline() -> None:
+    project = ruled("complexity_check")
+    status = decide(said(name_of(project), "Skipped", "NoBaseline"), project=project).status
+
+    assert status.verification is not None
+    assert status.verification.passed is True
+
+
+@pytest.mark.parametrize("excused", [True, False])
+def test_a_tool_that_has_an_error_on_both_tells_nothing_of_the_work(excused: bool) -> None:
+    project = ruled(base_failures=excused)
+    status = decide(said(name_of(project), "Skipped", "BaseFails"), project=project).status
+
+    assert status.verification is not None
+    assert status.verification.passed is (True if excused else None)
+    assert status.waiting is not None
+    assert (status.waiting.reason == "BaseFails") is not excused
+
+
+BEGUN, NOT_BEGUN = (ended("checkout"), ended("list-before")), waiting("check")
+ENDS: dict[str, tuple[Object, tuple[str, str]]] = {
+    "out of memory": (
+        over(*BEGUN, ended("list-head", 137, reason="OOMKilled"), NOT_BEGUN),
+        ("Failed", "OutOfMemory"),
+    ),
+    "no shell": (
+        over(ended("checkout"), ended("list-before", 128, reason="StartError"), NOT_BEGUN),
+        ("Errored", "ToolMissing"),
+    ),
+    "too slow": (over(*BEGUN, NOT_BEGUN, reason="DeadlineExceeded"), ("TimedOut", "Timeout")),
+    "evicted": (over(*BEGUN, NOT_BEGUN, reason="Evicted"), ("Failed", "ResourceLimit")),
+    "disrupted": (over(*BEGUN, NOT_BEGUN, disrupted=True), ("Errored", "Disrupted")),
+    "silent": (over(*BEGUN, ended("check")), ("Errored", "NoVerdict")),
+    "broken": (over(*BEGUN, failed("check", "InternalError")), ("Errored", "InfrastructureError")),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_pod_that_compared_nothing_has_a_verdict_of_its_own(end: str) -> None:
+    pod, expected = ENDS[end]
+    gate = spec("security_scan")
+
+    found = base.told_of_both(gate, job("work-s1-security-scan-0", pod), None, NOW)
+
+    assert (found.verdict, found.reason) == expected
+
+
+def spec(gate: str, **settings: Any) -> CheckSpec:
+    (found,) = required.required_checks((), ruled(gate, **settings).spec, CHANGED)
+    return found
+
+
+def test_severity_and_tolerance_are_the_projects_and_part_of_the_question() -> None:
+    assert "--severity-level high" in (spec("security_scan").command or "")
+    assert "--severity-level low" in (spec("security_scan", severity="low").command or "")
+    assert spec("security_scan", severity="low").digest != spec("security_scan").digest
+    assert spec("security_scan", severity="high").digest == spec("security_scan").digest
+    assert spec("complexity_check").tolerance == 20
+    assert spec("complexity_check", tolerance=50).tolerance == 50
+    assert spec("complexity_check", tolerance=50).digest != spec("complexity_check").digest
+
+
+@pytest.mark.parametrize("gate", ["security_scan", "complexity_check"])
+def test_a_command_of_the_projects_own_judges_by_its_exit_code_alone(gate: str) -> None:
+    own = spec(gate, command="make check")
+
+    assert (own.command, own.against_base, own.tolerance) == ("make check", False, None)
+    (run,) = asked(decide(project=ruled(gate, command="make check")))
+    assert (run.base, run.compares) == (None, False)
