@@ -329,8 +329,9 @@ async def test_what_happens_is_noted(world: World) -> None:
 
 
 async def test_nobodys_cookies_come_back(world: World) -> None:
-    world.answers = [answered()]
-    world.answers[0].headers["set-cookie"] = "a=b"
+    answer = answered()
+    answer.headers["set-cookie"] = "a=b"
+    world.answers = [answer]
     async with world.client() as client:
         await client.ask(MODEL, QUESTION)
         await client.ask(MODEL, QUESTION)
