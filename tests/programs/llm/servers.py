@@ -7,7 +7,6 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -74,19 +73,11 @@ class Scripted:
 Behaviour = Callable[[socket.socket, threading.Event], None]
 
 
-@dataclass
-class Rude:
-    """Takes connections, and does with each what it is told."""
-
-    port: int
-
-
 @contextmanager
-def rude(behave: Behaviour) -> Iterator[Rude]:
-    """`behave` gets every connection, once a request is there, and an event for when it is over."""
+def rude(behave: Behaviour) -> Iterator[int]:
+    """A port. `behave` gets every connection, once a request is there, and an event for its end."""
     over = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
-    server = Rude(listener.getsockname()[1])
     threads: list[threading.Thread] = []
 
     def talk(connection: socket.socket) -> None:
@@ -110,7 +101,7 @@ def rude(behave: Behaviour) -> Iterator[Rude]:
     listening = threading.Thread(target=listen)
     listening.start()
     try:
-        yield server
+        yield int(listener.getsockname()[1])
     finally:
         over.set()
         listener.shutdown(socket.SHUT_RDWR)
