@@ -30,7 +30,7 @@ scenarios:
     turns: [{{errors: [{{status: 429, times: -1, retry_after: 60}}]}}]
   - {{name: drip, match: "[drip]", turns: [{{drip: 0.05, text: "yes"}}]}}
   - {{name: endless, match: "[endless]", turns: [{{endless: true}}]}}
-  - {{name: silent, match: "[silent]", turns: [{{delay: 3, text: "yes"}}]}}
+  - {{name: silent, match: "[silent]", turns: [{{delay: 30, text: "yes"}}]}}
 """
 
 
