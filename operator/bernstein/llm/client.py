@@ -160,7 +160,8 @@ class Client:
                 wait = retries.pause(call.sent, error.retry_after, self._around.chance())
                 in_time = self._around.clock() + wait < call.ends
                 again = error.again and call.sent < self._limits.attempts and in_time
-                self._note("model-failed", call, reason=str(error.reason), again=again)
+                why = {"reason": str(error.reason), "message": error.message}
+                self._note("model-failed", call, again=again, **why)
                 if not again:
                     raise
             await self._around.sleep(wait)

@@ -9,7 +9,7 @@ from bernstein.llm.allowance import Allowance, Ceiling
 from bernstein.llm.client import Client, Limits
 from bernstein.llm.endpoint import Endpoint
 from bernstein.llm.question import Answer, Question
-from tests.programs.llm.servers import KEY
+from tests.programs.llm.servers import KEY, Scripted
 
 
 class Asking:
@@ -17,6 +17,12 @@ class Asking:
         key_file.write_text(KEY)
         self._key_file = str(key_file)
         self.allowance = Allowance(Ceiling())
+
+    async def put(self, server: Scripted, question: Question, provider: str) -> Answer:
+        """A question of the test's own."""
+        where = Endpoint(provider, self._key_file, f"http://127.0.0.1:{server.port}")
+        async with Client(where, self.allowance) as client:
+            return await client.ask("some-model", question)
 
     async def ask(
         self,

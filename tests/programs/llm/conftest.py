@@ -14,5 +14,5 @@ def scripted() -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def asking(tmp_path: Path) -> Asking:
+def caller(tmp_path: Path) -> Asking:
     return Asking(tmp_path / "key")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 import threading
@@ -62,6 +63,12 @@ class Scripted:
     @property
     def port(self) -> int:
         return int(self._http.server_address[1])
+
+    def says(self, match: str, text: str) -> None:
+        """Answers with this where the question has `match` in it."""
+        turns = [{"text": text}]
+        script = {"scenarios": [{"name": "told", "match": match, "turns": turns}]}
+        self._http.state.script = scenario.parse(json.dumps(script))
 
     @property
     def rows(self) -> list[dict[str, Any]]:
