@@ -15,8 +15,9 @@ from bernstein.llm.providers import BY_NAME, Provider
 from bernstein.observe.redact import HIDDEN, without_secrets
 
 _KEY_BYTES = 4096
-_TELLTALE = 8
-"""Characters of a key in a row by which it is recognized in a text."""
+_TELLTALE = 16
+"""Characters of a key in a row by which it is recognized in a text: all keys of a provider begin
+with the same ten or so."""
 _LONGEST_TEXT = 300
 
 
@@ -36,7 +37,7 @@ class Key:
         return self._value
 
     def is_in(self, text: str) -> bool:
-        """Whether the text has the key, or eight characters of it in a row."""
+        """Whether the text has the key, or 16 characters of it in a row."""
         size = min(_TELLTALE, len(self._value))
         starts = range(len(self._value) - size + 1)
         return any(self._value[start : start + size] in text for start in starts)

@@ -180,6 +180,15 @@ async def test_nobody_there_is_said(caller: Asking) -> None:
     assert caller.allowance.used == {}
 
 
+@pytest.mark.parametrize("host", ["a..b", f"{'a' * 64}.example", "no-such-host.invalid"])
+async def test_a_host_that_is_none_is_said(caller: Asking, host: str) -> None:
+    with pytest.raises(ModelError) as failed:
+        await caller.ask(f"https://{host}", limits=Limits(attempts=1))
+
+    assert failed.value.reason in {"ModelAddressInvalid", "ProviderUnreachable"}
+    assert caller.allowance.used == {}
+
+
 async def test_the_environment_sends_nothing_elsewhere(
     scripted: Scripted, caller: Asking, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -282,6 +282,13 @@ async def test_a_compressed_answer_is_not_unpacked(world: World) -> None:
     assert "compressed" in error.message
 
 
+async def test_an_answer_may_speak_of_keys_like_ours(world: World) -> None:
+    """Those of a provider all begin alike."""
+    world.answers = [answered(f"a.py holds a key: {KEY[:11]}***")]
+
+    assert "sk-the-key-" in (await world.ask()).text
+
+
 # --- secrets ------------------------------------------------------------------------------------
 
 
@@ -289,14 +296,15 @@ async def test_a_compressed_answer_is_not_unpacked(world: World) -> None:
     "answer",
     [
         refused(401, "authentication_error", f"bad key {KEY}"),
-        refused(400, "invalid_request_error", f"header x-api-key: {KEY[:12]}"),
+        refused(400, "invalid_request_error", f"header x-api-key: {KEY[:16]}"),
         httpx.Response(302, headers={"location": f"https://x.example/{KEY}"}),
         httpx.Response(200, content=KEY.encode()),
         httpx.ConnectError(f"cannot send {KEY}"),
         httpx.ReadError(f"cannot read {KEY}"),
         httpx.LocalProtocolError(f"Illegal header value {KEY}"),
+        UnicodeError(f"label too long: {KEY}"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 async def test_nothing_secret_is_in_errors_notes_and_logs(
     world: World, answer: httpx.Response | Exception, caplog: pytest.LogCaptureFixture
@@ -308,7 +316,7 @@ async def test_nothing_secret_is_in_errors_notes_and_logs(
 
     told = "".join(traceback.format_exception(error)) + repr(vars(error)) + repr(world.notes)
     assert KEY not in told + caplog.text
-    assert KEY[:12] not in told + caplog.text
+    assert KEY[:16] not in told + caplog.text
     assert "Is it right?" not in repr(world.notes) + caplog.text
 
 
