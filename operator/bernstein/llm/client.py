@@ -271,9 +271,6 @@ def _understood(host: str) -> Iterator[None]:
     except (TimeoutError, httpx.ReadTimeout, httpx.WriteTimeout):
         text = f"{host} has given no whole answer in time"
         raise ModelError(ModelReason.MODEL_TIMEOUT, text) from None
-    except UnicodeError:  # of a name that no resolver is asked for
-        text = "the model's address names no host that there can be"
-        raise _UnsentError(ModelError(ModelReason.MODEL_ADDRESS_INVALID, text)) from None
     except httpx.HTTPError as error:
         why = _unreachable(host, error)
         if isinstance(error, _UNSENT):
