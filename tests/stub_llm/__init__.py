@@ -1,9 +1,12 @@
-"""A scripted LLM endpoint that real coding-agent CLIs talk to: `python3 -m tests.stub_llm`.
+"""A scripted LLM endpoint: `python3 -m tests.stub_llm`.
 
-It speaks the OpenAI Responses API (what codex uses) under any path prefix, so that
+Coding-agent CLIs and our own programs talk to it. It speaks the OpenAI Responses API (what codex
+uses), and answers single questions in three more formats, under any path prefix, so that
 `http://stub:8099/run-42/v1` keeps the rows of one run apart from another's:
 
     POST [/prefix]/v1/responses     plays the scenario whose `match` is part of a user message
+    POST [/prefix]/v1/messages, [/prefix]/v1/chat/completions,
+         [/prefix]/v1beta/models/MODEL:generateContent          the same, without tools and streams
     GET  /__stub/healthz            200
     GET  /__stub/requests           what was asked and answered, oldest first (JSON)
     POST /__stub/scenarios          replaces the scenarios (JSON or YAML)

@@ -63,6 +63,10 @@ class Turn:
     """Start the stream, then nothing until reset."""
     disconnect: bool = False
     """Start the stream, then drop the connection."""
+    drip: float = 0
+    """Without a stream: seconds between two bytes of the answer."""
+    endless: bool = False
+    """Without a stream: an answer that does not end before reset."""
     stream_error: Failure | None = None
     """Start the stream, then an error event in it."""
     errors: tuple[Failure, ...] = ()
@@ -126,7 +130,7 @@ def _scenario(data: dict[str, Any]) -> Scenario:
 
 
 def _turn(data: dict[str, Any], scenario: str) -> Turn:
-    plain = {"text", "loop", "delay", "hang", "disconnect"}
+    plain = {"text", "loop", "delay", "hang", "disconnect", "drip", "endless"}
     _known(data, plain | {"write", "run", "calls", "usage", "stream_error", "errors"}, scenario)
     calls = [*data.get("calls", ()), *({k: data[k]} for k in ("write", "run") if k in data)]
     return Turn(

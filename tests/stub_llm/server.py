@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import socket
 import sys
 import threading
@@ -17,11 +16,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from tests.stub_llm import responses, scenario
+from tests.stub_llm import responses, scenario, wire
 from tests.stub_llm.responses import Request
 from tests.stub_llm.scenario import FOREVER, Failure, Scenario, Script, Turn
+from tests.stub_llm.wire import Wire
 
-_RESPONSES = re.compile(r"^(?P<prefix>.*?)(?:/v1)?/responses$")
 _SHOWN_KEY = 4
 _SHOWN_TEXT = 4000
 _BODY_LIMIT = 64 * 1024 * 1024
@@ -116,8 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(200, {})
         elif path == "/__stub/scenarios":
             self._replace(body)
-        elif found := _RESPONSES.match(path):
-            self._respond(json.loads(body), found["prefix"].strip("/"))
+        elif found := wire.spoken(path):
+            self._respond(*found, json.loads(body))
         else:
             state.note(method="POST", path=path, status=404)
             self._json(404, {"error": {"message": f"stub: nothing at {path}"}})
@@ -130,10 +129,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._json(200, {})
 
-    def _respond(self, body: dict[str, Any], prefix: str) -> None:
+    def _respond(self, spoken: Wire, prefix: str, body: dict[str, Any]) -> None:
         script = self.server.state.script
-        request = responses.read(body)
-        key = self.headers.get("authorization", "").removeprefix("Bearer ")
+        request = spoken.read(body)
+        key = wire.key(self.headers)
         played, index = script.choose(request.user_messages)
         number = request.turns_after[index] if index < len(request.turns_after) else 0
         row = {
@@ -149,13 +148,15 @@ class _Handler(BaseHTTPRequestHandler):
             "messages": [message[-_SHOWN_TEXT:] for message in request.user_messages],
         }
         if script.require_key is not None and key != script.require_key:
-            self._fail(Failure(401, message="Incorrect API key provided"), row)
+            self._fail(spoken, Failure(401, message="Incorrect API key provided"), row)
             return
         session = self.headers.get("session-id") or self.headers.get("session_id") or ""
-        self._play(request, played, number, (prefix, key, session, played.name, str(number)), row)
+        conversation = (prefix, key, session, played.name, str(number))
+        self._play(spoken, request, played, number, conversation, row)
 
     def _play(
         self,
+        spoken: Wire,
         request: Request,
         played: Scenario,
         number: int,
@@ -167,20 +168,42 @@ class _Handler(BaseHTTPRequestHandler):
         if turn.delay:
             time.sleep(turn.delay)
         if failure is not None:
-            self._fail(failure, row)
+            self._fail(spoken, failure, row)
             return
         try:
-            whole, events = responses.answer(request, turn)
+            whole, events = spoken.answer(request, turn)
         except responses.UnknownToolError as error:
-            self._fail(Failure(400, message=f"stub: {error}"), row)
+            self._fail(spoken, Failure(400, message=f"stub: {error}"), row)
             return
         self.server.state.note(**row, status=200, usage=dataclasses.asdict(turn.usage))
         if request.stream:
             self._stream(events, turn)
+        elif turn.drip or turn.endless:
+            self._slowly(json.dumps(whole).encode(), turn)
         else:
             self._json(200, whole)
 
-    def _fail(self, failure: Failure, row: dict[str, Any]) -> None:
+    def _slowly(self, data: bytes, turn: Turn) -> None:
+        """The answer a byte at a time, or an answer without an end."""
+        released = self.server.state.released
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        if turn.endless:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            piece = b" " * (64 << 10)
+            while not released.is_set():
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        else:
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            for byte in data:
+                self.wfile.write(bytes((byte,)))
+                if released.wait(turn.drip):
+                    break
+        self.close_connection = True
+
+    def _fail(self, spoken: Wire, failure: Failure, row: dict[str, Any]) -> None:
         self.server.state.note(**row, status=failure.status)
         if failure.status == 0:
             self.close_connection = True
@@ -188,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         after = failure.retry_after
         headers = {} if after is None else {"Retry-After": str(after)}
-        self._json(failure.status, responses.error_body(failure), headers)
+        self._json(failure.status, spoken.error(failure), headers)
 
     def _stream(self, events: list[responses.Event], turn: Turn) -> None:
         released = self.server.state.released

@@ -41,14 +41,10 @@ def _imports(path: Path) -> set[str]:
     return names
 
 
-NOT_YET = {"httpx"}
-"""For what is not Kubernetes: forges and model endpoints."""
-
-
 def test_what_the_code_imports_is_declared_and_nothing_else_is() -> None:
     # A server's framework brings its own base, which is imported by name.
     assert imported() - declared() == {"starlette"}
-    assert declared() - imported() == NOT_YET
+    assert declared() - imported() == set()
 
 
 def test_every_dependency_has_its_row() -> None:

@@ -183,3 +183,57 @@ def test_a_misspelt_script_is_refused(text: str) -> None:
 def test_an_empty_script_says_done() -> None:
     played, _ = Script().choose(["x"])
     assert played.turn(0).text == "done"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "header", "told"),
+    [
+        (
+            "/run-1/v1/messages",
+            {"messages": [{"role": "user", "content": "[plain]"}]},
+            {"x-api-key": "sk-stub"},
+            lambda a: (a["content"][0]["text"], a["usage"]["input_tokens"]),
+        ),
+        (
+            "/run-1/v1/chat/completions",
+            {"messages": [{"role": "user", "content": "[plain]"}]},
+            {"authorization": "Bearer sk-stub"},
+            lambda a: (a["choices"][0]["message"]["content"], a["usage"]["prompt_tokens"]),
+        ),
+        (
+            "/run-1/v1beta/models/some:generateContent",
+            {"contents": [{"role": "user", "parts": [{"text": "[plain]"}]}]},
+            {"x-goog-api-key": "sk-stub"},
+            lambda a: (
+                a["candidates"][0]["content"]["parts"][0]["text"],
+                a["usageMetadata"]["promptTokenCount"],
+            ),
+        ),
+    ],
+    ids=["messages", "chat", "gemini"],
+)
+def test_a_question_is_answered_in_its_own_format(
+    caller: Caller, path: str, body: dict[str, Any], header: dict[str, str], told: Any
+) -> None:
+    document = {
+        "require_key": "sk-stub",
+        "scenarios": [
+            {
+                "name": "plain",
+                "match": "[plain]",
+                "turns": [{"text": "yes", "usage": {"input": 7}, "errors": [{"status": 529}]}],
+            }
+        ],
+    }
+    caller.http.post("/__stub/scenarios", json=document)
+
+    assert caller.http.post(path, json=body).status_code == 401
+    busy = caller.http.post(path, json=body, headers=header)
+    assert (busy.status_code, busy.json()["error"]["message"]) == (529, "stub error 529")
+    assert told(caller.http.post(path, json=body, headers=header).json()) == ("yes", 7)
+    rows = caller.http.get("/__stub/requests").json()
+    assert [(row["prefix"], row["status"]) for row in rows] == [
+        ("run-1", 401),
+        ("run-1", 529),
+        ("run-1", 200),
+    ]

@@ -1,0 +1,1 @@
+"""Asks language models: one question, one whole answer, within limits of time, bytes and tokens."""

@@ -1,0 +1,117 @@
+"""Servers that a client talks to over the network: the scripted endpoint, and rude ones."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from tests.stub_llm import scenario
+from tests.stub_llm.server import Endpoint
+
+KEY = "sk-stub-0123456789"
+SCRIPT = f"""
+require_key: {KEY}
+scenarios:
+  - name: question
+    match: "[question]"
+    turns: [{{text: "yes", usage: {{input: 50, output: 9, cache_read: 20, reasoning: 4}}}}]
+  - name: busy
+    match: "[busy]"
+    turns:
+      - errors: [{{status: 429, retry_after: 1, message: slow down}}, {{status: 0}}]
+        text: "yes"
+  - name: limited
+    match: "[limited]"
+    turns: [{{errors: [{{status: 429, times: -1, retry_after: 60}}]}}]
+  - {{name: drip, match: "[drip]", turns: [{{drip: 0.05, text: "yes"}}]}}
+  - {{name: endless, match: "[endless]", turns: [{{endless: true}}]}}
+  - {{name: silent, match: "[silent]", turns: [{{delay: 30, text: "yes"}}]}}
+"""
+
+
+class Scripted:
+    """The scripted endpoint of the tests, in this process."""
+
+    def __init__(self, address: str, tls: Path | None) -> None:
+        self._http = Endpoint((address, 0), scenario.parse(SCRIPT))
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+
+    @classmethod
+    @contextmanager
+    def running(cls, address: str = "127.0.0.1", tls: Path | None = None) -> Iterator[Self]:
+        """`tls`: file with certificate and key."""
+        server = cls(address, tls)
+        server._thread.start()
+        try:
+            yield server
+        finally:
+            server._http.state.reset()
+            server._http.shutdown()
+            server._http.server_close()
+            server._thread.join()
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
+
+    def says(self, match: str, text: str) -> None:
+        """Answers with this where the question has `match` in it."""
+        turns = [{"text": text}]
+        script = {"scenarios": [{"name": "told", "match": match, "turns": turns}]}
+        self._http.state.script = scenario.parse(json.dumps(script))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """What was asked and answered, oldest first."""
+        with self._http.state.lock:
+            return list(self._http.state.rows)
+
+
+Behaviour = Callable[[socket.socket, threading.Event], None]
+
+
+@contextmanager
+def rude(behave: Behaviour) -> Iterator[int]:
+    """A port. `behave` gets every connection, once a request is there, and an event for its end."""
+    over = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+    threads: list[threading.Thread] = []
+
+    def talk(connection: socket.socket) -> None:
+        with connection:
+            connection.recv(64 << 10)
+            try:
+                behave(connection, over)
+            except OSError:
+                return  # the client has gone, as it should
+
+    def listen() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=talk, args=(connection,))
+            threads.append(thread)
+            thread.start()
+
+    listening = threading.Thread(target=listen)
+    listening.start()
+    try:
+        yield int(listener.getsockname()[1])
+    finally:
+        over.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for thread in (listening, *threads):
+            thread.join()

@@ -1,0 +1,75 @@
+"""What a piece of work may use of models is never exceeded."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bernstein.api.pod import Usage
+from bernstein.llm.allowance import Allowance, Ceiling
+from bernstein.llm.errors import ModelError, ModelReason
+
+
+def test_what_is_set_aside_counts_until_it_is_settled() -> None:
+    allowance = Allowance(Ceiling(requests=9, input_tokens=100, output_tokens=100))
+    bound = Usage(input=60, output=10)
+    allowance.set_aside(bound)
+
+    with pytest.raises(ModelError) as failed:
+        allowance.set_aside(bound)
+    assert failed.value.reason is ModelReason.MODEL_BUDGET_SPENT
+    assert "120 tokens of questions" in failed.value.message
+
+    allowance.settle("m", bound, Usage(input=30, cache_read=5, output=1), exact=True)
+    allowance.set_aside(bound)
+    allowance.settle("m", bound, Usage(input=2), exact=False)
+    assert allowance.used == {"m": Usage(input=32, cache_read=5, output=1)}
+    assert (allowance.requests, allowance.exact) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "what"),
+    [
+        (Ceiling(requests=1), "requests"),
+        (Ceiling(input_tokens=19), "tokens of questions"),
+        (Ceiling(output_tokens=7), "tokens of answers"),
+    ],
+)
+def test_each_ceiling_holds(ceiling: Ceiling, what: str) -> None:
+    allowance = Allowance(ceiling)
+    bound = Usage(input=10, output=4)
+    allowance.set_aside(bound)
+    allowance.settle("a", bound, bound, exact=True)
+
+    with pytest.raises(ModelError, match=what):
+        allowance.set_aside(bound)
+    assert allowance.requests == 1
+
+
+def test_of_whom_nothing_was_used_nothing_is_told() -> None:
+    allowance = Allowance(Ceiling())
+    allowance.set_aside(Usage(input=1))
+    allowance.settle("m", Usage(input=1), Usage(), exact=True)
+
+    assert allowance.used == {}
+
+
+AMOUNTS = st.builds(Usage, input=st.integers(0, 40), output=st.integers(0, 9))
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), AMOUNTS, AMOUNTS)))
+def test_no_order_of_requests_gets_over_a_ceiling(calls: list[tuple[str, Usage, Usage]]) -> None:
+    allowance = Allowance(Ceiling(requests=5, input_tokens=90, output_tokens=20))
+    for model, bound, said in calls:
+        try:
+            allowance.set_aside(bound)
+        except ModelError:
+            continue
+        within = Usage(input=min(said.input, bound.input), output=min(said.output, bound.output))
+        allowance.settle(model, bound, within, exact=True)
+
+    used = allowance.used.values()
+    assert sum(u.input for u in used) <= 90
+    assert sum(u.output for u in used) <= 20
+    assert allowance.requests <= 5
