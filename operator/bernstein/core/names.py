@@ -128,6 +128,11 @@ def old_integration_ref(plan_uid: str) -> str:
     return f"{_REFS}/{plan_uid[:8]}/integration"
 
 
+def attestation_ref(sha: str) -> str:
+    """Where it is kept what was verified of the commit that landed."""
+    return f"{_REFS}/attestations/{sha}"
+
+
 def folder(ref: str) -> str:
     """The folder that a ref is in."""
     return ref.rpartition("/")[0]

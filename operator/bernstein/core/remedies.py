@@ -8,7 +8,10 @@ from typing import Any
 from bernstein.api.project import Project
 from bernstein.core.reasons import policy
 
-_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets", "image")
+_FIELDS = (
+    *("secretName", "apiKey.name", "attestation.key.name", "ca.name", "configMap"),
+    *("imagePullSecrets", "image"),
+)
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 
 
