@@ -76,7 +76,7 @@ def verify_attestation(
     commit, with this tree, was verified.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _verify(terminal, sha, _key(key), repo, landings=landings))
+    run_command(terminal, _verify(terminal, sha, key, repo, landings=landings))
 
 
 def _key(file: str) -> Key:
@@ -90,7 +90,8 @@ def _key(file: str) -> Key:
     raise CliError("KeyInvalid", why, remedy, INVALID)
 
 
-async def _verify(terminal: Terminal, sha: str, key: Key, repo: str, *, landings: bool) -> None:
+async def _verify(terminal: Terminal, sha: str, file: str, repo: str, *, landings: bool) -> None:
+    key = _key(file)
     commit = await _commit(repo, sha)
     found = await _proved(repo, commit, key)
     others = tuple(await _landings(repo, commit, found)) if landings else ()

@@ -137,7 +137,7 @@ def test_an_answer_lost_after_both_were_pushed_is_answered_by_the_remote(
     assert attest(sha, tip) == LandResult("Landed", sha, "Signed")
 
 
-# --- servers that do not take both at once ---------------------------------------------------------
+# --- servers that do not take both at once --------------------------------------------------------
 
 
 def test_a_server_without_atomic_pushes_gets_the_signed_attestation_first(
@@ -223,7 +223,7 @@ def test_an_account_that_may_push_nothing_has_its_own_reason(
     assert reason(lambda: attest(sha, tip, remote=origin.remote("read"))) == "CredentialRefused"
 
 
-# --- keys ------------------------------------------------------------------------------------------
+# --- keys -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", ["ed448", "x25519"])
@@ -250,7 +250,7 @@ def test_a_key_that_is_none_is_refused_and_not_quoted(
         assert "c2VjcmV0" not in str(raised.value)
 
 
-# --- who only looks --------------------------------------------------------------------------------
+# --- who only looks -------------------------------------------------------------------------------
 
 
 def test_who_only_looks_tells_whether_exactly_this_attestation_is_there(
