@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from bernstein.kube.answers import WatchEvent
-from bernstein.kube.client import Client, ObjectList
+from bernstein.kube.client import Client
 from bernstein.kube.errors import ApiError, Gone, TransportError, api_error
 from bernstein.kube.resource import EVENTS, Key, Object, Resource, key_of
 from tests.model.cluster.store import NAMESPACE, Store, copy, refused, selected
@@ -83,20 +83,27 @@ class ModelClient(Client):
         key = Key(namespace or NAMESPACE, name)
         return await self._request("GET", resource, lambda: self._store.get(resource, key))
 
-    async def list(
+    async def read(
         self,
         resource: Resource,
-        namespace: str | None = None,
+        namespace: str | None,
+        take: Callable[[Object], T],
+        selectors: Mapping[str, str],
         *,
-        label_selector: str | None = None,
-        field_selector: str | None = None,
-        limit: int = 500,
-    ) -> ObjectList:
-        def read() -> ObjectList:
-            found = self._store.matching(resource, label_selector, field_selector)
-            return ObjectList(found, str(self._store.revision))
+        limit: int,
+    ) -> tuple[List[T], str]:
+        labels, fields = selectors.get("labelSelector"), selectors.get("fieldSelector")
 
-        return await self._request("LIST", resource, read)
+        def read() -> tuple[List[Object], str]:
+            return self._store.matching(resource, labels, fields), str(self._store.revision)
+
+        found, revision = await self._request("LIST", resource, read)
+        taken: List[T] = []
+        for number, obj in enumerate(found, 1):
+            taken.append(take(obj))
+            if not number % limit:
+                await asyncio.sleep(0)  # the next page
+        return taken, revision
 
     async def create(
         self, resource: Resource, obj: Object, *, namespace: str | None = None

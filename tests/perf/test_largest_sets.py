@@ -17,17 +17,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import process_time
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS
 from bernstein.api.task import MOST_EDGES, parse
-from bernstein.controllers.caches import Parsed
+from bernstein.controllers.caches.parsed import Parsed
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import Object
+from bernstein.kube.resource import Object, Resource
 from bernstein.resources import PROJECTS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE, Store
@@ -43,6 +43,7 @@ CLUSTER = ("get", "matching", "since", "create", "merge", "edit", "delete")
 """What the cluster in memory does in the loop of the engine."""
 
 Make = Callable[[int], Object]
+T = TypeVar("T")
 
 
 def patterns(number: int) -> Object:
@@ -204,9 +205,12 @@ class Lists:
     def __init__(self, number: int) -> None:
         self._number, self._revision = number, 0
 
-    async def list(self, *_: object, **__: object) -> ObjectList:
+    async def read(
+        self, _: Resource, __: object, take: Callable[[Object], T], *___: object, **____: object
+    ) -> tuple[list[T], str]:
         self._revision += 1
-        return await asyncio.to_thread(self._made)
+        listed = await asyncio.to_thread(self._made)
+        return [take(obj) for obj in listed.items], listed.resource_version
 
     def _made(self) -> ObjectList:
         found = [valid("Task", NAMESPACE, name(k), **texts(k)) for k in range(self._number)]

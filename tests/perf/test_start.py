@@ -59,7 +59,7 @@ def test_to_load_the_operator_costs_no_more_than_its_libraries_and_ours() -> Non
     ("code", "useless", "most"),
     [
         (HELP, OF_NO_USE_FOR_HELP, 360),
-        (OPERATOR, OF_NO_USE_FOR_THE_OPERATOR, 900),
+        (OPERATOR, OF_NO_USE_FOR_THE_OPERATOR, 950),
     ],
     ids=["help", "operator"],
 )

@@ -22,6 +22,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import KubeError, LostLeadership
 from bernstein.kube.events import EventRecorder
+from bernstein.kube.informer import Informer
 from bernstein.kube.lease import Elector, Fence
 from bernstein.kube.reconcile import Controller
 from bernstein.kube.resource import Object
@@ -97,12 +98,17 @@ class Engine:
     async def run(self, stop: asyncio.Event) -> None:
         """Watches always, acts while it leads."""
         async with asyncio.TaskGroup() as group:
-            watching = [group.create_task(i.run()) for i in self.caches.informers]
+            watching = [group.create_task(self._watch(i)) for i in self.caches.informers]
             try:
                 await self.elector.run(self._lead, stop=stop)
             finally:
                 for task in watching:
                     task.cancel()
+
+    async def _watch(self, informer: Informer) -> None:
+        """What is listed once the Lease is held need not be listed again for it."""
+        await self.elector.asked.wait()
+        await informer.run()
 
     async def _lead(self, fence: Fence) -> None:
         events = EventRecorder(
@@ -113,16 +119,20 @@ class Engine:
             clock=self._clock,
         )
         logs = LogReader(self._client, self._clock)
-        controllers = [self._controller(kind, fence, events, logs) for kind in CONTROLLERS]
         # Caches first hold all that the leader before wrote: what they lack would count as gone.
         async with asyncio.timeout(CATCH_UP_SECONDS):  # else another replica leads
-            await asyncio.gather(*(informer.catch_up() for informer in self.caches.informers))
+            since = self.elector.acquired_at
+            await asyncio.gather(*(each.catch_up(since) for each in self.caches.informers))
+        controllers = []
+        for kind in CONTROLLERS:
+            controllers.append(self._controller(kind, fence, events, logs))
+            await self._clock.sleep(0)  # each has heard of all that goes on
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
         with self._metrics.population(
-            tasks=self.caches.tasks.informer.objects,
-            sessions=self.caches.sessions.informer.objects,
-            plans=self.caches.plans.informer.objects,
-            approvals=self.caches.approvals.informer.objects,
+            tasks=self.caches.tasks_there,
+            sessions=self.caches.sessions_there,
+            plans=self.caches.plans_there,
+            approvals=self.caches.approvals_there,
         ):
             await self._work(events, logs, controllers)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.task import Task
-from bernstein.controllers.caches import AT_WORK, BEGINS, UPSTREAM, Caches
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, UPSTREAM
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
-from bernstein.kube.resource import Key, key_of
+from bernstein.kube.resource import Key
 
 
 async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot | None:
@@ -35,7 +37,8 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         own_sessions=caches.sessions.by_index(OWNER, task.metadata.uid).values(),
         jobs=await caches.job_views.of(task.metadata, now),
         tasks=caches.tasks.by_name(key.namespace),
-        dependants=_dependants(caches, key),
+        going=caches.tasks.going(key.namespace),
+        dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
     )
 
@@ -44,11 +47,6 @@ def project_of(caches: Caches, task: Task) -> Project | None:
     """The Project that the Task belongs to, whether its status says so yet or not."""
     beside = caches.projects.by_name(task.metadata.namespace).values()
     return projects.of_task(task, plan_of(caches, task), beside).project
-
-
-def _dependants(caches: Caches, key: Key) -> tuple[Task, ...]:
-    upstream = caches.tasks.informer.by_index(UPSTREAM, key.name)
-    return tuple(caches.tasks.of(o) for o in upstream if key_of(o).namespace == key.namespace)
 
 
 def plan_of(caches: Caches, task: Task) -> Plan | None:
@@ -72,14 +70,14 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
     project = caches.projects.get(key)
     if project is None or project.metadata.deletion_timestamp is not None:
         return None
-    tasks, plan_of = caches.tasks.by_name(key.namespace), _plans(caches, key.namespace)
+    tasks, plan_of = caches.tasks.going(key.namespace), _plans(caches, key.namespace)
     beside = caches.projects.by_name(key.namespace).values()
     return ProjectSnapshot(
         project=project,
         members=projects.members(project, tasks, plan_of, beside),
         plan_of=plan_of,
         tasks=tasks,
-        sessions=caches.sessions.by_name(key.namespace),
+        sessions=caches.sessions.going(key.namespace),
         beginning=beginning(caches, project),
     )
 
@@ -105,13 +103,17 @@ def agents_at_work(caches: Caches, project: Project) -> int:
 
 
 def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
-    """The Plan of each Task that has one, by the Task's name."""
-    plans = caches.plans.by_name(namespace).values()
+    """The Plan of each Task that has one and goes on, by the Task's name."""
+    owned: defaultdict[str, dict[str, Task]] = defaultdict(dict)
+    for name, task in caches.tasks.going(namespace).items():
+        uid = owners.plan_uid(task)
+        if uid is not None:
+            owned[uid][name] = task
     return {
         name: plan
-        for plan in plans
-        if plan.metadata.deletion_timestamp is None
-        for name in ledger.members(plan.status, caches.tasks.of_plan(plan.metadata))
+        for plan in caches.plans.by_name(namespace).values()
+        if plan.metadata.deletion_timestamp is None and plan.metadata.uid in owned
+        for name in ledger.members(plan.status, owned[plan.metadata.uid])
     }
 
 

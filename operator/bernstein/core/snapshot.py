@@ -91,9 +91,13 @@ class TaskSnapshot:
     late: LateRequests = NO_LATE_REQUESTS
     """Those for Jobs of its namespace; known where its own next step is decided."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
-    """Every Task of the namespace, this one included, by name."""
+    """Every Task of the namespace, this one included, by name. What is asked for by name is there;
+    to walk through all of it takes long, where thousands have ended."""
+    going: Mapping[str, Task] | None = None
+    """Those of them that go on, with all Tasks of Plans that do; None: nobody has sorted them."""
     dependants: Collection[Task] = ()
-    """Those of them that name it in `dependsOn`; known where its own next step is decided."""
+    """Those of them that name it in `dependsOn`, and go on; known where its own next step is
+    decided."""
     plan_spend: Decimal = Decimal(0)
     """US dollars that its Plan has spent; known where a start is decided, and the Plan has a
     budget."""
@@ -123,6 +127,11 @@ class TaskSnapshot:
         return replace(self, refused=message)
 
     @property
+    def beside(self) -> Mapping[str, Task]:
+        """The Tasks of the namespace that may be walked through."""
+        return self.tasks if self.going is None else self.going
+
+    @property
     def plan_missing(self) -> bool:
         """The Task belongs to a Plan that is gone or being deleted."""
         return self.plan is None and owners.plan_of(self.task) is not None
@@ -150,13 +159,14 @@ class ProjectSnapshot:
 
     project: Project
     members: Collection[Task]
-    """The Project's Tasks."""
+    """The Project's Tasks that go on."""
     plan_of: Mapping[str, Plan]
-    """The Plan of each Task, by the Task's name; none that is being deleted."""
+    """The Plan of each of them, by the Task's name; none that is being deleted."""
     tasks: Mapping[str, Task]
-    """Every Task of the namespace, by name."""
+    """The Tasks of the namespace that go on, by name, with all of Plans that do and all that these
+    depend on."""
     sessions: Mapping[str, AgentSession] = field(default_factory=dict)
-    """Every AgentSession of the namespace, by name."""
+    """The AgentSessions of the namespace, by name; of Plans that go on all."""
     beginning: Collection[Plan] = ()
     """The Project's Plans that ask for a turn to begin, or have one."""
 

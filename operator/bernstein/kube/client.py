@@ -5,8 +5,8 @@ import io
 import ssl
 import time
 from builtins import list as List  # noqa: N812 - the method of that name hides the type below
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any, NamedTuple, Self
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
 
 import aiohttp
 import orjson
@@ -17,6 +17,8 @@ from bernstein.kube.config import ConnectionInfo, StaticToken
 from bernstein.kube.errors import Gone, TransportError
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import PODS, Object, Resource, key_of
+
+T = TypeVar("T")
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -101,9 +103,24 @@ class Client:
         limit: int = 500,
     ) -> ObjectList:
         """Reads all pages; ``limit`` is the page size. ``namespace=None`` means all namespaces."""
-        params = _selectors(label_selector, field_selector) | {"limit": str(limit)}
+        selectors = selectors_of(label_selector, field_selector)
+        items, revision = await self.read(resource, namespace, _as_it_is, selectors, limit=limit)
+        return ObjectList(items, revision)
+
+    async def read(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        take: Callable[[Object], T],
+        selectors: Mapping[str, str],
+        *,
+        limit: int,
+    ) -> tuple[List[T], str]:
+        """What ``take`` makes of each item of a list, and the list's revision. Of a long list no
+        more than a page is there as it came. ``selectors`` are parameters of the request."""
+        params = {**selectors, "limit": str(limit)}
         path = resource.path(namespace)
-        items: List[Object] = []
+        items: List[T] = []
         while True:
             try:
                 page = await self._json("GET", resource, path, params=params)
@@ -112,15 +129,15 @@ class Client:
                 if "continue" not in params:
                     raise
                 items.clear()
-                params = _selectors(label_selector, field_selector)
+                params = {**selectors}
                 continue
             found, revision, token = answers.page_of_list(page)
             for item in found:
                 item.setdefault("apiVersion", resource.api_version)
                 item.setdefault("kind", resource.kind)
-                items.append(item)
+                items.append(take(item))
             if not token:
-                return ObjectList(items, revision)
+                return items, revision
             params["continue"] = token
 
     async def create(
@@ -248,7 +265,7 @@ class Client:
         ApiErrors as the server reports them, and TransportError when the stream breaks or is
         silent for ``inactivity`` seconds (bookmarks come about once a minute).
         """
-        params = _selectors(label_selector, field_selector) | {
+        params = selectors_of(label_selector, field_selector) | {
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": resource_version,
@@ -384,7 +401,11 @@ def _pool(tls: ssl.SSLContext | bool, *, limit: int) -> aiohttp.ClientSession:
     )
 
 
-def _selectors(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
+def _as_it_is(item: Object) -> Object:
+    return item
+
+
+def selectors_of(label_selector: str | None, field_selector: str | None) -> dict[str, str]:
     given = {"labelSelector": label_selector, "fieldSelector": field_selector}
     return {name: value for name, value in given.items() if value}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -12,8 +13,17 @@ import structlog
 
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.backoff import Backoff
-from bernstein.kube.cache import Cache, Handler, IndexFunction, Keeps
-from bernstein.kube.client import Client
+from bernstein.kube.cache import (
+    Cache,
+    Handler,
+    IndexFunction,
+    Keeps,
+    Packed,
+    Settled,
+    Strip,
+    revision_of,
+)
+from bernstein.kube.client import Client, selectors_of
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
 from bernstein.kube.observer import NullObserver, Observer
@@ -22,15 +32,19 @@ from bernstein.kube.resource import Key, Object, Resource, key_of, resource_vers
 log = structlog.get_logger(__name__)
 
 
+PAGE = 250
+"""Items of a list that are read and parsed in one step of the loop."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Listed:
     """A complete list of one scope."""
 
     revision: int
-    objects: Mapping[Key, Object]
+    objects: Mapping[Key, Object | Packed]
 
     def revision_of(self, key: Key) -> int:
-        return resource_version_of(self.objects[key])
+        return revision_of(self.objects[key])
 
 
 class Informer:
@@ -50,7 +64,9 @@ class Informer:
         field_selector: str | None = None,
         indexes: Mapping[str, IndexFunction] | None = None,
         annotations: Keeps | None = None,
-        page_size: int = 500,
+        strip: Strip | None = None,
+        settled: Settled | None = None,
+        page_size: int = PAGE,
         inactivity: float = 70.0,
         observer: Observer | None = None,
         clock: Clock = REAL,
@@ -68,11 +84,15 @@ class Informer:
         self._observer: Observer = observer or NullObserver()
         self._clock = clock
         self._handlers: list[Handler] = []
-        self._cache = Cache(indexes or {}, self._dispatch, annotations)
+        self._cache = Cache(
+            indexes or {}, self._dispatch, annotations, strip=strip, settled=settled
+        )
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}
         # Where the cache is ahead of the stream: the revision at which a key was read live.
         self._ahead: dict[Key, int] = {}
+        # When the request for each scope's last complete list was sent.
+        self._listed_at: dict[str | None, float] = {}
         # What each scope's stream is about to show, one key after another.
         self._listed: dict[str | None, _Listed] = {}
         self._synced = asyncio.Event()
@@ -82,11 +102,12 @@ class Informer:
 
     def add_handler(self, handler: Handler) -> None:
         """Calls ``handler(old, new)`` for every change from now on, and for every object in the
-        cache as if it had just been added.
+        cache as if it had just been added; but for those that are settled, which are many and
+        concern nobody.
 
         (None, new): added. (old, new): modified. (last, None): deleted, with its last state.
         """
-        for obj in self.objects():
+        for obj in self._cache.going():
             self._call(handler, None, obj)
         self._handlers.append(handler)
 
@@ -108,13 +129,38 @@ class Informer:
     def objects(self, namespace: str | None = None) -> list[Object]:
         return self._cache.objects(namespace)
 
+    def going(self) -> list[Object]:
+        """All objects that are not settled."""
+        return self._cache.going()
+
     def by_index(self, index: str, value: str) -> list[Object]:
         return self._cache.by_index(index, value)
 
+    def keys(self, namespace: str | None = None) -> list[Key]:
+        """Of all objects; none of them is unpacked for it."""
+        return self._cache.keys(namespace)
+
+    def index_keys(self, index: str, value: str) -> list[Key]:
+        """Those of ``by_index``; none of them is unpacked for it."""
+        return self._cache.index_keys(index, value)
+
+    def settled_keys(self) -> list[Key]:
+        """Of all objects that are settled."""
+        return self._cache.settled_keys()
+
+    def is_settled(self, key: Key) -> bool:
+        """Whether the object is there, and kept packed."""
+        return self._cache.is_settled(key)
+
+    def reconsider(self, key: Key) -> bool:
+        """Whether the object is settled is asked anew; whether that has changed. No handler hears
+        of it."""
+        return self._cache.reconsider(key)
+
     def has_seen(self, key: Key, revision: int) -> bool:
         """Whether the cache holds this object's state of ``revision`` or a later one."""
-        cached = self._cache.get(key)
-        if cached is not None and resource_version_of(cached) >= revision:
+        cached = self._cache.revision_shown(key)
+        if cached is not None and cached >= revision:
             return True
         return self._shown(key) >= revision
 
@@ -157,12 +203,15 @@ class Informer:
                 self._streams[scope] = tasks.create_task(self._follow(scope, "Started"))
             await asyncio.Event().wait()  # streams come and go
 
-    async def catch_up(self) -> None:
-        """Lists everything again, so that the cache holds all that was written before the call."""
+    async def catch_up(self, since: float = math.inf) -> None:
+        """Lists everything again that was not listed ``since``, in seconds of the clock, so that
+        the cache holds all that was written before; without it, before the call."""
         await self._synced.wait()
         assert self._started is not None
         listed = []
         for scope in self._scopes:
+            if self._listed_at[scope] >= since:
+                continue
             before = self._streams[scope]
             before.cancel()
             follow = self._follow(scope, "CaughtUp", after=before)
@@ -192,17 +241,17 @@ class Informer:
             await self._clock.sleep(max(backoff.next(), at_least))
 
     async def _relist(self, scope: str | None, reason: str) -> None:
-        listed = await self._client.list(
+        sent = self._clock.monotonic()
+        items, at = await self._client.read(
             self.resource,
             scope,
-            label_selector=self._label_selector,
-            field_selector=self._field_selector,
+            self._taken,
+            selectors_of(self._label_selector, self._field_selector),
             limit=self._page_size,
         )
-        revision = int(listed.resource_version)
-        objects = {key_of(obj): obj for obj in listed.items}
-        await self._replace(scope, _Listed(revision, objects))
-        self._progress[scope] = revision
+        revision = int(at)
+        await self._replace(scope, _Listed(revision, dict(items)))
+        self._progress[scope], self._listed_at[scope] = revision, sent
         self._forget_passed()
         self._observer.relisted(self.resource.plural, reason)
         self.last_error = None
@@ -210,6 +259,9 @@ class Informer:
             self._synced.set()
         for caught_up in self._catching_up.pop(scope, ()):
             caught_up.set()
+
+    def _taken(self, obj: Object) -> tuple[Key, Object | Packed]:
+        return key_of(obj), self._cache.taken(obj)
 
     async def _replace(self, scope: str | None, listed: _Listed) -> None:
         """Makes the cache equal to a list, one object in a step of the loop: somebody parses each,

@@ -59,6 +59,10 @@ class Elector:
         self._clock = clock
         self._observer: Observer = observer or NullObserver()
         self._renewed_at = float("-inf")
+        self.asked = asyncio.Event()
+        """It was tried at least once to get the Lease, well or not."""
+        self.acquired_at = math.inf
+        """When this process came to lead, in seconds of the clock."""
         self._seen_version = ""
         self._seen_at = 0.0
 
@@ -118,9 +122,12 @@ class Elector:
         while not stop.is_set():
             try:
                 if await self._claim(self._renew_deadline / 2):
+                    self.acquired_at = self._clock.monotonic()
                     return True
             except KubeError as error:
                 log.warning("cannot acquire the lease", reason=error.reason, message=str(error))
+            finally:
+                self.asked.set()
             try:
                 await asyncio.wait_for(stop.wait(), self._retry_period)
             except TimeoutError:

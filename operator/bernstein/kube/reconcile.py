@@ -1,7 +1,7 @@
 """The controller loop: events become keys, keys are reconciled by workers, errors back off."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, TypeVarTuple
 
@@ -26,6 +26,8 @@ Pause: TypeAlias = Callable[[Object | None, Object | None], float]
 R = TypeVar("R")
 Args = TypeVarTuple("Args")
 
+ADDED_AT_ONCE = 200
+"""Keys that are queued in one step of the loop, where all are."""
 TELL_SECONDS = 1.0
 """A key whose back-off is as long as this keeps failing: from then on ``tell`` hears of it."""
 
@@ -92,11 +94,11 @@ class Controller:
     """Reconciles the keys of one resource, ``workers`` at a time, but never one key twice at once.
 
     ``reconcile`` reads caches, writes, and returns a Result. When it raises, the key is tried again
-    with back-off; a Requeue says itself when. About every ``resync`` seconds all keys of
-    ``primary`` are added at the lowest priority. ``matters`` says which events of the ``primary``
-    add their key; None: all. ``begin`` is called before the first reconcile,
-    once the caches are filled. ``tell`` is called with each error of a key that keeps failing. A
-    Controller runs only once.
+    with back-off; a Requeue says itself when. What is settled at the start, and about every
+    ``resync`` seconds all keys of ``primary``, are added at the lowest priority. ``matters`` says
+    which events of the ``primary`` add their key; None: all. ``begin`` is called before the first
+    reconcile, once the caches are filled. ``tell`` is called with each error of a key that keeps
+    failing. A Controller runs only once.
     """
 
     def __init__(
@@ -252,8 +254,15 @@ class Controller:
         return "error"
 
     async def _resync_forever(self) -> None:
+        # Of what is settled no handler has heard: it is looked at after all that goes on.
+        await self._add(self._primary.settled_keys())
         while True:
             # Jitter keeps the controllers of one process from resyncing at the same moment.
             await self._clock.sleep(self._resync * (0.9 + 0.2 * self._clock.jitter()))
-            for obj in self._primary.objects():
-                self.queue.add(key_of(obj), Priority.LOW)
+            await self._add(self._primary.keys())
+
+    async def _add(self, keys: Iterable[Key]) -> None:
+        for number, key in enumerate(keys, 1):
+            self.queue.add(key, Priority.LOW)
+            if not number % ADDED_AT_ONCE:
+                await self._clock.sleep(0)

@@ -153,7 +153,8 @@ class Executor:
                 self._guard.uncertain(owner, write.resource, _key_of(write))
             raise
         if obj is not None:
-            self._guard.wrote(owner, write.resource, obj)
+            if obj is not _as_read(write):  # else nothing was sent, and nothing is to be seen
+                self._guard.wrote(owner, write.resource, obj)
         elif isinstance(write, Delete):
             self._guard.deleted(owner, write.resource, write.key, write.uid)
         elif isinstance(write, RemoveFinalizer):
@@ -320,6 +321,14 @@ class Executor:
         if (controller_of(live) or {}).get("uid") != (controller_of(desired) or {}).get("uid"):
             return "owner"
         return None if self._hash(live) == self._hash(desired) else "spec"
+
+
+def _as_read(write: Write) -> Object | None:
+    """The object as it was before the write, where the writer had read it."""
+    match write:
+        case SetSpec(live=obj) | StatusPatch(obj=obj) | RemoveFinalizer(obj=obj):
+            return obj
+    return None
 
 
 def _key_of(write: Write) -> Key:

@@ -14,7 +14,7 @@ from bernstein.api.requests import OF_A_PLAN, OF_A_TASK
 from bernstein.api.states import SessionState, TaskState
 from bernstein.observe import series
 from bernstein.observe.engine import EngineMetrics
-from bernstein.observe.population import Population, ReadObjects, Stalled
+from bernstein.observe.population import Census, Population, Stalled
 from bernstein.observe.registry import counter, histogram, new_registry, one_of, word
 from bernstein.observe.vocabulary import JOBS, REASONS
 
@@ -51,23 +51,18 @@ class Metrics(EngineMetrics):
 
     @contextmanager
     def population(
-        self,
-        *,
-        tasks: ReadObjects,
-        sessions: ReadObjects,
-        plans: ReadObjects,
-        approvals: ReadObjects,
+        self, *, tasks: Census, sessions: Census, plans: Census, approvals: Census
     ) -> Iterator[None]:
-        """Inside of the block every scrape counts these objects.
+        """Inside of the block every scrape tells how many of these objects there are.
 
         Every replica has them in its caches: so only the one that leads may enter the block, or a
         sum over replicas would count each object more than once.
         """
         collectors = (
-            Population(series.TASKS, tasks, field="state", known=TaskState),
-            Population(series.SESSIONS, sessions, field="state", known=SessionState),
-            Population(series.PLANS, plans, field="phase"),
-            Population(series.APPROVALS, approvals, field="state", known=ApprovalState),
+            Population(series.TASKS, tasks, known=TaskState),
+            Population(series.SESSIONS, sessions, known=SessionState),
+            Population(series.PLANS, plans),
+            Population(series.APPROVALS, approvals, known=ApprovalState),
             Stalled({TASK_KIND: tasks, PLAN_KIND: plans}),
         )
         for collector in collectors:

@@ -1,9 +1,9 @@
-"""Gauges of how many objects exist, counted in the caches at every scrape."""
+"""Gauges of how many objects exist, counted at every event of a cache."""
 
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily
@@ -14,36 +14,76 @@ from bernstein.observe.registry import one_of, word
 from bernstein.observe.series import STALLED, Series
 from bernstein.observe.vocabulary import REASONS
 
-ReadObjects = Callable[[], Iterable[Mapping[str, Any]]]
-"""Returns the raw objects of one kind that an informer's cache holds; called at every scrape."""
+Object = Mapping[str, Any]
 
 NEW = "New"
 """The value for an object without status, which no controller has looked at yet."""
 
 
+class Census:
+    """The objects of one kind, counted by namespace and one field of their status, and by why they
+    need a person. What that is, the core decides and writes into the condition; nothing else is
+    read here.
+
+    `changed` is a handler of an informer. To count at a scrape would be to read thousands of
+    objects that ended long ago.
+    """
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+        self._of: dict[str, tuple[str, str, str | None]] = {}
+        """What each counts as, by uid: the last state of one that is deleted may say another."""
+        self._said: dict[tuple[str, str, str | None], tuple[str, str, str | None]] = {}
+        """The same, each once."""
+        self.values: Tally[tuple[str, ...]] = Tally()
+        self.stalled: Tally[tuple[str, ...]] = Tally()
+
+    def changed(self, old: Object | None, new: Object | None) -> None:
+        """(None, new): added. (old, new): modified. (last, None): deleted."""
+        for obj in (old, new):
+            before = self._of.pop(_uid(obj), None) if obj is not None else None
+            if before is not None:
+                self._count(before, -1)
+        if new is not None:
+            value = (new.get("status") or {}).get(self._field) or NEW
+            said = new["metadata"].get("namespace", ""), word(value), _stalled_for(new)
+            self._of[_uid(new)] = self._said.setdefault(said, said)
+            self._count(said, 1)
+
+    def _count(self, said: tuple[str, str, str | None], by: int) -> None:
+        namespace, value, stalled = said
+        _add(self.values, (namespace, value), by)
+        if stalled is not None:
+            _add(self.stalled, (namespace, stalled), by)
+
+
+def _add(tally: Tally[tuple[str, ...]], labels: tuple[str, ...], by: int) -> None:
+    tally[labels] += by
+    if not tally[labels]:
+        del tally[labels]
+
+
+def _uid(obj: Object) -> str:
+    return str(obj["metadata"]["uid"])
+
+
 class Population(Collector):
-    """Counts objects by namespace and by one field of their status.
+    """How many objects there are, by namespace and by one field of their status.
 
     A namespace with objects has a gauge for every value in `known`, also where no object has it, so
     that a graph falls to zero instead of ending.
     """
 
-    def __init__(
-        self, series: Series, objects: ReadObjects, *, field: str, known: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, series: Series, census: Census, *, known: Iterable[str] = ()) -> None:
         self._series = series
-        self._objects = objects
-        self._field = field
+        self._census = census
         self._known = tuple(known)
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         return (_family(self._series, {}),)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        tally: Tally[tuple[str, ...]] = Tally()
-        for obj in self._objects():
-            value = (obj.get("status") or {}).get(self._field) or NEW
-            tally[(obj["metadata"].get("namespace", ""), word(value))] += 1
+        tally: dict[tuple[str, ...], int] = dict(self._census.values)
         for namespace in {labels[0] for labels in tally}:
             for value in self._known:
                 tally.setdefault((namespace, value), 0)
@@ -51,29 +91,24 @@ class Population(Collector):
 
 
 class Stalled(Collector):
-    """Counts objects that need a person, by namespace, kind and reason.
+    """How many objects need a person, by namespace, kind and reason."""
 
-    What that is, the core decides and writes into the condition; nothing else is read here.
-    """
-
-    def __init__(self, objects: Mapping[str, ReadObjects]) -> None:
-        """`objects` by kind."""
-        self._objects = objects
+    def __init__(self, of_kinds: Mapping[str, Census]) -> None:
+        self._of_kinds = of_kinds
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         return (_family(STALLED, {}),)
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        tally: Tally[tuple[str, ...]] = Tally()
-        for kind, objects in self._objects.items():
-            for obj in objects():
-                reason = _stalled_for(obj)
-                if reason is not None:
-                    tally[obj["metadata"].get("namespace", ""), kind, reason] += 1
+        tally: dict[tuple[str, ...], int] = {
+            (namespace, kind, reason): count
+            for kind, census in self._of_kinds.items()
+            for (namespace, reason), count in census.stalled.items()
+        }
         return (_family(STALLED, tally),)
 
 
-def _stalled_for(obj: Mapping[str, Any]) -> str | None:
+def _stalled_for(obj: Object) -> str | None:
     for condition in (obj.get("status") or {}).get("conditions", ()):
         if condition["type"] == ConditionType.STALLED and condition["status"] == "True":
             return one_of(condition["reason"], REASONS)

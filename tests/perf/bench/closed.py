@@ -197,7 +197,7 @@ def copies(
     wanted: Iterable[Place],
 ) -> Iterator[tuple[str, str]]:
     """Keys and values in etcd: what is stored of the example by plural and name, under other names,
-    namespaces and uids."""
+    namespaces and uids, and older: of what ended a moment ago a new leader is not sure."""
     for place in wanted:
         for (plural, name), text in stored.items():
             made = text.replace(example.namespace, place.namespace)

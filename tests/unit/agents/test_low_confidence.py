@@ -73,4 +73,4 @@ def test_no_message_takes_long(piece: str) -> None:
     message = piece * 1_000_000
     before = time.process_time()
     assert found(message) == ""
-    assert time.process_time() - before < 0.1
+    assert time.process_time() - before < 1

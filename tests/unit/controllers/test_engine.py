@@ -123,3 +123,32 @@ async def test_a_standby_exports_none_of_what_the_leader_counts(
 
     exported = {family.name for family in standby.collect()}
     assert not exported & {entry.name for entry in (TASKS_NOW, SESSIONS_NOW, PLANS_NOW, STALLED)}
+
+
+async def test_who_leads_from_the_start_lists_everything_once_and_who_takes_over_again(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    kinds = ["projects", "plans", "tasks", "agentsessions", "approvals"]
+    kinds += ["jobs", "pods", "networkpolicies"]
+    api.put(TASKS, "one", "team", spec={"title": "t"}, status={"state": "Closed"})
+
+    def replica(name: str) -> tuple[Engine, Metrics]:
+        settings, metrics = OperatorSettings(image="b:1"), Metrics(process=False)
+        engine = Engine(client, namespace="b", settings=settings, metrics=metrics, identity=name)
+        return engine, metrics
+
+    async def is_at_work(metrics: Metrics) -> None:
+        counted, read = {"namespace": "team", "state": "Closed"}, metrics.registry.get_sample_value
+        await eventually(lambda: read("bernstein_tasks", counted) == 1)
+
+    (first, told), (second, told_later), stop = replica("one"), replica("two"), asyncio.Event()
+    leading = background.start(first.run(stop))
+    await is_at_work(told)
+    assert [api.count("GET", kind) for kind in kinds] == [1] * len(kinds)
+
+    background.start(second.run(asyncio.Event()))
+    await asyncio.gather(*(informer.synced() for informer in second.caches.informers))
+    stop.set()
+    await leading
+    await is_at_work(told_later)
+    assert [api.count("GET", kind) for kind in kinds] == [3] * len(kinds)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bernstein.controllers.caches import session_of_pod
+from bernstein.controllers.caches.indexes import session_of_pod
 from bernstein.controllers.jobs import agent
 from bernstein.controllers.jobs import pod as pod_builder
 from bernstein.controllers.plans.watches import of_own_pod

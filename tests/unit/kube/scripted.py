@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
-from typing import NamedTuple, cast
+from builtins import list as List  # noqa: N812 - the method of that name hides the type below
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from typing import NamedTuple, TypeVar, cast
 
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object, Resource
 
+T = TypeVar("T")
 State = tuple[str, int] | None
 """uid and revision of an object, None where there is none."""
 
@@ -98,7 +100,6 @@ class ScriptedServer:
         *,
         label_selector: str | None = None,  # noqa: ARG002
         field_selector: str | None = None,
-        limit: int = 500,  # noqa: ARG002
     ) -> ObjectList:
         name = field_selector.removeprefix("metadata.name=") if field_selector else None
         items = [
@@ -115,6 +116,19 @@ class ScriptedServer:
             if due in self.pending:  # whoever asked was cancelled
                 self.pending.remove(due)
         return listed
+
+    async def read(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        take: Callable[[Object], T],
+        selectors: Mapping[str, str],
+        *,
+        limit: int,
+    ) -> tuple[List[T], str]:
+        del selectors, limit
+        listed = await self.list(resource, namespace)
+        return [take(obj) for obj in listed.items], listed.resource_version
 
     async def watch(
         self, resource: Resource, namespace: str | None = None, **options: object

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.cache import Cache, by_controller_uid, by_label
+from bernstein.kube.cache import OPENED, Cache, Settled, by_controller_uid, by_label
 from bernstein.kube.resource import Key, Object, key_of, resource_version_of, uid_of
 
 
@@ -56,9 +57,14 @@ def replace(cache: Cache, listed: list[Object], namespace: str | None) -> None:
     """As an informer shows a complete list."""
     objects = {key_of(o): o for o in listed}
     for key in (*cache.keys(namespace), *objects):
-        before = cache.get(key)
-        changed = cache.place(key, objects.get(key))
-        assert changed == (cache.get(key) is not before)
+        before = state(cache.get(key))
+        taken = cache.taken(objects[key]) if key in objects else None
+        changed = cache.place(key, taken)
+        assert changed == (state(cache.get(key)) != before)
+
+
+def state(obj: Object | None) -> tuple[str, int] | None:
+    return None if obj is None else (uid_of(obj), resource_version_of(obj))
 
 
 class Mirror:
@@ -76,16 +82,24 @@ class Mirror:
         elif new is None:
             assert uid_of(self.objects.pop(key_of(old))) == uid_of(old)
         else:
-            assert self.objects[key_of(old)] is old
+            assert self.objects[key_of(old)] == old
             assert uid_of(old) == uid_of(new)
             assert resource_version_of(old) != resource_version_of(new)
             self.objects[key_of(new)] = new
 
 
-@given(steps)
-def test_handlers_and_indexes_follow_any_history(history: list[tuple[str, Any]]) -> None:
+def is_x(obj: Object) -> bool:
+    return bool(obj["metadata"].get("labels", {}).get("l") == "x")
+
+
+@pytest.mark.parametrize("settled", [None, is_x])
+@given(history=steps)
+def test_handlers_and_indexes_follow_any_history(
+    settled: Settled | None, history: list[tuple[str, Any]]
+) -> None:
     mirror = Mirror()
-    cache = Cache({"label": by_label("l"), "owner": by_controller_uid}, mirror.changed)
+    indexes = {"label": by_label("l"), "owner": by_controller_uid}
+    cache = Cache(indexes, mirror.changed, settled=settled)
     for action, argument in history:
         match action, argument:
             case "replace", (listed, scope):
@@ -100,6 +114,9 @@ def test_handlers_and_indexes_follow_any_history(history: list[tuple[str, Any]])
             case "delete", dict() as last:
                 cache.delete(last)
         assert {key_of(o): o for o in cache.objects()} == mirror.objects
+        going = [o for o in cache.objects() if settled is None or not settled(o)]
+        assert _keys(cache.going()) == _keys(going)
+        assert {*cache.keys()} == {*cache.settled_keys(), *_keys(going)}
         for value in ("x", "y"):
             labelled = [
                 o for o in cache.objects() if o["metadata"].get("labels", {}).get("l") == value
@@ -174,3 +191,66 @@ def test_an_event_of_a_former_object_leaves_its_successor() -> None:
     cache.update(successor)
     cache.update(obj("p", uid="u", revision=4))
     assert cache.get(Key("a", "p")) is successor
+
+
+def test_what_is_settled_is_read_as_it_came() -> None:
+    cache = Cache({}, unheard, settled=is_x)
+    for number in range(OPENED + 10):
+        cache.update(obj(f"p{number}", label="x"))
+
+    first = cache.get(Key("a", "p0"))
+
+    assert first == {
+        "metadata": {
+            k: v for k, v in obj("p0", label="x")["metadata"].items() if k != "managedFields"
+        }
+    }
+    assert cache.get(Key("a", "p0")) is first  # who reads it several times in a row reads one
+
+
+def test_whether_an_object_is_settled_may_be_asked_anew() -> None:
+    over: set[str] = set()
+    heard: list[object] = []
+    cache = Cache({}, lambda *event: heard.append(event), settled=lambda o: key_of(o).name in over)
+    key = Key("a", "p")
+    cache.update(obj("p"))
+    heard.clear()
+    shown = cache.get(key)
+
+    assert not cache.reconsider(key)
+    over.add("p")
+    assert cache.reconsider(key)
+    assert cache.is_settled(key)
+    over.clear()
+    assert cache.reconsider(key)
+    assert not cache.is_settled(key)
+    assert cache.get(key) == shown
+    assert heard == []
+    assert not cache.reconsider(Key("a", "nobody"))
+
+
+def test_of_an_object_that_cannot_be_judged_nothing_is_lost() -> None:
+    def broken(_: Object) -> bool:
+        raise ValueError("no such field")
+
+    cache = Cache({}, unheard, settled=broken)
+    cache.update(obj("p"))
+
+    assert [key_of(o).name for o in cache.going()] == ["p"]
+
+
+def test_a_list_that_says_nothing_new_keeps_what_is_there() -> None:
+    cache = Cache({}, unheard, settled=is_x)
+    for label in ("x", "y"):
+        cache.update(obj(label, label=label))
+        again = cache.taken(obj(label, label=label))
+
+        assert not cache.place(Key("a", label), again)
+        assert again is cache.taken(obj(label, label=label))
+
+
+def test_who_strips_an_object_says_what_is_kept() -> None:
+    cache = Cache({}, unheard, strip=lambda o: {"metadata": o["metadata"]})
+    cache.update(obj("p") | {"spec": {"a": 1}})
+
+    assert (cache.get(Key("a", "p")) or {}).keys() == {"metadata"}

@@ -231,11 +231,16 @@ async def test_a_spec_is_not_set_on_another_object_of_that_name(
     assert api.get(JOBS, "j")["spec"] == {"command": "true"}
 
 
-async def test_an_equal_status_is_not_written(api: ApiServer, executor: Executor) -> None:
+async def test_an_equal_status_is_not_written_and_not_waited_for(
+    api: ApiServer, client: Client
+) -> None:
+    guard = Guard([Informer(client, WIDGETS)])
+    executor = Executor(client, fence=Unfenced(), guard=guard, ownership=OWNERSHIP)
     obj = api.put(WIDGETS, "w", status={"state": "Open", "list": [{"a": 1}]})
     same = {"state": "Open", "list": [{"a": 1, "b": None}], "gone": None}
     assert await executor.execute(OWNER, StatusPatch(WIDGETS, obj, same)) is obj
     assert api.writes() == []
+    assert guard.caught_up(OWNER)
 
 
 async def test_a_changed_status_is_one_patch_that_removes_what_is_absent(

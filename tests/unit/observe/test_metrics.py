@@ -1,5 +1,5 @@
 from decimal import Decimal
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -7,6 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from bernstein.kube.observer import Observer
 from bernstein.observe import series
 from bernstein.observe.metrics import Metrics, ServerMetrics
+from bernstein.observe.population import Census
 from bernstein.observe.registry import render
 
 
@@ -145,44 +146,60 @@ def test_free_text_does_not_become_a_label() -> None:
     assert value(metrics, "bernstein_sessions_ended_total", **labels) == 1
 
 
+UIDS = count()
+
+
 def task(namespace: str, state: str | None) -> dict[str, Any]:
     status = {"state": state} if state else {}
-    return {"metadata": {"namespace": namespace, "name": "t"}, "status": status}
+    metadata = {"namespace": namespace, "name": "t", "uid": f"u-{next(UIDS)}"}
+    return {"metadata": metadata, "status": status}
 
 
-def test_what_exists_is_counted_when_it_is_scraped() -> None:
+def census(*objects: dict[str, Any], field: str = "state") -> Census:
+    made = Census(field)
+    for obj in objects:
+        made.changed(None, obj)
+    return made
+
+
+def test_what_exists_is_counted_when_it_changes() -> None:
     metrics = Metrics(process=False)
-    tasks = [task("a", "Open"), task("a", "Open"), task("b", "Closed"), task("b", None)]
-    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list, approvals=list):
+    first, second = task("a", "Open"), task("a", "Open")
+    tasks = census(first, second, task("b", "Closed"), task("b", None))
+    with metrics.population(tasks=tasks, sessions=census(), plans=census(), approvals=census()):
         assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 2
         assert value(metrics, "bernstein_tasks", namespace="b", state="New") == 1
         assert value(metrics, "bernstein_tasks", namespace="c", state="Open") is None
 
-        tasks[0] = tasks[1] = task("a", "Claimed")
+        tasks.changed(first, first | {"status": {"state": "Claimed"}})
+        tasks.changed(second, second | {"status": {"state": "Claimed"}})
         assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 0
         assert value(metrics, "bernstein_tasks", namespace="a", state="Claimed") == 2
+
+        # The last state of what is deleted may be one that nobody was told of.
+        tasks.changed(first | {"status": {"state": "Done"}}, None)
+        assert value(metrics, "bernstein_tasks", namespace="a", state="Claimed") == 1
+        assert value(metrics, "bernstein_tasks", namespace="a", state="Done") == 0
 
 
 def test_plans_are_counted_by_phase_also_before_they_have_one() -> None:
     metrics = Metrics(process=False)
-    plans: list[dict[str, Any]] = [
-        {"metadata": {"namespace": "a"}, "status": {"phase": "Running"}},
-        {"metadata": {"namespace": "a"}},
-    ]
-    with metrics.population(tasks=list, sessions=list, plans=lambda: plans, approvals=list):
+    running = {"metadata": {"namespace": "a", "uid": "1"}, "status": {"phase": "Running"}}
+    plans = census(running, {"metadata": {"namespace": "a", "uid": "2"}}, field="phase")
+    with metrics.population(tasks=census(), sessions=census(), plans=plans, approvals=census()):
         assert value(metrics, "bernstein_plans", namespace="a", phase="Running") == 1
         assert value(metrics, "bernstein_plans", namespace="a", phase="New") == 1
 
 
 def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
     metrics = Metrics(process=False)
-    sources = {"tasks": lambda: [task("a", "Open")], "sessions": list}
-    sources |= {"plans": list, "approvals": list}
+    found = {"tasks": census(task("a", "Open")), "sessions": census()}
+    found |= {"plans": census(), "approvals": census()}
     gauges = {"bernstein_tasks", "bernstein_sessions", "bernstein_plans", "bernstein_stalled"}
     assert not gauges & {family.name for family in metrics.registry.collect()}
 
     for _ in range(2):  # it may lead again
-        with metrics.population(**sources):
+        with metrics.population(**found):
             assert value(metrics, "bernstein_tasks", namespace="a", state="Open") == 1
         assert not gauges & {family.name for family in metrics.registry.collect()}
 
@@ -190,26 +207,29 @@ def test_what_exists_is_counted_by_none_that_does_not_lead() -> None:
 def stalled(namespace: str, reason: str, truth: str = "True") -> dict[str, Any]:
     condition = {"type": "Stalled", "status": truth, "reason": reason}
     other = {"type": "Reconciling", "status": "True", "reason": "AgentNotFound"}
-    return {"metadata": {"namespace": namespace}, "status": {"conditions": [other, condition]}}
+    metadata = {"namespace": namespace, "uid": f"u-{next(UIDS)}"}
+    return {"metadata": metadata, "status": {"conditions": [other, condition]}}
 
 
 def test_what_needs_a_person_is_counted_by_kind_and_reason() -> None:
     metrics = Metrics(process=False)
-    tasks = [stalled("a", "SecretNotFound"), stalled("a", "SecretNotFound"), task("a", "Open")]
-    plans = [stalled("a", "TaskFailed"), stalled("a", "TaskFailed", "False")]
-    with metrics.population(
-        tasks=lambda: tasks, sessions=list, plans=lambda: plans, approvals=list
-    ):
+    gone = stalled("a", "SecretNotFound")
+    tasks = census(stalled("a", "SecretNotFound"), gone, task("a", "Open"))
+    plans = census(stalled("a", "TaskFailed"), stalled("a", "TaskFailed", "False"))
+    with metrics.population(tasks=tasks, sessions=census(), plans=plans, approvals=census()):
         of_tasks = {"namespace": "a", "kind": "Task", "reason": "SecretNotFound"}
         assert value(metrics, "bernstein_stalled", **of_tasks) == 2
         of_plans = {"namespace": "a", "kind": "Plan", "reason": "TaskFailed"}
         assert value(metrics, "bernstein_stalled", **of_plans) == 1
 
+        tasks.changed(gone, None)
+        assert value(metrics, "bernstein_stalled", **of_tasks) == 1
+
 
 def test_a_reason_that_nobody_knows_makes_no_series_of_its_own() -> None:
     metrics = Metrics(process=False)
-    tasks = [stalled("a", f"Forged{number}") for number in range(50)]
-    with metrics.population(tasks=lambda: tasks, sessions=list, plans=list, approvals=list):
+    tasks = census(*(stalled("a", f"Forged{number}") for number in range(50)))
+    with metrics.population(tasks=tasks, sessions=census(), plans=census(), approvals=census()):
         counted = {"namespace": "a", "kind": "Task", "reason": "other"}
         assert value(metrics, "bernstein_stalled", **counted) == 50
         metrics.waited("a", "Task", "Forged", 1.0)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bernstein.observe import series
 from bernstein.observe.metrics import Metrics, ServerMetrics
+from bernstein.observe.population import Census
 from bernstein.observe.series import Series
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
@@ -40,8 +41,8 @@ def test_the_page_names_no_series_that_does_not_exist() -> None:
 
 
 def test_the_processes_expose_exactly_the_listed_series() -> None:
-    operator, server = Metrics(), ServerMetrics()
-    with operator.population(tasks=list, sessions=list, plans=list, approvals=list):
+    operator, server, none = Metrics(), ServerMetrics(), Census("state")
+    with operator.population(tasks=none, sessions=none, plans=none, approvals=none):
         exposed = {
             f"{family.name}_total" if family.type == "counter" else family.name
             for metrics in (operator, server)

@@ -3,6 +3,9 @@
 Handlers of the informers note whose objects have changed. So a look, after one event or after a
 hundred, does as much as has changed. What Plans and Projects say of who belongs to them is compared
 with what they said at the last look.
+
+A Board has what goes on alone: what is settled leaves it, and takes little room (see
+controllers/caches/settlement.py). What goes on again is noted as if it had changed.
 """
 
 from __future__ import annotations
@@ -11,15 +14,16 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.snapshots import beginning, plan_of, project_snapshot
 from bernstein.core import projects
 from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.kube.clock import Clock
-from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object, key_of
 
 KEPT_SECONDS = 600.0
@@ -53,19 +57,22 @@ class Boards:
         self._caches, self._clock = caches, clock
         self._kept: defaultdict[str, dict[str, _Kept]] = defaultdict(dict)
         """By namespace, then by name of the Project."""
-        self._note(caches.tasks.informer, lambda kept: kept.changed_tasks)
-        self._note(caches.plans.informer, lambda kept: kept.changed_plans)
-        self._note(caches.sessions.informer, lambda kept: kept.changed_sessions)
+        self._note(caches.tasks, lambda kept: kept.changed_tasks)
+        self._note(caches.plans, lambda kept: kept.changed_plans)
+        self._note(caches.sessions, lambda kept: kept.changed_sessions)
 
-    def _note(self, informer: Informer, names: Callable[[_Kept], set[str]]) -> None:
-        def noted(old: Object | None, new: Object | None) -> None:
-            obj = new if new is not None else old
-            assert obj is not None
-            key = key_of(obj)
+    def _note(self, parsed: Parsed[Any], names: Callable[[_Kept], set[str]]) -> None:
+        def noted(key: Key) -> None:
             for kept in self._kept.get(key.namespace, {}).values():
                 names(kept).add(key.name)
 
-        informer.add_handler(noted)
+        def changed(old: Object | None, new: Object | None) -> None:
+            obj = new if new is not None else old
+            assert obj is not None
+            noted(key_of(obj))
+
+        parsed.informer.add_handler(changed)
+        parsed.tell(noted)
 
     def look(self, key: Key, now: datetime) -> Schedule | None:
         """The schedule of the Project as the caches are now; None: it is gone or being deleted."""
@@ -104,15 +111,15 @@ class Boards:
             tasks |= self._put_plan(key.namespace, name, kept)
         kept.changed_plans.clear()
         beside = self._caches.projects.by_name(key.namespace).values()
-        living = self._caches.tasks.by_name(key.namespace)
+        going = self._caches.tasks.going(key.namespace)
         for name in tasks:
-            task = living.get(name)
+            task = going.get(name)
             plan = plan_of(self._caches, task) if task is not None else None
             project = projects.of_task(task, plan, beside).project if task is not None else None
             member = project is not None and project.metadata.name == key.name
             kept.board.put_task(name, task, plan, member=member)
         tasks.clear()
-        known = self._caches.sessions.by_name(key.namespace)
+        known = self._caches.sessions.going(key.namespace)
         for name in sessions:
             before, after = kept.sessions.pop(name, None), known.get(name)
             kept.board.put_session(before, after)
@@ -136,7 +143,7 @@ class Boards:
             if plan is None:
                 continue
             if not same:
-                names |= self._caches.tasks.of_plan(plan.metadata).keys()
+                names |= self._caches.tasks.going_of_plan(plan.metadata).keys()
             if after is None or plan.metadata.uid != after.metadata.uid:
                 kept.board.put_plan(plan.metadata.uid, None)
         if after is not None:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.controllers.caches import UPSTREAM, Caches
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import UPSTREAM
 from bernstein.controllers.snapshots import project_of
 from bernstein.controllers.wiring import Watch
 from bernstein.core.approvals import plans
@@ -21,17 +22,17 @@ def watches(caches: Caches) -> Iterable[Watch]:
     def of_task(task: Object) -> Collection[Key]:
         """Its Project, and those of the Tasks that depend on it."""
         key = key_of(task)
-        downstream = tasks.informer.by_index(UPSTREAM, key.name)
-        beside = (obj for obj in downstream if key_of(obj).namespace == key.namespace)
-        names = (project_named(obj) for obj in (task, *beside))
+        downstream = tasks.going_by_index(key.namespace, UPSTREAM, key.name).values()
+        own = task.get("status", {}).get("project") or project_named(tasks.of(task))
+        names = (own, *map(project_named, downstream))
         return [Key(key.namespace, name) for name in dict.fromkeys(names) if name]
 
-    def project_named(task: Object) -> str | None:
+    def project_named(task: Task) -> str | None:
         """The name of its Project; the status of one that nobody has looked at says none."""
-        said: str | None = task.get("status", {}).get("project")
+        said = task.status.project
         if said is not None:
             return said
-        found = project_of(caches, tasks.of(task))
+        found = project_of(caches, task)
         return found.metadata.name if found is not None else None
 
     def of_plan(plan: Object) -> Collection[Key]:

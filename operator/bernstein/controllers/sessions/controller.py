@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState
 from bernstein.controllers import execution, job_actions, network_policies
-from bernstein.controllers.caches import SESSION
+from bernstein.controllers.caches.indexes import SESSION
 from bernstein.controllers.jobs.agent import agent_job, prompt_config_map
 from bernstein.controllers.jobs.fence import fence_job
 from bernstein.controllers.predicates import session_matters
@@ -69,11 +69,11 @@ class SessionController(KindController):
         self._launched: set[str] = set()
         """Uids of sessions that are not over, whose Job this process has made or seen."""
         self._older: frozenset[str] = frozenset()
-        """Uids of sessions that were there before this process led: another one may have made their
-        Jobs."""
+        """Uids of sessions that were there before this process led, and not over: another one may
+        have made their Jobs."""
 
     def begin(self) -> None:
-        self._older = frozenset(uid_of(obj) for obj in self._caches.sessions.informer.objects())
+        self._older = frozenset(uid_of(obj) for obj in self._caches.sessions.informer.going())
 
     async def reconcile(self, key: Key) -> Result:
         obj = self._caches.sessions.informer.get(key)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from bernstein.controllers.caches import Caches, session_of_pod
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import session_of_pod
 from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch
 from bernstein.core.sessions.reading import REPORTED

@@ -11,7 +11,8 @@ from bernstein.api.pod import AGENT
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.controllers.caches import AWAITED, Caches
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.indexes import AWAITED
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
@@ -39,7 +40,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
     def of_project(project: Object) -> Collection[Key]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
-        beside = tasks.by_name(key_of(project).namespace).values()
+        beside = tasks.going(key_of(project).namespace).values()
         return [_key(t) for t in beside if t.status.state in _WAITING or _is_kept_back(t)]
 
     def of_plan(plan: Object) -> Collection[Key]:
@@ -47,7 +48,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
         return [_key(task) for task in its if _is_kept_back(task)]
 
     def of_plan_in(state: TaskState, plan: Object) -> Collection[Key]:
-        its = tasks.of_plan(caches.plans.of(plan).metadata).values()
+        its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if task.status.state is state]
 
     def beside(task: Object) -> Collection[Key]:
@@ -56,12 +57,14 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
     def blocked_on(task: Object) -> Collection[Key]:
         key = key_of(task)
-        found = tasks.informer.by_index(AWAITED, key.name)
-        return [key_of(obj) for obj in found if key_of(obj).namespace == key.namespace]
+        found = tasks.informer.index_keys(AWAITED, key.name)
+        return [each for each in found if each.namespace == key.namespace]
 
     def ended_in(project: Object) -> Collection[Key]:
-        beside = tasks.by_name(key_of(project).namespace).values()
-        return [_key(task) for task in beside if retention.ended_at(task) is not None]
+        namespace = key_of(project).namespace
+        kept = tasks.going(namespace).values()
+        ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
+        return [*ended, *tasks.settled_keys(namespace)]
 
     yield Watch(caches.projects.informer, of_project, spec_changed)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))

@@ -21,6 +21,6 @@ def known_tip(snapshot: TaskSnapshot) -> str | None:
         return None
     uid = plan.metadata.uid
     # Of thousands that wait for their turn nobody asks more than whether they have one.
-    tried = ((name, t) for name, t in snapshot.tasks.items() if t.status.delivery is not None)
+    tried = ((name, t) for name, t in snapshot.beside.items() if t.status.delivery is not None)
     siblings = {name: task for name, task in tried if owners.plan_uid(task) == uid}
     return ledger.read(plan.status, siblings).tip

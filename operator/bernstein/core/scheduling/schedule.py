@@ -78,7 +78,7 @@ class Board:
     def __init__(self) -> None:
         self._project: Project | None = None
         self._tasks: dict[str, Task] = {}
-        """Every Task of the namespace, by name."""
+        """The Tasks of the namespace that go on, by name; what is settled concerns none of them."""
         self._members: set[str] = set()
         """Names of the Project's own."""
         self._plans: dict[str, Plan] = {}

@@ -87,7 +87,7 @@ def awaited_on_base(snapshot: TaskSnapshot, status: TaskStatus, judged_at: datet
     plan, own = owners.plan_uid(snapshot.task), snapshot.task.metadata.name
     if plan is None:
         return None
-    going = (task for task in snapshot.tasks.values() if task.status.state in _AT_WORK)
+    going = (task for task in snapshot.beside.values() if task.status.state in _AT_WORK)
     beside = (task for task in going if owners.plan_uid(task) == plan)
     others = at_work(task for task in beside if task.metadata.name != own)
     return _awaited(snapshot, status, others, judged_at, summary.base_failures)

@@ -66,7 +66,7 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
     own = snapshot.task.model_copy(update={"status": status})
     rivals = [
         other
-        for other in snapshot.tasks.values()
+        for other in snapshot.beside.values()
         if other.status.state is TaskState.DONE  # few of thousands are
         and other.status.project == status.project
         and other.metadata.uid != own.metadata.uid

@@ -83,6 +83,8 @@ class Changing:
         kinds = (
             *(self.change_task,) * 8,
             *(self.change_plan,) * 3,
+            *(self.end,) * 2,
+            self.go_on,
             self.change_project,
             self.change_session,
             self.wait,
@@ -116,6 +118,32 @@ class Changing:
             left = {field: said for field, said in live["status"].items() if field not in chosen}
             status = left | {field: status[field] for field in chosen if field in status}
         self._put(informer, live | {"status": status}, live)
+
+    def end(self) -> None:
+        """Some Tasks end, and with them often their Plan."""
+        self._all(self._pick((None, *PLANS)), (TaskState.CLOSED, TaskState.CANCELLED), ended=True)
+
+    def go_on(self) -> None:
+        """A Plan that had ended goes on, or Tasks that had."""
+        self._all(self._pick((None, *PLANS)), (TaskState.OPEN, None), ended=False)
+
+    def _all(self, plan: str | None, states: Sequence[TaskState | None], *, ended: bool) -> None:
+        """The Plan has ended or goes on, and what it owns is in one of these states; without a Plan
+        what nobody owns."""
+        informer, uid = self.caches.plans.informer, None
+        live = informer.get(Key(NAMESPACE, plan)) if plan is not None else None
+        if live is not None:
+            uid = live["metadata"]["uid"]
+            over = {"endedAt": at(-1).isoformat() if ended else None, "phase": "Running"}
+            if not self._may(8):
+                self._put(informer, live | {"status": live["status"] | over}, live)
+        owned = self.caches.tasks.by_name(NAMESPACE).values()
+        for name in sorted(t.metadata.name for t in owned if owners.plan_uid(t) == uid):
+            state = self._pick((*states, "as it is"))
+            task = self.caches.tasks.informer.get(Key(NAMESPACE, name))
+            if state != "as it is" and task is not None:
+                status = objects.status(state)
+                self._put(self.caches.tasks.informer, task | {"status": status.dump()}, task)
 
     def _new_task(self, name: str, live: Object | None) -> Object:
         pick = self._pick

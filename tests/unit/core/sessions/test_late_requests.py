@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ ORPHAN = replace(ALIVE, deleting=True, orphan=True)
 TAKEN = job("work-s1", labels={labels.JOB: FENCE})
 
 
-def in_state(state: SessionState) -> AgentSession:
-    return session(state=state, job="work-s1", started_at=at(-30))
+def in_state(state: SessionState, **status: Any) -> AgentSession:
+    return session(state=state, job="work-s1", started_at=at(-30), **status)
 
 
 def look(

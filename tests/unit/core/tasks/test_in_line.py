@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bernstein.api.delivery import Delivery
 from bernstein.api.task import Task, TaskStatus
 from bernstein.core.delivery.landing import step_of
@@ -28,6 +30,15 @@ def passed(*others: Task) -> TaskStatus:
     tasks = {t.metadata.name: t for t in (subject, *others)}
     found = TaskSnapshot(task=subject, project=OPEN_PROJECT, tasks=tasks)
     return decide(found, at(0)).status
+
+
+class ByName(dict[str, Task]):
+    """Tasks of which thousands have ended: each is found by its name, and none by a walk."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("all Tasks are walked through")
+
+    keys = values = items = __iter__  # type: ignore[assignment]
 
 
 def message(status: TaskStatus) -> str:
@@ -57,3 +68,11 @@ def test_who_is_alone_asks_for_its_turn_and_does_not_take_it() -> None:
 
 def test_tasks_of_another_project_land_elsewhere() -> None:
     assert "its turn" in message(passed(other("first", "Landing", of="other")))
+
+
+def test_those_that_have_ended_are_not_looked_at() -> None:
+    subject, first = objects.task(plan=None, status=DONE), other("first", "Landing")
+    going = {task.metadata.name: task for task in (subject, first)}
+    found = TaskSnapshot(subject, project=OPEN_PROJECT, tasks=ByName(going), going=going)
+
+    assert message(decide(found, at(0)).status) == "'first' lands first"

@@ -1,0 +1,114 @@
+"""The informers of everything that decisions read, and their objects as models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from bernstein.api import plan, project, session, task
+from bernstein.api.approvals import approval
+from bernstein.controllers.caches import fields
+from bernstein.controllers.caches.indexes import (
+    AT_WORK,
+    AWAITED,
+    BEGINS,
+    DONE,
+    PLAN,
+    SESSION,
+    UPSTREAM,
+    at_work,
+    awaited,
+    begins,
+    depends_on,
+    done,
+    plan_of,
+    plan_of_session,
+    session_of_pod,
+)
+from bernstein.controllers.caches.parsed import Parsed
+from bernstein.controllers.caches.settlement import Settlement
+from bernstein.controllers.job_views import OWNER, POD_INDEXES, JobViews
+from bernstein.core import labels
+from bernstein.core.tasks.retention import DELIVERED_BY
+from bernstein.kube.cache import by_controller_uid
+from bernstein.kube.client import Client
+from bernstein.kube.clock import REAL, Clock
+from bernstein.kube.informer import Informer
+from bernstein.kube.observer import Observer
+from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
+from bernstein.observe.population import Census
+from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
+
+
+class Caches:
+    """Everything watched, by one client."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespaces: Sequence[str] | None = None,
+        *,
+        observer: Observer | None = None,
+        clock: Clock = REAL,
+    ) -> None:
+        ours = f"{labels.MANAGED_BY}={labels.MANAGER}"
+        self._client = client
+        informer = partial(
+            Informer,
+            client,
+            namespaces=namespaces,
+            annotations=is_read,
+            observer=observer,
+            clock=clock,
+        )
+        owned = {OWNER: by_controller_uid}
+        self.projects = Parsed(informer(PROJECTS), project.parse)
+        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins}), plan.parse)
+        settlement = Settlement()
+        graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
+        few = {AT_WORK: at_work, DONE: done}
+        of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
+        self.tasks = Parsed(of_tasks, task.parse)
+        of_plans = owned | {PLAN: plan_of_session}
+        of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
+        self.sessions = Parsed(of_sessions, session.parse)
+        settlement.follow(self.plans.informer, self.tasks, self.sessions)
+        self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
+        self.tasks_there, self.sessions_there = Census("state"), Census("state")
+        self.plans_there, self.approvals_there = Census("phase"), Census("state")
+        self.tasks.informer.add_handler(self.tasks_there.changed)
+        self.sessions.informer.add_handler(self.sessions_there.changed)
+        self.plans.informer.add_handler(self.plans_there.changed)
+        self.approvals.informer.add_handler(self.approvals_there.changed)
+        self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
+        self.pods = informer(
+            PODS,
+            label_selector=ours,
+            indexes=POD_INDEXES | {SESSION: session_of_pod},
+            strip=fields.pod,
+        )
+        self.job_views = JobViews(client, self.jobs, self.pods, clock)
+        self.network_policies = informer(
+            NETWORK_POLICIES,
+            label_selector=ours,
+            indexes=owned,
+            annotations=None,  # others' are written back together with our own
+        )
+
+    @property
+    def informers(self) -> list[Informer]:
+        return [
+            self.projects.informer,
+            self.plans.informer,
+            self.tasks.informer,
+            self.sessions.informer,
+            self.approvals.informer,
+            self.jobs,
+            self.pods,
+            self.network_policies,
+        ]
+
+
+def is_read(annotation: str) -> bool:
+    """Whether anything of the operator reads annotations of this name."""
+    return annotation.startswith(labels.OURS) or annotation in DELIVERED_BY

@@ -1,0 +1,77 @@
+"""What objects are looked up by in the caches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from bernstein.api.pod import AGENT
+from bernstein.api.states import TaskState
+from bernstein.core import labels
+from bernstein.core.fsm import ACTIVE
+from bernstein.core.owners import is_plan
+from bernstein.kube.resource import Object, controller_of
+
+SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
+"""Names of indexes; that of pods and Jobs by owner is with those who read them."""
+AT_WORK, DONE, BEGINS = "at work", "done", "begins"
+"""Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
+are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace."""
+
+
+def session_of_pod(pod: Object) -> Collection[str]:
+    """The session whose agent runs in it; pods of checks name theirs for people only."""
+    own = pod["metadata"]["labels"]
+    return (own[labels.SESSION],) if own.get(labels.JOB) == AGENT else ()
+
+
+def plan_of(task: Object) -> Collection[str]:
+    """The Plan that owns it. Its uid alone may be written in any namespace, beside any API."""
+    owner = controller_of(task)
+    if owner is None or not is_plan(owner["apiVersion"], owner["kind"]):
+        return ()
+    return (plan_named(task["metadata"]["namespace"], owner["uid"]),)
+
+
+def plan_of_session(session: Object) -> Collection[str]:
+    """The Plan of its Task, as its spec names it."""
+    plan = session["spec"].get("planRef")
+    return (plan_named(session["metadata"]["namespace"], plan["uid"]),) if plan is not None else ()
+
+
+def depends_on(task: Object) -> Collection[str]:
+    """The names of the Tasks that it depends on by name."""
+    names: Collection[str] = task["spec"].get("dependsOn", ())
+    return names
+
+
+def awaited(task: Object) -> Collection[str]:
+    """The names of the Tasks that it is Blocked on."""
+    if _state(task) != TaskState.BLOCKED:
+        return ()
+    names: Collection[str] = (task["status"].get("blocked") or {}).get("tasks", ())
+    return names
+
+
+def at_work(task: Object) -> Collection[str]:
+    """The namespace of one that has an agent."""
+    return (task["metadata"]["namespace"],) if _state(task) in ACTIVE else ()
+
+
+def done(task: Object) -> Collection[str]:
+    """The Plan that owns one that is Done."""
+    return plan_of(task) if _state(task) == TaskState.DONE else ()
+
+
+def begins(plan: Object) -> Collection[str]:
+    """The namespace of a Plan that asks for a turn to begin, or has one."""
+    asked = (plan.get("status") or {}).get("beginning")
+    return (plan["metadata"]["namespace"],) if asked is not None else ()
+
+
+def _state(task: Object) -> object:
+    return (task.get("status") or {}).get("state")
+
+
+def plan_named(namespace: str, uid: str) -> str:
+    """What the index PLAN has a Plan under."""
+    return f"{namespace}/{uid}"

@@ -1,0 +1,182 @@
+"""What Tasks cost that ended long ago: room in memory, steps of a start, and nothing at any event.
+
+They are copies of one that was played with its session. Counts and ratios hold on any machine; the
+figures are printed (``pytest -s``) for the reference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import tracemalloc
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar, cast
+
+import orjson
+import pytest
+
+from bernstein.api import session, task
+from bernstein.controllers.caches import Caches
+from bernstein.kube.answers import WatchEvent
+from bernstein.kube.cache import Packed
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Object, Resource
+from bernstein.resources import PROJECTS, SESSIONS, TASKS
+from tests.control_plane.objects import valid
+from tests.model.cluster.store import NAMESPACE, Store
+from tests.model.loop import run
+from tests.model.replicas import Replica
+from tests.model.scenario import Scenario
+from tests.model.trouble import Troubles
+from tests.model.world import World
+
+T = TypeVar("T")
+Lists = Mapping[Resource, list[bytes]]
+
+EXAMPLE = "example"
+MANY = 300
+WAIT = 3600.0
+"""Virtual seconds after the end of the example; its Job is gone by then."""
+
+
+def played() -> Mapping[Resource, Object]:
+    """A Task that is Closed, and its session."""
+    signal = {"type": "path_exists", "path": "a"}
+    spec = {"title": "t", "completionSignals": [signal]}
+    event = {"do": "apply task", "at": 1.0, "name": EXAMPLE, "spec": spec}
+    limits = {"limits": {"maxAgents": 1}}
+    world = World(Scenario(1, rates="calm", events=(event,), project=limits, seconds=300.0))
+    world.programs.all_good = True
+    run(world.play())
+    (ended,), (dead,) = world.store.all(TASKS), world.store.all(SESSIONS)
+    assert (ended["status"]["state"], dead["status"]["state"]) == ("Closed", "Dead")
+    return {TASKS: ended, SESSIONS: dead}
+
+
+@pytest.fixture(scope="module")
+def closed() -> Lists:
+    """So many of both, as JSON."""
+    example = played()
+    uids = [str(obj["metadata"]["uid"]) for obj in example.values()]
+    return {kind: list(_copies(obj, uids)) for kind, obj in example.items()}
+
+
+def _copies(obj: Object, uids: Iterable[str]) -> Iterator[bytes]:
+    for number in range(MANY):
+        text = json.dumps(obj).replace(EXAMPLE, f"copy-{number:04}")
+        for uid in uids:
+            text = text.replace(uid, str(uuid.uuid5(uuid.NAMESPACE_OID, f"{uid}/{number}")))
+        made = json.loads(text)
+        made["metadata"]["resourceVersion"] = str(1000 + number)
+        yield json.dumps(made).encode()
+
+
+class Served:
+    """An API server that has these, and nothing new."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+
+    async def read(
+        self, kind: Resource, _: object, take: Callable[[Object], T], *__: object, **___: object
+    ) -> tuple[list[T], str]:
+        return [take(orjson.loads(each)) for each in self._lists.get(kind, ())], "9999"
+
+    async def watch(self, *_: object, **__: object) -> Any:
+        await asyncio.Event().wait()
+        yield WatchEvent("BOOKMARK", {})
+
+
+async def filled(lists: Lists) -> Caches:
+    caches = Caches(cast("Client", Served(lists)))
+    running = [asyncio.create_task(informer.run()) for informer in caches.informers]
+    for informer in caches.informers:
+        await informer.synced()
+    for each in running:
+        each.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    return caches
+
+
+def plain(lists: Lists) -> list[object]:
+    """Each as a dict and as a model, as the caches have what goes on."""
+    found: list[object] = []
+    for kind, parse in ((TASKS, task.parse), (SESSIONS, session.parse)):
+        for each in lists[kind]:
+            obj = orjson.loads(each)
+            found += [obj, parse(obj)]
+    return found
+
+
+def held(make: Callable[[], object]) -> int:
+    """Bytes that what is made holds."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        made = make()
+        gc.collect()
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    del made
+    return taken
+
+
+def test_tasks_that_ended_with_their_sessions_take_a_tenth_of_their_size(closed: Lists) -> None:
+    some = {kind: texts[: MANY // 2] for kind, texts in closed.items()}
+    # What was read last stays unpacked, however many there are.
+    each = (held(lambda: asyncio.run(filled(closed))) - held(lambda: asyncio.run(filled(some)))) * 2
+    before = held(lambda: plain(closed))
+
+    print(
+        f"\na Closed Task with its session: {each // MANY:,} bytes in the caches, as dicts and "
+        f"models {before // MANY:,}"
+    )
+    assert each < before / 10
+
+
+def put(store: Store, lists: Lists) -> None:
+    limits = {"limits": {"maxAgents": 5}}
+    store.create(PROJECTS, valid("Project", NAMESPACE, "default", **limits))
+    for kind, texts in lists.items():
+        for each in texts:
+            store._put(kind, orjson.loads(each))
+
+
+async def a_life(lists: Lists, unpacked: list[str]) -> tuple[int, int]:
+    """The engine starts beside them, and goes on with a new Task; how many of them were unpacked at
+    the start, and since."""
+    store = Store()
+    await asyncio.sleep(WAIT)
+    put(store, lists)
+    replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())
+    await asyncio.sleep(60)
+    at_start = len(unpacked)
+    store.create(TASKS, valid("Task", NAMESPACE, "new"))
+    await asyncio.sleep(60)
+    (new,) = (each for each in store.all(TASKS) if each["metadata"]["name"] == "new")
+    assert new["status"]["state"] == "Claimed"
+    replica.cancel()
+    await asyncio.gather(replica, return_exceptions=True)
+    return at_start, len(unpacked) - at_start
+
+
+def test_a_new_task_unpacks_none_of_those_that_ended(
+    closed: Lists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked: list[str] = []
+    original = Packed.unpacked
+
+    def counted(self: Packed) -> Object:
+        unpacked.append(self.uid)
+        return original(self)
+
+    monkeypatch.setattr(Packed, "unpacked", counted)
+
+    at_start, since = run(a_life(closed, unpacked))
+
+    print(f"\n{at_start} times unpacked at the start beside {MANY} Closed Tasks, {since} since")
+    assert at_start < 5 * MANY  # each of both is listed and looked at, and the Task once more
+    assert since == 0
