@@ -33,7 +33,7 @@ def test_commit_and_tree_are_subjects_of_their_own() -> None:
 def test_what_was_made_is_read() -> None:
     found = statement.read(made())
 
-    assert (found.commits, found.trees) == ({COMMIT}, {TREE})
+    assert (*found.commits, *found.trees) == (COMMIT, TREE)
     assert found.ours == {"checks": []}
 
 
