@@ -34,10 +34,22 @@ REMEDIES = {
     "one, somebody else has pushed to {ref}",
     "Tampered": "fetch it again with `git fetch origin +{ref}:{ref}`; if that does not help, "
     "somebody else has pushed to {ref}",
+    "WrongResource": "take the one for that ref: what a Plan has delivered is attested for the branch, "
+    "what its Tasks landed for its integration ref",
     "WrongSubject": "believe nothing of it: somebody has pushed the attestation of another commit "
     "to {ref}",
 }
 """What a person can do, by the reason why an attestation proves nothing."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    sha: str
+    key: str
+    """A file."""
+    repo: str
+    resource: str | None
+    landings: bool
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,14 @@ def verify_attestation(
             "--key", metavar="FILE", help="Public key of the Project, as PEM.", show_default=False
         ),
     ],
+    resource: Annotated[
+        str | None,
+        typer.Option(
+            "--resource",
+            metavar="URI",
+            help="What it must have been verified for: git+, the url, @ and the ref.",
+        ),
+    ] = None,
     repo: Annotated[
         str, typer.Option("--repo", metavar="DIR", help="A clone that has the commit.")
     ] = ".",
@@ -76,7 +96,8 @@ def verify_attestation(
     commit, with this tree, was verified.
     """
     terminal = Terminal(settings)
-    run_command(terminal, _verify(terminal, sha, key, repo, landings=landings))
+    asked = _Asked(sha, key, repo, resource, landings)
+    run_command(terminal, _verify(terminal, asked))
 
 
 def _key(file: str) -> Key:
@@ -90,11 +111,11 @@ def _key(file: str) -> Key:
     raise CliError("KeyInvalid", why, remedy, INVALID)
 
 
-async def _verify(terminal: Terminal, sha: str, file: str, repo: str, *, landings: bool) -> None:
-    key = _key(file)
-    commit = await _commit(repo, sha)
-    found = await _proved(repo, commit, key)
-    others = tuple(await _landings(repo, commit, found)) if landings else ()
+async def _verify(terminal: Terminal, asked: _Asked) -> None:
+    key, repo = _key(asked.key), asked.repo
+    commit = await _commit(repo, asked.sha)
+    found = await _proved(repo, commit, key, asked.resource)
+    others = tuple(await _landings(repo, commit, found)) if asked.landings else ()
     for other in others:
         await _proved(repo, other, key)
     proof = _Proof(commit, found, others)
@@ -115,9 +136,10 @@ async def _commit(repo: str, sha: str) -> Commit:
         raise CliError("NoRepository", text, "name a clone with --repo", INVALID) from None
 
 
-async def _proved(repo: str, commit: Commit, key: Key) -> Statement:
+async def _proved(repo: str, commit: Commit, key: Key, resource: str | None = None) -> Statement:
+    """`resource`: what it must have been verified for; None: anything."""
     try:
-        return await attestations.verified(repo, commit, key)
+        return await attestations.verified(repo, commit, key, resource)
     except Refused as problem:
         text = f"nothing is proved of {commit.sha}: {problem}"
         remedy = REMEDIES[problem.reason].format(ref=names.attestation_ref(commit.sha))

@@ -47,10 +47,10 @@ async def commit(folder: str, name: str) -> Commit:
     return Commit(sha, tree.decode("ascii", "replace").strip())
 
 
-async def verified(folder: str, of: Commit, key: Key) -> Statement:
-    """What was said of the commit, signed with this key.
+async def verified(folder: str, of: Commit, key: Key, resource: str | None = None) -> Statement:
+    """What was said of the commit, signed with this key. `resource`: for what; None: for anything.
 
-    Raises Refused: NoAttestation, Unsigned, WrongKey, Tampered, WrongSubject.
+    Raises Refused: NoAttestation, Unsigned, WrongKey, Tampered, WrongSubject, WrongResource.
     """
     content = await _content(folder, names.attestation_ref(of.sha))
     if len(content) > envelope.LARGEST:
@@ -64,6 +64,9 @@ async def verified(folder: str, of: Commit, key: Key) -> Statement:
     if of.sha not in found.commits or of.tree not in found.trees:
         said = ", ".join(sorted(found.commits)) or "no commit"
         raise Refused("WrongSubject", f"it was signed with this key, and is about {said}")
+    actual = found.predicate.get("resourceUri")
+    if resource not in (None, actual):
+        raise Refused("WrongResource", f"it was verified for {line(str(actual), 500)}")
     return found
 
 

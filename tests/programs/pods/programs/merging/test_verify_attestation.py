@@ -149,6 +149,13 @@ def test_a_plan_is_proved_with_what_each_of_its_tasks_landed(landed: Landed) -> 
     assert refused(landed, "HEAD", "--landings") == "NoAttestation"
 
 
+def test_what_it_was_verified_for_can_be_asked_for(landed: Landed) -> None:
+    uri = "git+https://git.example/app.git@refs/heads/main"
+
+    assert call(landed, landed.task, "--resource", uri)[0] == 0
+    assert refused(landed, landed.task, "--resource", f"{uri}-other") == "WrongResource"
+
+
 def test_a_commit_that_names_no_landings_has_none(landed: Landed) -> None:
     assert refused(landed, landed.task, "--landings") == "NoLandings"
 
