@@ -34,8 +34,8 @@ REMEDIES = {
     "one, somebody else has pushed to {ref}",
     "Tampered": "fetch it again with `git fetch origin +{ref}:{ref}`; if that does not help, "
     "somebody else has pushed to {ref}",
-    "WrongResource": "take the one for that ref: what a Plan has delivered is attested for the branch, "
-    "what its Tasks landed for its integration ref",
+    "WrongResource": "take the one for that ref: what a Plan has delivered is attested for the "
+    "branch, what its Tasks landed for its integration ref",
     "WrongSubject": "believe nothing of it: somebody has pushed the attestation of another commit "
     "to {ref}",
 }
