@@ -96,6 +96,10 @@ class Proxy:
     async def __aexit__(self, *_: object) -> None:
         self.hang_up()
         await self._runner.cleanup()
+        # A server forgets a request whose connection is lost, and does not wait for its end.
+        while self._watches:
+            self.hang_up()
+            await asyncio.wait(self._watches)
         await self._pool.close()
 
     def hang_up(self) -> None:
