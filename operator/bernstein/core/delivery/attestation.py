@@ -30,10 +30,10 @@ _WORD = re.compile(r"[A-Za-z]{1,64}")
 
 
 def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
-    """The predicate, as JSON, for the work of a Task that may land."""
+    """The predicate, as JSON, for the work of a Task that may land. "": nothing is known to say."""
     judged, project = status.verification, snapshot.project
-    assert judged is not None
-    assert project is not None
+    if judged is None or project is None:
+        return ""
     said = _named("Task", snapshot.task.metadata, project, judged)
     said |= {"session": status.session, "attempt": status.attempt}
     if snapshot.plan is not None:
@@ -56,11 +56,12 @@ def _approved(status: TaskStatus, judged: Verification) -> Object:
 
 def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> str:
     """The same for what a Plan delivers. What each of its Tasks landed has an attestation of its
-    own: this one names the first and the last commit of them."""
+    own: this one names the first and the last commit of them. Where the last Task was deleted while
+    nobody knew whether the Plan had landed, nothing is said."""
     judged = status.verification or verification.of_last_task(snapshot, integration)
     project = snapshot.project
-    assert judged is not None
-    assert project is not None
+    if judged is None or project is None:
+        return ""
     said = _named("Plan", snapshot.plan.metadata, project, judged)
     said["landings"] = {
         "ref": integration.ref,

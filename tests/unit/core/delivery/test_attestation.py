@@ -170,6 +170,16 @@ def test_a_plan_that_delivers_its_last_tasks_commit_has_the_checks_of_that() -> 
     assert [check["name"] for check in ours["checks"]] == [each.name for each in last.checks]
 
 
+def test_of_a_plan_whose_last_task_is_gone_nothing_is_said() -> None:
+    """Whoever looks then only looks: nothing lands before it was judged again."""
+    begun = Integration(ref=INTEGRATION, target="refs/heads/main", target_sha=BASE, sha=sha(2))
+    status = PlanStatus(integration=begun)
+
+    given = plan_snapshot(objects.plan(status=status), TASKS[0])
+
+    assert attestation.of_plan(given, status, begun) == ""
+
+
 def test_a_plan_that_was_judged_as_a_whole_has_the_checks_of_that() -> None:
     own = objects.verification(passed=True, checks=[objects.gate("lint")], base=TIP)
 
