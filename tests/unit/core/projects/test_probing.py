@@ -177,7 +177,7 @@ def test_a_model_key_is_there_or_its_secret_is_named() -> None:
 
 
 def test_the_key_of_attestations_is_tried_where_there_is_one() -> None:
-    spec = {"attestation": {"key": {"name": "signs", "key": "key.pem"}}}
+    spec: dict[str, Any] = {"attestation": {"key": {"name": "signs", "key": "key.pem"}}}
     bad = failed("probe-attestation", "AttestationKeyInvalid", "it holds a public key")
     pod_ = over(GOOD, WORK, DELIVER, bad)
 
