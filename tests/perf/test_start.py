@@ -17,7 +17,9 @@ HELP = "import sys; sys.argv[1:] = ['--help']; from bernstein.cli.main import ma
 OPERATOR = "import bernstein.controllers.__main__"
 OF_NO_USE_FOR_HELP = {"aiohttp", "asyncio", "fastapi", "kopf", "kubernetes", "pydantic"}
 OF_NO_USE_FOR_HELP |= {"requests", "ssl", "structlog", "yaml"}
+OF_NO_USE_FOR_HELP |= {"cryptography", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR = {"detect_secrets", "fastapi", "kubernetes", "oauthlib", "requests"}
+OF_NO_USE_FOR_THE_OPERATOR |= {"cryptography", "securesystemslib"}
 OF_NO_USE_FOR_THE_OPERATOR |= {"starlette", "typer", "urllib3", "uvicorn", "wcmatch", "websocket"}
 
 

@@ -54,5 +54,10 @@ class Delivery(Model):
     abandoned: Abandoned | None = Field(
         default=None, description="Why the pod of its Job is being ended."
     )
+    attestation: Literal["Signed", "Unsigned", "Missing"] | None = Field(
+        default=None,
+        description="What `refs/bernstein/attestations/` has of the commit that landed. Unsigned: "
+        "the Project names no key. Missing: the git server does not have ours.",
+    )
     landed_at: datetime | None = None
     """When the remote was seen to have it."""

@@ -22,6 +22,7 @@ PREPARE = "prepare"
 LAND = "land"
 COMPARE = "compare"
 PROBE = "probe"
+PROBE_KEY = "probe_key"
 """Containers of our pods. The label `bernstein.dev/job` of a Job and of its pod is the name of the
 main container: all but `checkout`, `recorder` and `pusher`, which run beside one or before it, and
 `compare`."""
@@ -29,9 +30,10 @@ FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
 LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE)
+PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY)
 """The containers that run a program of ours; the program is called like its container. But
-`compare` runs in one called `check`, which it ends, and `probe` in one for each account."""
+`compare` runs in one called `check`, which it ends, `probe` in one for each account, and
+`probe_key` in one called `probe-attestation`."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
 a user's. A Project's own Job `probe` is one more: its name can be no gate's."""

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
+from bernstein.api.credentials import Attestation, ConfigMapKey, Credentials, SecretKey
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
-    DataKey,
     Image,
     Line,
     Metadata,
@@ -31,34 +31,6 @@ from bernstein.api.network import Network
 from bernstein.api.pod import OUR_JOBS
 from bernstein.api.vocabulary import GateCondition, Severity
 from bernstein.api.waiting import Abandoned
-
-
-class SecretRef(Model):
-    """A Secret of type kubernetes.io/basic-auth (keys `username`, `password`)."""
-
-    secret_name: ObjectName
-    """Secret of this namespace."""
-
-
-class ConfigMapKey(Model):
-    name: ObjectName
-    """ConfigMap of this namespace."""
-    key: DataKey = "ca.crt"
-
-
-class SecretKey(Model):
-    name: ObjectName
-    """Secret of this namespace."""
-    key: DataKey
-    """Key whose value is used."""
-
-
-class Credentials(Model):
-    """Three accounts, so that a leak of one is not a leak of all."""
-
-    read: SecretRef = Field(description="Fetches; used by every checkout.")
-    work: SecretRef = Field(description="Pushes to refs/bernstein/ only; used by the pusher.")
-    deliver: SecretRef = Field(description="Pushes verified work; used by merge Jobs only.")
 
 
 class Repository(Model):
@@ -350,6 +322,10 @@ class ProjectSpec(Model):
     """What work must pass before it lands."""
     merge: Merge
     """How verified work lands."""
+    attestation: Attestation | None = Field(
+        default=None,
+        description="Signs what is said of every commit that lands. Absent: it is left unsigned.",
+    )
     limits: Limits = Field(default_factory=Limits)
     """How much may run, and how long."""
     budget: Budget = Field(default_factory=Budget)
@@ -407,7 +383,7 @@ class Probe(Model):
     """That Job has yet to tell."""
     settled: bool = False
     """Of this generation every credential was heard."""
-    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=19)] = ()
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=20)] = ()
     """What is wrong; empty: nothing, once all was heard."""
     too_strong: bool = False
     """The work account was seen to be allowed to push to the branch."""

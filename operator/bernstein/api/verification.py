@@ -74,6 +74,9 @@ class CheckResult(Model):
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """End of what it printed, or what it found."""
     seconds: int | None = Field(default=None, description="That a command took; whole seconds.")
+    image: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)] | None = Field(
+        default=None, description="Digest of the image that a command ran in, by its node's word."
+    )
 
 
 class AbandonedCheck(Abandoned):
@@ -217,6 +220,9 @@ class Verification(Model):
     )
     passed: bool | None = None
     """Whether every required check let it on; absent while it is judged."""
+    verified_at: datetime | None = Field(
+        default=None, description="When that was found, where all let it on."
+    )
     digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="SHA-256 of what was judged and every verdict."
     )

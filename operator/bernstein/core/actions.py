@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bernstein.api.plan import PlanStatus
@@ -99,6 +99,8 @@ class RunLand:
     onto: str
     expect: str | None
     """Where `onto` must be; elsewhere nothing is pushed. None: nothing is pushed at all."""
+    attests: str = field(default="", compare=False)
+    """What is said of it once it has landed: a predicate, as JSON. "": nothing."""
 
 
 @dataclass(frozen=True)

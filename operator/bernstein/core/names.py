@@ -21,6 +21,8 @@ _STAGE_SHARE = 10
 """Characters of a Task's name that Plan and stage get where it does not fit as a whole."""
 
 _REFS = "refs/bernstein"
+ATTESTATIONS = f"{_REFS}/attestations"
+"""The folder of refs that outlive what they are about, and belong to no Plan or Task."""
 _ON_BASE = ".base"
 
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
@@ -126,6 +128,11 @@ def integration_ref(plan_uid: str) -> str:
 def old_integration_ref(plan_uid: str) -> str:
     """Where an older release put it: so few digits may be those of another Plan, too."""
     return f"{_REFS}/{plan_uid[:8]}/integration"
+
+
+def attestation_ref(sha: str) -> str:
+    """Where it is kept what was verified of the commit that landed."""
+    return f"{ATTESTATIONS}/{sha}"
 
 
 def folder(ref: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 Object = Mapping[str, Any]
+
+_IMAGE_DIGEST = re.compile(r"\bsha256:[0-9a-f]{64}\Z")
 
 
 def phase(pod: Object) -> str:
@@ -126,6 +129,17 @@ def has_ever_run(status: Object) -> bool:
 def could_not_start(ended: Object) -> bool:
     """Whether the runtime could not start the command of a container that ended like this."""
     return ended.get("reason") in ("StartError", "ContainerCannotRun")
+
+
+def image_digest(pod: Object, name: str) -> str | None:
+    """`sha256:` and the digest of the image that the container was made of, by the kubelet's word.
+
+    Mostly it is behind the image's name and an `@`; where the image was never in a registry, it is
+    that of its configuration, alone.
+    """
+    image = str((container(pod, name) or {}).get("imageID", ""))
+    found = _IMAGE_DIGEST.search(image)
+    return found[0] if found is not None else None
 
 
 def parse_time(text: str) -> datetime:

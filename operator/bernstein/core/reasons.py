@@ -284,6 +284,20 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.PUSH_REJECTED: Policy(
         Retry.PROBE, False, "Read the git server's message.", not_landed=True
     ),
+    Reason.ATTESTATION_KEY_INVALID: Policy(
+        Retry.PROBE,
+        False,
+        "Put a key made by `openssl genpkey -algorithm ed25519` into the Secret that the Project's "
+        "attestation.key names.",
+        not_landed=True,
+    ),
+    Reason.ATTESTATION_REFUSED: Policy(
+        Retry.PROBE,
+        False,
+        "Let the deliver account push to refs/bernstein/attestations/, and delete refs that stand "
+        "in the way there.",
+        not_landed=True,
+    ),
     Reason.TREE_MISMATCH: Policy(
         Retry.PROBE,
         False,

@@ -10,7 +10,10 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.core.reasons import policy
 
-_FIELDS = ("secretName", "apiKey.name", "ca.name", "configMap", "imagePullSecrets", "image")
+_FIELDS = (
+    *("secretName", "apiKey.name", "attestation.key.name", "ca.name", "configMap"),
+    *("imagePullSecrets", "image"),
+)
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""
 
 

@@ -18,7 +18,7 @@ JSON one character may take 12 bytes."""
 
 def limit(program: str) -> int:
     """Bytes that the program's result may take."""
-    if program == pod.PROBE:
+    if program in (pod.PROBE, pod.PROBE_KEY):
         return PROBE_SHARE
     beside_an_agent = program in (pod.CHECKOUT, pod.RECORDER, pod.PUSHER)
     return pod.TERMINATION_SHARE if beside_an_agent else pod.TERMINATION_LIMIT

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Failure
+from bernstein.api.programs.merge import LandResult
 from bernstein.kube.resource import CONFIG_MAPS, JOBS
 from tests.control_plane.controllers.kubelet import Pod, ends, exited, run
 from tests.control_plane.controllers.remote import MAIN
@@ -42,6 +44,39 @@ async def test_a_task_is_closed_with_six_status_patches(world: World) -> None:
         "one-s1-land-1",
         "one-s1-lint-0",
     ]
+
+
+async def test_what_is_said_of_landed_work_is_told_to_its_job_and_its_end_kept(
+    world: World,
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    async def lands(pod: Pod) -> None:
+        await pod.start()
+        config = pod.config("land")
+        told.append(config["attest"])
+        remote = world.kubelet.remote
+        assert remote.swap(config["onto"], config["expect"], config["sha"])
+        await pod.end("Succeeded", {"land": exited(message=dump(_landed(config["sha"])))})
+
+    world.kubelet.on("land", lands)
+    await world.project(attestation={"key": {"name": "signs", "key": "key.pem"}})
+    await world.start()
+    await world.task("one", completionSignals=[SIGNAL])
+    status = (await world.task_in("one", "Closed"))["status"]
+
+    (attest,) = told
+    assert attest["ref"] == f"refs/bernstein/attestations/{status['delivery']['sha']}"
+    assert attest["key"] == "/secrets/attestation/key.pem"
+    predicate = json.loads(attest["predicate"])
+    checks = predicate["https://bernstein.dev/verification/v1"]["checks"]
+    assert [c["name"] for c in checks] == [c["name"] for c in status["verification"]["checks"]]
+    assert status["delivery"]["attestation"] == "Signed"
+    assert predicate["timeVerified"][:19] == status["verification"]["verifiedAt"][:19]
+
+
+def _landed(sha: str) -> LandResult:
+    return LandResult("Landed", sha, "Signed")
 
 
 async def test_a_session_is_written_three_times_and_lets_its_pod_go(world: World) -> None:

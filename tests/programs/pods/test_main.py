@@ -18,6 +18,7 @@ from tests.programs.pods.git_server import USERS
 
 HEAVY = {"aiohttp", "asyncio", "detect_secrets", "fastapi", "httpx", "kopf", "kubernetes"}
 HEAVY |= {"pydantic", "requests", "structlog", "wcmatch", "yaml", "ssl"}
+HEAVY |= {"cryptography", "securesystemslib"}
 CONNECTED = {"recorder", "probe"}
 """Talk to a server over TLS themselves."""
 

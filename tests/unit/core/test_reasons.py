@@ -49,6 +49,8 @@ TABLE = {
     "IntegrationExists": (Retry.PROBE, False, "Delete that ref"),
     "UnknownLanding": (Retry.NEVER, False, "under a new name"),
     "RefMoved": (Retry.BACK_OFF, False, "refs/bernstein/"),
+    "AttestationKeyInvalid": (Retry.PROBE, False, "openssl genpkey"),
+    "AttestationRefused": (Retry.PROBE, False, "refs/bernstein/attestations/"),
     "TreeMismatch": (Retry.PROBE, False, "unverified"),
     "NotOnBase": (Retry.PROBE, False, "history"),
     "PlanInvalid": (Retry.NEVER, False, "apply it again"),
@@ -137,6 +139,8 @@ KEEPS_WORK = {
 BY_A_PERSON = {"Killed", "Unclaimed"}
 """Somebody asks for each of these."""
 NOT_LANDED = {
+    "AttestationKeyInvalid",
+    "AttestationRefused",
     "BranchProtected",
     "CredentialRefused",
     "NotOnBase",

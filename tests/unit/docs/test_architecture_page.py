@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from bernstein.api.pod import PROBE, PROGRAMS
+from bernstein.api.pod import PROBE, PROBE_KEY, PROGRAMS
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitReason
 from bernstein.core.delivery import way
@@ -160,6 +160,7 @@ CREDENTIALS = {
     "secret-read": "read account",
     "secret-work": "work account",
     "secret-deliver": "deliver account",
+    "secret-attestation": "attestation key",
     "model-key": "model key",
     "token": "callback token",
 }
@@ -177,6 +178,8 @@ def held() -> dict[str, set[str]]:
             if built.idles(container):
                 mine.add("model key")
             program = built.program(container)
+            if program == PROBE_KEY:
+                mine.add("attestation key")
             called = program if program not in (None, PROBE) else container["name"]
             found.setdefault(str(called), set()).update(mine)
     return found

@@ -332,7 +332,20 @@ def _both(pair: Pair) -> tuple[Object, Object]:
     return pair.recorded, pair.today
 
 
+def _is_verified(pair: Pair) -> bool:
+    return pair.today["verification"]["passed"] is True
+
+
 STANDSTILL = (
+    *(
+        Change(
+            f"a {kind} notes when its tree was verified",
+            kind,
+            ("verification.verifiedAt",),
+            _is_verified,
+        )
+        for kind in ("Task", "Plan")
+    ),
     *(
         Change(
             f"a landing of a {kind} counts its Jobs that have failed in a row",

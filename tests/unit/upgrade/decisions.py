@@ -277,6 +277,7 @@ def action(asked: Any) -> Object:
         case actions.RunPrepare() | actions.RunLand() | actions.RunBegin():
             word = type(asked).__name__.removeprefix("Run").lower()
             said = {key: value for key, value in asdict(asked).items() if key != "again" or value}
+            said.pop("attests", None)  # no older release told what is said of a landed commit
             return {"action": f"run {word}"} | said
         case actions.DeleteJobs():
             return {"action": "delete jobs"} | _jobs(asked.jobs)

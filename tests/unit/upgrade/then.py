@@ -7,12 +7,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bernstein.api.pod import AGENT, AUDIENCE, CHECKOUT, INSPECT, PROBE, PUSHER, RECORDER
+from bernstein.api.pod import AGENT, AUDIENCE, CHECKOUT, INSPECT, LAND, PROBE, PUSHER, RECORDER
 from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import mount, scratch
 from bernstein.core import labels, names
-from bernstein.core.actions import RunBegin
+from bernstein.core.actions import RunBegin, RunLand
 from bernstein.core.prompts import parts
 from tests.configuration import told
 
@@ -37,10 +37,12 @@ verdicts of then are no answer to what it asks today: it is run again."""
 
 def asked_then(asked: Any) -> Any:
     """What asks for a Job, as the older code asked for it: fewer digits of a uid were in refs,
-    and whoever had made the integration ref was believed."""
+    whoever had made the integration ref was believed, and nothing was said of what landed."""
     match asked:
         case RunBegin():
             return replace(asked, integration=ref_then(asked.integration), again=False)
+        case RunLand():
+            return replace(asked, attests="")
         case _:
             return asked
 
@@ -74,21 +76,23 @@ def ref_then(ref: str) -> str:
     return _REF.sub(r"\1/", ref)
 
 
-_NEW_OF_CHECKOUT = ("base", "base_worktree")
-_NEVER_OF_CHECKOUT = ("prompt", "resume_sha")
+_NEW = ("base", "base_worktree", "attest")
+_NEVER = ("prompt", "resume_sha")
 
 
 def checkout_then(job: dict[str, Any]) -> dict[str, Any]:
-    """A Job whose checkout is told no more than the older code told it, with the cluster's DNS."""
+    """A Job whose checkout, or `land`, is told no more than the older code told it, with the
+    cluster's DNS."""
     template = job["spec"]["template"]
-    first = [_told_then(each) for each in template["spec"].get("initContainers", ())]
-    pod = template["spec"] | ({"initContainers": first} if first else {})
+    kinds = ("initContainers", "containers")
+    told = {k: [*map(_told_then, template["spec"][k])] for k in kinds if k in template["spec"]}
+    pod = template["spec"] | told
     pod = {field: value for field, value in pod.items() if field != "dnsConfig"}
     return job | {"spec": job["spec"] | {"template": template | {"spec": pod}}}
 
 
 def _told_then(container: dict[str, Any]) -> dict[str, Any]:
-    if container["name"] != CHECKOUT:
+    if container["name"] not in (CHECKOUT, LAND):
         return container
     return container | {"env": [*map(_config_then, container["env"])]}
 
@@ -184,8 +188,8 @@ def _config_then(variable: dict[str, Any]) -> dict[str, Any]:
         name: value
         for name, value in config.items()
         if not name.startswith("output")
-        and name not in _NEVER_OF_CHECKOUT
-        and (value is not None or name not in _NEW_OF_CHECKOUT)
+        and name not in _NEVER
+        and (value is not None or name not in _NEW)
     }
     return variable | {"value": json.dumps(kept, separators=(",", ":"), sort_keys=True)}
 

@@ -65,6 +65,17 @@ class PrepareResult:
 
 
 @dataclass(frozen=True, slots=True)
+class AttestConfig:
+    """Push what was verified of the commit to `ref`, as a signed Statement."""
+
+    ref: str
+    predicate: str
+    """JSON; the commit and its tree are put in by the program."""
+    key: str | None = None
+    """File with the private key; None: it is left unsigned."""
+
+
+@dataclass(frozen=True, slots=True)
 class LandConfig:
     """Bring `sha` (fetched from `ref`), whose tree must be `tree`, to `onto`, now at `expect`.
 
@@ -78,6 +89,8 @@ class LandConfig:
     onto: str
     expect: str | None
     git_dir: str = places.OWN_GIT
+    attest: AttestConfig | None = None
+    """None: nothing is said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +101,6 @@ class LandResult:
     """Landed: the tip contains the commit. Moved: it does not; where something was to be pushed,
     others moved the branch."""
     tip: str
+    attestation: str = ""
+    """Where it has landed: Signed or Unsigned, as the remote shows it; Missing: the remote has none
+    or another one. "": it was not looked for."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from bernstein.api.pod import Remote
 from bernstein.places import OWN_GIT
 
-PROBE_SHARE = 640
-"""Bytes that each container of a probe's pod may leave; it may have 19."""
+PROBE_SHARE = 608
+"""Bytes that each container of a probe's pod may leave; it may have 20."""
+KEY_VARIABLE = "BERNSTEIN_KEY"
+"""Where a container of a probe finds the key that it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,14 @@ class ProbeConfig:
     git_dir: str = OWN_GIT
     ref: str | None = None
     """A ref that is not there, and that the account is to be allowed to push; None: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeKeyConfig:
+    """Try the key that what is said of landed commits is signed with."""
+
+    called: str
+    """For messages: its name in its Secret, and the Secret's."""
 
 
 @dataclass(frozen=True, slots=True)

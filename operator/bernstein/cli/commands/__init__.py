@@ -88,6 +88,12 @@ COMMANDS: tuple[Subcommand, ...] = (
         "retry", "Gives a failed task, or all failed ones of a Plan, another round of attempts."
     ),
     Subcommand("verify", "Judges the work of a task anew, and tells the verdicts."),
+    Subcommand(
+        "verify-attestation",
+        "Proves from a clone what was verified of a commit before it landed.",
+        cluster=False,
+        alias=("attest", "verify"),
+    ),
     Subcommand("unblock", "Lets a task go on whose agent waits for something."),
     Subcommand(
         "deliver", "Delivers what is Closed of a Plan that has ended badly, or stands still."

@@ -58,7 +58,9 @@ def tell_ending(
     terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
     delivery = plan.status.delivery
     if delivery is not None and delivery.state == "Merged" and delivery.sha:
-        terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}")
+        said = delivery.attestation
+        attested = f", attestation {said.lower()}" if said is not None else ""
+        terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
     if remedy and not good:
         terminal.advise(remedy)
     if further := notes.how_it_goes_on(plan):

@@ -15,7 +15,7 @@ Fields: TypeAlias = "Mapping[str, Fields | None]"
 """What is kept, by name; None: as it is. Of a list the same is kept of every item."""
 
 _CONDITIONS: Fields = dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"))
-_STATUSES: Fields = dict.fromkeys(("name", "image", "state", "lastState"))
+_STATUSES: Fields = dict.fromkeys(("name", "image", "imageID", "state", "lastState"))
 _NAMES: Fields = {"name": None}
 _ALL: Fields = dict.fromkeys(("apiVersion", "kind", "metadata"))
 

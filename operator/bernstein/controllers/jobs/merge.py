@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from bernstein.api.pod import BEGIN, LAND, PREPARE, CommitText
-from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
+from bernstein.api.programs.merge import AttestConfig, BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, scratch
 from bernstein.controllers.settings import OperatorSettings
-from bernstein.core import labels
+from bernstein.core import labels, names
 from bernstein.core.actions import RunBegin, RunLand, RunPrepare
+from bernstein.places import ATTESTATION_KEY
 
 DEADLINE_SECONDS = 1800
 """Long, because merges need the whole history. A fetch that stands still is ended by git itself."""
+_KEY = "secret-attestation"
+_KEY_FILE = PurePosixPath(ATTESTATION_KEY)
 
 
 def begin_job(
@@ -55,8 +60,26 @@ def land_job(
         tree=action.tree,
         onto=action.onto,
         expect=action.expect,
+        attest=_attest(action, project),
     )
-    return _job(LAND, account, action.job, config, project, namespace, owner, settings)
+    key = _key(project, needed=action.expect is not None)
+    return _job(LAND, account, action.job, config, project, namespace, owner, settings, key)
+
+
+def _key(project: Project, *, needed: bool) -> Object | None:
+    """The volume with the Project's key. `needed`: without it the Job does not start."""
+    if project.spec.attestation is None:
+        return None
+    key = project.spec.attestation.key
+    volume = pod.secret_key(_KEY, key.name, key.key, _KEY_FILE.name)
+    return volume if needed else pod.optional(volume)
+
+
+def _attest(action: RunLand, project: Project) -> AttestConfig | None:
+    if not action.attests:
+        return None
+    key = ATTESTATION_KEY if project.spec.attestation is not None else None
+    return AttestConfig(names.attestation_ref(action.sha), action.attests, key)
 
 
 def _job(
@@ -68,7 +91,9 @@ def _job(
     namespace: str,
     owner: Object,
     settings: OperatorSettings,
+    key: Object | None = None,
 ) -> Object:
+    """`key`: a volume with the key that signs."""
     repository = project.spec.repository
     runs = pod.ours(
         program,
@@ -76,7 +101,10 @@ def _job(
         settings,
         memory="512Mi",
         tmp="git",
-        mounts=pod.repository_mounts(repository, account),
+        mounts=[
+            *pod.repository_mounts(repository, account),
+            *([pod.mount(_KEY, str(_KEY_FILE.parent))] if key is not None else []),
+        ],
     )
     spec = pod.pod(
         project,
@@ -85,6 +113,7 @@ def _job(
         volumes=[
             scratch("git"),
             *pod.repository_volumes(repository, account),
+            *([key] if key is not None else []),
         ],
         deadline=DEADLINE_SECONDS,
         grace=10,

@@ -314,6 +314,20 @@ def _account(name: str, secret_name: str) -> Object:
     return volume
 
 
+def secret_key(name: str, secret_name: str, key: str, file: str) -> Object:
+    """A volume with one key of a Secret, as the file of that name; without the key no container of
+    the pod starts."""
+    volume = secret(name, secret_name)
+    volume["secret"]["items"] = [{"key": key, "path": file}]
+    return volume
+
+
+def optional(volume: Object) -> Object:
+    """The volume of a Secret or ConfigMap, which keeps no container waiting."""
+    source = "secret" if "secret" in volume else "configMap"
+    return {**volume, source: {**volume[source], "optional": True}}
+
+
 def config_map(name: str, config_map_name: str) -> Object:
     return {"name": name, "configMap": {"name": config_map_name}}
 

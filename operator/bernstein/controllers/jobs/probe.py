@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from bernstein.api.pod import PROBE
-from bernstein.api.programs.probe import ProbeConfig
+from bernstein.api.credentials import SecretKey
+from bernstein.api.pod import PROBE, PROBE_KEY
+from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
-from bernstein.core.projects.probing import ACCOUNTS, WORK, model_keys
+from bernstein.core.projects.probing import ACCOUNTS, ATTESTATION, WORK, model_keys
 from bernstein.core.reasons import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
-_KEY_VARIABLE = "BERNSTEIN_KEY"
 
 
 def probe_job(
@@ -23,13 +23,18 @@ def probe_job(
     """Its pod ends when all containers have told; one whose Secret is missing waits for it until
     the deadline."""
     keys = [_needs_key(name, *key, settings) for name, key in model_keys(project.spec).items()]
+    signing = project.spec.attestation
+    signs = [_signs(signing.key, settings)] if signing is not None else []
     spec = pod.pod(
         project,
         init=[],
-        containers=[*(_tries(account, project, settings) for account in ACCOUNTS), *keys],
+        containers=[*(_tries(account, project, settings) for account in ACCOUNTS), *signs, *keys],
         volumes=[
-            *(pod.memory(name, "16Mi") for name in ACCOUNTS.values()),
-            *(_optional(v) for v in pod.repository_volumes(project.spec.repository, *ACCOUNTS)),
+            *(
+                pod.memory(name, "16Mi")
+                for name in (*ACCOUNTS.values(), *[ATTESTATION] * len(signs))
+            ),
+            *(pod.optional(v) for v in pod.repository_volumes(project.spec.repository, *ACCOUNTS)),
         ],
         deadline=PROBE_SECONDS,
         grace=5,
@@ -63,6 +68,13 @@ def _tries(account: str, project: Project, settings: OperatorSettings) -> Object
     return container | {"env": [pod.of_secret(_ACCOUNT_VARIABLE, secret, "username")]}
 
 
+def _signs(key: SecretKey, settings: OperatorSettings) -> Object:
+    """The container that tries the key of attestations."""
+    config = ProbeKeyConfig(f"'{key.key}' of '{key.name}'")
+    container = pod.ours(PROBE_KEY, config, settings, tmp=ATTESTATION, mounts=(), name=ATTESTATION)
+    return container | {"env": [pod.of_secret(KEY_VARIABLE, key.name, key.key)]}
+
+
 def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> Object:
     """A container that the kubelet starts when the model key is there, and that does nothing."""
     container = pod.container(
@@ -76,10 +88,4 @@ def _needs_key(name: str, secret: str, key: str, settings: OperatorSettings) -> 
         },
         pull=settings.image_pull_policy,
     )
-    return container | {"env": [pod.of_secret(_KEY_VARIABLE, secret, key)]}
-
-
-def _optional(volume: Object) -> Object:
-    """The volume, which keeps no container waiting: one waits by its variable alone."""
-    source = "secret" if "secret" in volume else "configMap"
-    return {**volume, source: {**volume[source], "optional": True}}
+    return container | {"env": [pod.of_secret(KEY_VARIABLE, secret, key)]}

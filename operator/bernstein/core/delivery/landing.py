@@ -256,7 +256,7 @@ def _land(
         loses = result.reason in LOST and not in_doubt
         return OnItsWay(_not_landed(status, delivery, landing, result, now, unsure, loses))
     if result.state == "Landed":
-        return Landed(goes_on(status), _merged(delivery, landing.commit, result.tip, now))
+        return Landed(goes_on(status), _merged(delivery, landing.commit, result, now))
     return OnItsWay(_elsewhere(status, delivery, landing, result.tip, now))
 
 
@@ -313,17 +313,22 @@ def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
         tree=commit.tree,
         onto=landing.onto,
         expect=None if reads else commit.base,
+        attests=landing.attests(),
     )
 
 
-def _merged(delivery: Delivery, commit: JudgedCommit, tip: str, now: datetime) -> Delivery:
+def _merged(
+    delivery: Delivery, commit: JudgedCommit, result: LandResult, now: datetime
+) -> Delivery:
+    known = result.attestation in ("Signed", "Unsigned", "Missing")
     update = {
         "state": "Merged",
         "step": None,
         "may_have_landed": None,
         "sha": commit.sha,
         "tree": commit.tree,
-        "tip": tip,
+        "tip": result.tip,
+        "attestation": result.attestation if known else None,
         "landed_at": now,
         "failures": None,
     }

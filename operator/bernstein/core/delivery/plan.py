@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Origin
 from bernstein.core import names
 from bernstein.core.actions import PlanDecision, RunFence
-from bernstein.core.delivery import end, landing
+from bernstein.core.delivery import attestation, end, landing
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -107,6 +107,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         tip=status.delivery.tip if status.delivery is not None else None,
         ours=False,
         conflict="the target moved, and the Plan's work conflicts with it in",
+        attests=partial(attestation.of_plan, snapshot, status, integration),
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,

@@ -13,7 +13,7 @@ from bernstein.api.waiting import WaitReason
 from bernstein.core import names
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import results
-from bernstein.core.delivery import conflict, landing, tip
+from bernstein.core.delivery import attestation, conflict, landing, tip
 from bernstein.core.delivery.may_merge import may_merge
 from bernstein.core.delivery.way import (
     Conflicted,
@@ -98,6 +98,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         tip=tip.known_tip(snapshot),
         ours=snapshot.plan is not None,
         conflict="it conflicts with what landed before, in",
+        attests=partial(attestation.of_task, snapshot, status),
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,

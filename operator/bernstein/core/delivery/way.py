@@ -72,6 +72,8 @@ class Landing:
     """Nobody else moves `onto`: elsewhere than at `tip` it is not gone on from."""
     conflict: str
     """How the message about a conflict begins; the files follow."""
+    attests: Callable[[], str]
+    """What is said of the commit once it has landed."""
     project: Project | None
     jobs: Mapping[str, JobView]
     late: LateRequests

@@ -33,6 +33,8 @@ from bernstein.core.sanitise import line, text
 READ, WORK, DELIVER = "read", "work", "deliver"
 ACCOUNTS = {READ: PROBE, WORK: f"{PROBE}-work", DELIVER: f"{PROBE}-deliver"}
 """The containers that try the accounts of the repository. The first one is the Job's main one."""
+ATTESTATION = f"{PROBE}-attestation"
+"""The container that tries the key of attestations."""
 WAIT_SECONDS = 15
 """Until a Job that waits for a Secret is looked at again, whatever events come."""
 WARNED_SECONDS = 3600
@@ -45,6 +47,7 @@ FINDINGS = frozenset(
         Reason.REPOSITORY_AUTH_FAILED,
         Reason.REF_NOT_FOUND,
         Reason.CREDENTIAL_REFUSED,
+        Reason.ATTESTATION_KEY_INVALID,
     }
 )
 """Reasons that say something of the Project. With any other one the probe itself did not get on."""
@@ -75,10 +78,12 @@ def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
 
 def subjects(spec: ProjectSpec) -> dict[str, str]:
     """What each container of the pod tries, as messages have it."""
-    keys = model_keys(spec).items()
-    return {container: account for account, container in ACCOUNTS.items()} | {
-        name: f"model key '{key}' of '{secret}'" for name, (secret, key) in keys
-    }
+    found = {container: account for account, container in ACCOUNTS.items()}
+    if spec.attestation is not None:
+        found[ATTESTATION] = "attestation key"
+    for name, (secret, key) in model_keys(spec).items():
+        found[name] = f"model key '{key}' of '{secret}'"
+    return found
 
 
 def expected(project: Project) -> str | None:

@@ -9,6 +9,7 @@ excuse, the commit that is asked is the one that the Plan started from, which no
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
@@ -131,9 +132,14 @@ def _answered(check: CheckSpec, result: CheckResult, answer: CheckVerdict) -> Ch
         return result
     reason = VerdictReason.NEW_FINDINGS if answer.verdict == "Failed" else ""
     judged = result_of(check, answer.verdict, reason, answer.excerpt)
-    return judged.model_copy(update={"seconds": result.seconds})
+    return judged.model_copy(update=_how(result))
 
 
 def _fails_too(check: CheckSpec, result: CheckResult) -> CheckResult:
     skipped = result_of(check, "Skipped", VerdictReason.BASE_FAILS, result.excerpt)
-    return skipped.model_copy(update={"seconds": result.seconds, "excused": check.excused or None})
+    return skipped.model_copy(update=_how(result) | {"excused": check.excused or None})
+
+
+def _how(result: CheckResult) -> dict[str, Any]:
+    """How the command ran on the work, which stays whatever the verdict becomes."""
+    return {"seconds": result.seconds, "image": result.image}

@@ -54,7 +54,8 @@ def executed(
     assert job.pod is not None
     result = _verdict(check, job, job.pod, hurried=abandoned is not None)
     took = _seconds(pods.terminated(job.pod, CHECK) or {})
-    return result if took is None else result.model_copy(update={"seconds": round(took)})
+    known = {"seconds": None if took is None else round(took)}
+    return result.model_copy(update={**known, "image": pods.image_digest(job.pod, CHECK)})
 
 
 def without_pod(

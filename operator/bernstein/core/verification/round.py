@@ -202,7 +202,7 @@ def next_round(judged: Verification) -> Verification:
 
 def afresh(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs as if it had never been judged."""
-    update = {"passed": None, "digest": None, "checks": ()}
+    update = {"passed": None, "verified_at": None, "digest": None, "checks": ()}
     return next_round(judged).model_copy(update=update)
 
 
@@ -266,7 +266,8 @@ def _judge(
         reason, text = summary.reason(results), summary.which(results)[:_WHICH]
         return Rejected(note(status, ConditionType.VERIFIED, False, reason, text, now), results)
     digest = summary.digest(judged.base, judged.sha, judged.tree, results)
-    judged = judged.model_copy(update={"passed": True, "digest": digest})
+    passed = {"passed": True, "digest": digest, "verified_at": now}
+    judged = judged.model_copy(update=passed)
     status = status.model_copy(update={"verification": judged, "gate_errors": 0})
     text = f"{sum(r.verdict == 'Passed' for r in results)} checks passed"
     return Passed(note(status, ConditionType.VERIFIED, True, "ChecksPassed", text, now))

@@ -232,13 +232,16 @@ class Git:
 
     def read_ref(self, ref: str) -> str | None:
         """The object id that the remote's `ref` is at now; None when there is no such ref."""
-        name = full_ref(ref)
-        listing = self.run("ls-remote", "--quiet", "--", self._url(), name, timeout=LOOKUP_SECONDS)
-        for entry in listing.decode("utf-8", "replace").splitlines():
-            sha, _, listed_name = entry.partition("\t")
-            if listed_name == name and is_sha(sha):
-                return sha
-        return None
+        return self.read_refs(ref)[0]
+
+    def read_refs(self, *refs: str) -> list[str | None]:
+        """The same for several refs, by one question."""
+        names = [full_ref(ref) for ref in refs]
+        asked = ("ls-remote", "--quiet", "--", self._url(), *names)
+        listing = self.run(*asked, timeout=LOOKUP_SECONDS).decode("utf-8", "replace")
+        rows = (row.partition("\t") for row in listing.splitlines())
+        found = {name: sha for sha, _, name in rows if is_sha(sha)}
+        return [found.get(name) for name in names]
 
     def push(self, ref: str, sha: str, expect: str | None) -> None:
         """Set the remote's `ref` to `sha` if it is at `expect` (None: if it does not exist).
@@ -246,14 +249,27 @@ class Git:
         A return means that the ref is at `sha`, also where it was there before. Raises GitError:
         RefMoved, CredentialRefused, BranchProtected, PushRejected, RepositoryUnreachable.
         """
-        name = full_ref(ref)
-        if not is_sha(sha) or (expect and not is_sha(expect)):
+        self._push([_lease(ref, expect)], {ref: sha})
+
+    def push_with(self, ref: str, sha: str, expect: str, beside: str, object_id: str) -> None:
+        """The same, and the ref `beside` to `object_id` wherever it is: both, or neither of them.
+
+        Raises GitError also where the server cannot promise that: then nothing was pushed.
+        """
+        flags = ["--atomic", _lease(ref, expect)]
+        self._push(flags, {ref: sha, beside: object_id}, forced=(beside,))
+
+    def overwrite(self, ref: str, object_id: str) -> None:
+        """Set the remote's `ref` wherever it is, or make it. Raises GitError as `push` does."""
+        self._push([], {ref: object_id}, forced=(ref,))
+
+    def _push(self, more: Sequence[str], to: dict[str, str], forced: Sequence[str] = ()) -> None:
+        if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
-        lease = f"--force-with-lease={name}:{expect or ''}"
-        flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", lease]
-        done = self.complete(
-            "push", *flags, "--", self._url(), f"{sha}:{name}", timeout=NETWORK_SECONDS
-        )
+        flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", *more]
+        wanted = (f"{'+' * (ref in forced)}{sha}:{full_ref(ref)}" for ref, sha in to.items())
+        pushed = ("push", *flags, "--", self._url(), *wanted)
+        done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
             raise from_output(done.stderr + b"\n" + done.stdout, pushing=True, host=self._host)
 
@@ -292,6 +308,13 @@ class Git:
             **settings,
             **extra,
         }
+
+
+def _lease(ref: str, expect: str | None) -> str:
+    """The flag by which a push fails where `ref` is not at `expect` (None: where it is there)."""
+    if expect and not is_sha(expect):
+        raise GitError("InvalidConfig", "push takes full object ids")
+    return f"--force-with-lease={full_ref(ref)}:{expect or ''}"
 
 
 def _remote_settings(remote: Remote, git_dir: Path) -> dict[str, str]:

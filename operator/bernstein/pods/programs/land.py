@@ -3,6 +3,9 @@
 The Job may be run again after any crash, so the remote alone decides: a tip that contains the
 commit is Landed, whoever pushed it; any other tip is Moved, and nothing is pushed. Where nobody
 knows whether an earlier Job has pushed, it only looks.
+
+What was verified of the commit is pushed with it, both or neither. Where the server cannot promise
+that, a signed attestation comes first: with a key nothing lands without one.
 """
 
 from __future__ import annotations
@@ -14,30 +17,44 @@ from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
+from bernstein.pods.git.attestation import Attestation, attestation_of
 from bernstein.pods.git.client import Git, GitError, full_ref
 from bernstein.pods.git.merge import is_ancestor
 
 CONFIG = LandConfig
+_REFUSED = (Reason.REF_MOVED, Reason.BRANCH_PROTECTED, Reason.PUSH_REJECTED)
+"""What a server says that has taken nothing, because of one of two refs."""
 
 
 def run(config: LandConfig) -> LandResult:
     """Push, if the branch is where it is expected, and say where it is now.
 
-    Raises PodError when the commit is not the verified one, or the server refuses it.
+    Raises PodError when the commit is not the verified one, the server refuses it, or the key of
+    attestations cannot be used.
     """
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
+    attestation = attestation_of(repository, config)
     expect = config.expect
     if expect is not None and expect != config.sha and _tip(repository, config.onto) == expect:
         _verify(repository, config, expect)
-        _push(repository, config, expect)
-    result = _look(repository, config)
-    log.event("land", state=result.state, tip=result.tip, sha=config.sha)
+        _push(repository, config, expect, attestation)
+    result = _look(repository, config, attestation)
+    log.event(
+        "land",
+        state=result.state,
+        tip=result.tip,
+        sha=config.sha,
+        attestation=result.attestation,
+    )
     return result
 
 
 def _tip(repository: Git, onto: str) -> str:
-    tip = repository.read_ref(onto)
+    return _there(repository.read_ref(onto), onto)
+
+
+def _there(tip: str | None, onto: str) -> str:
     if tip is None:
         raise PodError(
             Reason.REF_NOT_FOUND, f"the repository has no {onto}: was the branch deleted?"
@@ -60,22 +77,84 @@ def _verify(repository: Git, config: LandConfig, expect: str) -> None:
         raise PodError(Reason.NOT_ON_BASE, message)
 
 
-def _push(repository: Git, config: LandConfig, expect: str) -> None:
+def _push(
+    repository: Git, config: LandConfig, expect: str, attestation: Attestation | None
+) -> None:
     try:
-        repository.push(config.onto, config.sha, expect)
+        if attestation is None:
+            repository.push(config.onto, config.sha, expect)
+        else:
+            beside = (attestation.ref, attestation.object_id)
+            repository.push_with(config.onto, config.sha, expect, *beside)
     except GitError as error:
         # The server may have taken the push although its answer was lost; and that somebody else
         # pushed first is no failure.
         log.event("push-failed", reason=error.reason, message=error.message)
-        if error.reason != Reason.REF_MOVED and _look(repository, config).state != "Landed":
+        if attestation is not None and _may_take_one(repository, config, expect, error):
+            _attest_first(repository, attestation)
+            _push(repository, config, expect, None)
+        elif error.reason != Reason.REF_MOVED and _look(repository, config).state != "Landed":
             raise
 
 
-def _look(repository: Git, config: LandConfig) -> LandResult:
-    """Where the branch is now, and whether it contains the commit."""
-    tip = _tip(repository, config.onto)
-    landed = tip == config.sha or _contains(repository, config, tip)
-    return LandResult("Landed" if landed else "Moved", tip)
+def _may_take_one(repository: Git, config: LandConfig, expect: str, error: GitError) -> bool:
+    """Whether the server has taken neither, and may take one after the other."""
+    refused = error.reason in _REFUSED or "--atomic" in error.message
+    return refused and _tip(repository, config.onto) == expect
+
+
+def _attest_first(repository: Git, attestation: Attestation) -> None:
+    """Raises PodError(AttestationRefused). An unsigned one, which proves nothing, comes last."""
+    if not attestation.is_signed:
+        return
+    try:
+        repository.overwrite(attestation.ref, attestation.object_id)
+    except GitError as error:
+        if error.reason not in _REFUSED:
+            raise
+        text = f"the git server does not take {attestation.ref}: {error.message}"
+        raise PodError(Reason.ATTESTATION_REFUSED, text) from error
+
+
+def _look(
+    repository: Git, config: LandConfig, attestation: Attestation | None = None
+) -> LandResult:
+    """Where the branch is now, whether it contains the commit, and what is there about it."""
+    if attestation is None:
+        tip, there = repository.read_ref(config.onto), None
+    else:
+        tip, there = repository.read_refs(config.onto, attestation.ref)
+    tip = _there(tip, config.onto)
+    if tip != config.sha and not _contains(repository, config, tip):
+        return LandResult("Moved", tip)
+    if config.attest is None:
+        return LandResult("Landed", tip)
+    return LandResult("Landed", tip, _attested(repository, config, attestation, there))
+
+
+def _attested(
+    repository: Git, config: LandConfig, attestation: Attestation | None, there: str | None
+) -> str:
+    """What the remote has about a commit that has landed, whoever has pushed that."""
+    if attestation is None:
+        return "Missing"
+    if there != attestation.object_id and config.expect is not None:
+        there = _attest_late(repository, config, attestation)
+    return attestation.state if there == attestation.object_id else "Missing"
+
+
+def _attest_late(repository: Git, config: LandConfig, attestation: Attestation) -> str | None:
+    """Where the ref is then. It has landed: nothing of this is a failure any more."""
+    try:
+        onto = full_ref(config.onto)
+        repository.fetch([f"{onto}:refs/seen"])
+        if repository.tree_id(config.sha) != config.tree:
+            return None
+        repository.overwrite(attestation.ref, attestation.object_id)
+        return repository.read_ref(attestation.ref)
+    except GitError as error:
+        log.event("attestation-failed", reason=error.reason, message=error.message)
+        return None
 
 
 def _contains(repository: Git, config: LandConfig, tip: str) -> bool:

@@ -109,6 +109,25 @@ async def test_a_refused_account_is_told_until_the_project_names_another(world: 
     await ready(world, "True", "Accepted")
 
 
+async def test_a_key_that_cannot_sign_is_told_by_the_project_that_names_it(world: World) -> None:
+    async def another_kind(pod: Pod) -> None:
+        await pod.start()
+        failure = programs.Failure("AttestationKeyInvalid", "the key 'a' of 'b' cannot be used")
+        states = tried(pod, **{"probe-attestation": exited(1, dump(failure))})
+        await pod.end("Failed", states)
+
+    world.kubelet.on("probe", another_kind, lacks_nothing)
+    key = {"name": "signs", "key": "key.pem"}
+    await world.project(attestation={"key": key})
+    await world.start()
+    told = await ready(world, "False", "AttestationKeyInvalid")
+    assert "attestation key: the key 'a' of 'b' cannot be used" in told["message"]
+    assert "openssl genpkey" in told["message"]
+
+    await world.project(attestation={"key": key | {"key": "other.pem"}})
+    await ready(world, "True", "Accepted")
+
+
 async def lacks_nothing(pod: Pod) -> None:
     await pod.start()
     await pod.end("Succeeded", tried(pod))

@@ -16,7 +16,7 @@ from bernstein.api.pod import (
     RecorderConfig,
 )
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
-from bernstein.api.programs.probe import ProbeConfig
+from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions
@@ -72,6 +72,7 @@ FULL = objects.project(
         "readOnlyRootFilesystem": False,
         "resources": {"cpu": "1", "memory": "2Gi", "ephemeralStorage": "4Gi"},
     },
+    attestation={"key": {"name": "signs", "key": "ed25519.pem"}},
     pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
     limits={"stallSeconds": 60},
 )
@@ -86,6 +87,7 @@ CONFIGS: dict[str, type[Any]] = {
     "land": LandConfig,
     "compare": CompareConfig,
     "probe": ProbeConfig,
+    "probe_key": ProbeKeyConfig,
 }
 
 REF = "refs/bernstein/1111222233334444/work/s1"
@@ -135,6 +137,7 @@ def follow_up(
     return job_actions.build(wanted, project, NAMESPACE, owner, settings)
 
 
+SAID = '{"verificationResult":"PASSED"}'
 WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
@@ -148,7 +151,8 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
         RunPrepare("work-s1-prepare-1", REF, HEAD, INTEGRATION, f"{REF}-c", "Do work\n"),
         TASK,
     ),
-    "land": (RunLand("work-s1-land-1", REF, HEAD, TREE, INTEGRATION, BASE), TASK),
+    "land": (RunLand("work-s1-land-1", REF, HEAD, TREE, INTEGRATION, BASE, SAID), TASK),
+    "land-look": (RunLand("work-s1-land-2", REF, HEAD, TREE, INTEGRATION, None, SAID), TASK),
     "land-plan": (RunLand("web-land-1", INTEGRATION, HEAD, TREE, "refs/heads/trunk", BASE), PLAN),
     "probe": (RunProbe("default--probe-0", "1"), PROJECT),
 }

@@ -16,6 +16,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from bernstein.api.encoding import dump, load
 from bernstein.api.pod import (
+    PROBE_KEY,
     CheckoutConfig,
     InspectConfig,
 )
@@ -37,10 +38,11 @@ from tests.unit.core.objects import BASE, HEAD, TREE
 EVERY = pytest.mark.parametrize("name", JOBS)
 LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
-    "git-read": {"checkout", "probe"},
+    "git-read": {"checkout", "probe", "land"},
     "git-work": {"pusher", "begin", "prepare", "probe-work"},
     "git-deliver": {"land", "probe-deliver"},
     "openai": {"agent"},
+    "signs": {"land"},
 }
 
 
@@ -242,14 +244,29 @@ def test_a_secret_is_mounted_only_where_it_is_needed_and_for_its_group(name: str
 def test_no_value_of_the_environment_comes_from_a_secret_but_what_a_probe_waits_for(
     name: str,
 ) -> None:
-    """That is the name of its account; or a model key, in a container that does nothing."""
+    """That is the name of its account; or a key, in a container that does nothing else with it."""
     for container in containers(name):
         assert "envFrom" not in container
         taken = [e["valueFrom"] for e in container.get("env", ()) if e.keys() != {"name", "value"}]
         assert len(taken) == int(name.startswith("probe"))
         for source in taken:
             assert source.keys() == {"secretKeyRef"}
-            assert source["secretKeyRef"]["key"] == "username" or built.idles(container)
+            only_tries = built.idles(container) or built.program(container) == PROBE_KEY
+            assert source["secretKeyRef"]["key"] == "username" or only_tries
+
+
+def test_who_only_looks_whether_work_has_landed_waits_for_no_key_that_signs() -> None:
+    sources = {name: _volumes(name)["secret-attestation"]["secret"] for name in LANDS}
+
+    assert {name: source.get("optional", False) for name, source in sources.items()} == LANDS
+
+
+LANDS = {"land-full": False, "land-plan-full": False, "land-look-full": True}
+"""Whether the Job starts without the key."""
+
+
+def _volumes(name: str) -> Object:
+    return {volume["name"]: volume for volume in pod(name)["volumes"]}
 
 
 @EVERY

@@ -45,11 +45,12 @@ def test_the_containers_of_a_probe_share_no_folder_to_write_to(name: str) -> Non
     assert len(writable) == len(set(writable)) > 0
 
 
-def test_a_probe_has_a_container_for_each_account_and_each_model_key() -> None:
+def test_a_probe_has_a_container_for_each_account_and_each_key() -> None:
     accounts = ["probe", "probe-work", "probe-deliver"]
 
     assert [c["name"] for c in pod("probe")["containers"]] == accounts
-    assert [c["name"] for c in pod("probe-full")["containers"]] == [*accounts, "key-0"]
+    also = ["probe-attestation", "key-0"]
+    assert [c["name"] for c in pod("probe-full")["containers"]] == [*accounts, *also]
     (idle,) = [c for c in pod("probe-full")["containers"] if built.idles(c)]
     assert idle["env"][0]["valueFrom"] == {"secretKeyRef": {"name": "openai", "key": "token"}}
 

@@ -10,6 +10,7 @@ from tests.unit.controllers.jobs.built import JOBS, mounts
 EVERY = pytest.mark.parametrize("name", JOBS)
 AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
 
+PROBES = ("probe", "probe-work", "probe-deliver")
 BETWEEN = {
     "agent": {
         "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
@@ -40,7 +41,9 @@ BETWEEN = {
     "begin": {"git": {"begin": "rw"}},
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
-    "probe": {name: {name: "rw"} for name in ("probe", "probe-work", "probe-deliver")},
+    "land-look": {"git": {"land": "rw"}},
+    "probe": {name: {name: "rw"} for name in PROBES},
+    "probe-full": {name: {name: "rw"} for name in (*PROBES, "probe-attestation")},
 }
 """Who sees which scratch volume, and who may write there."""
 
@@ -55,7 +58,8 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
 
     plain = name.removesuffix("-full")
     kind = {"base": "check", "check-own-image": "check", "both": "compare"}.get(plain, plain)
-    assert may == BETWEEN[kind.removesuffix("-merge").removesuffix("-plan")]
+    kind = kind.removesuffix("-merge").removesuffix("-plan")
+    assert may == (BETWEEN.get(name) or BETWEEN[kind])
 
 
 @AGENTS

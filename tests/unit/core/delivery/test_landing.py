@@ -86,6 +86,7 @@ def forward(
         tip=tip,
         ours=ours,
         conflict="it conflicts in",
+        attests=lambda: "{}",
         project=project(),
         jobs={each.name: each for each in jobs},
         late=NO_LATE_REQUESTS,

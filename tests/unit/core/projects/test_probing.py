@@ -176,6 +176,20 @@ def test_a_model_key_is_there_or_its_secret_is_named() -> None:
     assert (found.findings, found.settled) == ((), True)
 
 
+def test_the_key_of_attestations_is_tried_where_there_is_one() -> None:
+    spec: dict[str, Any] = {"attestation": {"key": {"name": "signs", "key": "key.pem"}}}
+    bad = failed("probe-attestation", "AttestationKeyInvalid", "it holds a public key")
+    pod_ = over(GOOD, WORK, DELIVER, bad)
+
+    found, _ = step(AT_WORK, job(0, pod_), **spec)
+    unasked, _ = step(AT_WORK, job(0, pod_))
+
+    ((subject, reason),) = [(each.subject, each.reason) for each in found.findings]
+    assert (subject, reason) == ("attestation key", "AttestationKeyInvalid")
+    assert found.settled
+    assert unasked.findings == ()
+
+
 def test_a_work_account_that_is_too_strong_is_looked_at_every_hour() -> None:
     strong = ended("probe-work", said=ProbeResult(too_strong=True))
 

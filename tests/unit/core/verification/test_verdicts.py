@@ -15,6 +15,7 @@ from bernstein.api.verification import AbandonedCheck
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.verification import required, summary, verdicts
+from bernstein.core.verification.executed import executed
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
@@ -242,6 +243,29 @@ def test_in_turn_the_janitors_jobs_come_first_and_gates_one_by_one() -> None:
 
 
 HURRIED = (AbandonedCheck(check="lint", reason="Timeout", message="not done after 120 s"),)
+
+
+NAMED = f"registry.example/tools@sha256:{'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("image", "digest"),
+    [
+        (NAMED, f"sha256:{'a' * 64}"),
+        (f"docker-pullable://{NAMED}", f"sha256:{'a' * 64}"),
+        (f"sha256:{'b' * 64}", f"sha256:{'b' * 64}"),
+        (f"{NAMED}0", None),
+        (f"x{NAMED[-71:]}", None),
+        ("registry.example/tools:1", None),
+        ("", None),
+    ],
+)
+def test_a_verdict_names_the_image_that_the_command_ran_in(image: str, digest: str | None) -> None:
+    end = ended("check") | {"imageID": image}
+
+    found = executed(RUNS, job("lint", over(ended("checkout"), end)), None, NOW)
+
+    assert found.image == digest
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
 
 
 def strays(refs: Iterable[str], uids: Collection[str]) -> tuple[str, ...]:
-    """Those that are in no folder of a Plan or Task with one of these uids."""
-    known = {names.refs_of(uid) for uid in uids}
+    """Those that are in no folder of a Plan or Task with one of these uids. Attestations of what
+    has landed are none: they are to be kept."""
+    known = {names.ATTESTATIONS, *(names.refs_of(uid) for uid in uids)}
     known |= {names.folder(names.old_integration_ref(uid)) for uid in uids}
     return tuple(sorted(ref for ref in refs if _folder(ref) not in known))
 

@@ -126,3 +126,9 @@ def test_one_ref_is_one() -> None:
     found = refs.judge("https://git.example/app.git", [left(GONE)[0]], everywhere=True)
 
     assert "1 ref belongs to no Plan" in found.message
+
+
+def test_attestations_of_what_has_landed_belong_to_nobody_and_are_kept() -> None:
+    ref = names.attestation_ref("a" * 40)
+
+    assert refs.strays([ref, *left(GONE)], [PLAN]) == left(GONE)

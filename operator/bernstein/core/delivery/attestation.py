@@ -1,0 +1,126 @@
+"""What is said of a commit that lands, by what is known of its verification.
+
+All of it comes from statuses that the operator writes, and from the Project: no word of an agent's,
+of a repository's or of a command's output is in it. The same status says the same, so that a Job
+that is made once more says it, too. The commit and its tree are put in by the program that has
+landed them.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from bernstein.api.approvals.approval import APPROVE
+from bernstein.api.meta import Metadata
+from bernstein.api.plan import Integration, PlanStatus
+from bernstein.api.project import Project
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.attestation.statement import EXTENSION, POLICY, VERIFIER, dump
+from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
+from bernstein.core.verification import plan as verification
+from bernstein.core.verification.candidate import origin_of
+
+Object = dict[str, Any]
+
+_WORD = re.compile(r"[A-Za-z]{1,64}")
+"""A reason: what a program of a pod has said may be anything."""
+
+
+def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
+    """The predicate, as JSON, for the work of a Task that may land. "": nothing is known to say."""
+    judged, project = status.verification, snapshot.project
+    if judged is None or project is None:
+        return ""
+    said = _named("Task", snapshot.task.metadata, project, judged)
+    said |= {"session": status.session, "attempt": status.attempt}
+    if snapshot.plan is not None:
+        said["plan"] = _identity(snapshot.plan.metadata)
+    said |= _approved(status, judged)
+    return _predicate(judged, project, snapshot.target_ref, said)
+
+
+def _approved(status: TaskStatus, judged: Verification) -> Object:
+    """Who has said yes to this work; a yes to that of another attempt is none."""
+    approval = status.approval
+    if approval is None or approval.decision != APPROVE:
+        return {}
+    asked = (approval.asks.attempt, approval.asks.work)
+    if asked != (status.attempt, origin_of(judged).sha):
+        return {}
+    said = {"name": approval.name, "by": approval.by, "digest": approval.asks.digest}
+    return {"approval": said}
+
+
+def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> str:
+    """The same for what a Plan delivers. What each of its Tasks landed has an attestation of its
+    own: this one names the first and the last commit of them. Where the last Task was deleted while
+    nobody knew whether the Plan had landed, nothing is said."""
+    judged = status.verification or verification.of_last_task(snapshot, integration)
+    project = snapshot.project
+    if judged is None or project is None:
+        return ""
+    said = _named("Plan", snapshot.plan.metadata, project, judged)
+    said["landings"] = {
+        "ref": integration.ref,
+        "base": integration.target_sha,
+        "tip": integration.tip,
+        "count": sum(row.landed is not None for row in status.tasks),
+    }
+    if status.partial is not None:
+        said["partial"] = True
+    return _predicate(judged, project, integration.target, said)
+
+
+def _named(kind: str, meta: Metadata, project: Project, judged: Verification) -> Object:
+    return {
+        "kind": kind,
+        **_identity(meta),
+        "namespace": meta.namespace,
+        "project": _identity(project.metadata),
+        "base": judged.base,
+        "verdicts": judged.digest,
+        "checks": [_check(result) for result in judged.checks],
+    }
+
+
+def _identity(meta: Metadata) -> Object:
+    return {"name": meta.name, "uid": meta.uid}
+
+
+def _check(result: CheckResult) -> Object:
+    """One verdict; what it has not is left out."""
+    said: Object = {
+        "name": result.name,
+        "kind": result.kind,
+        "required": result.required,
+        "verdict": result.verdict,
+        "asked": result.asked or None,
+        "reason": result.reason if _WORD.fullmatch(result.reason) else None,
+        "image": result.image,
+        "seconds": result.seconds,
+        "excused": result.excused or None,
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _predicate(judged: Verification, project: Project, onto: str, said: Object) -> str:
+    found: Object = {
+        "verifier": {"id": VERIFIER},
+        "resourceUri": f"git+{project.spec.repository.url}@{onto}",
+        "policy": {"digest": {POLICY: judged.policy}} if judged.policy else None,
+        "timeVerified": _time(judged.verified_at),
+        "verificationResult": "PASSED",
+        # The format wants a level of SLSA: of how the tree was built nothing is said.
+        "verifiedLevels": ["SLSA_BUILD_LEVEL_UNEVALUATED"],
+        "slsaVersion": "1.0",
+        EXTENSION: said,
+    }
+    return dump({key: value for key, value in found.items() if value is not None})
+
+
+def _time(moment: datetime | None) -> str | None:
+    """RFC 3339, in whole seconds. None: an older release did not note it."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if moment is not None else None

@@ -1,0 +1,100 @@
+"""The object that says what was verified of a commit: a commit without parents, of one file.
+
+The same Statement and key always make the same object. So whoever makes it anew knows whether the
+remote has exactly that, whoever pushes there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from bernstein.api.pod import CommitText
+from bernstein.api.programs.merge import LandConfig
+from bernstein.api.reasons import Reason
+from bernstein.attestation import envelope, statement
+from bernstein.pods.errors import PodError
+from bernstein.pods.git.client import Git
+
+_LONG_AGO = 0
+"""Stands for a time that nobody has noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attestation:
+    """What is pushed beside a landing."""
+
+    ref: str
+    object_id: str
+    state: str
+    """Signed or Unsigned."""
+
+    @property
+    def is_signed(self) -> bool:
+        return self.state == "Signed"
+
+
+def attestation_of(repository: Git, config: LandConfig) -> Attestation | None:
+    """Make the object in the repository; None: nothing is to be said.
+
+    Raises PodError(AttestationKeyInvalid); who only looks gets None instead.
+    """
+    asked = config.attest
+    if asked is None:
+        return None
+    predicate = json.loads(asked.predicate)
+    payload = statement.made(predicate, commit=config.sha, tree=config.tree)
+    state, content = "Unsigned", envelope.unsigned(payload)
+    if asked.key is not None:
+        try:
+            content = sign(payload, _read(Path(asked.key)), "of attestations")
+        except PodError:
+            if config.expect is None:
+                return None
+            raise
+        state = "Signed"
+    text = f"Attestation of {config.sha}\n"
+    object_id = _stored(repository, content, text, _seconds(predicate))
+    return Attestation(asked.ref, object_id, state)
+
+
+def _read(key: Path) -> bytes:
+    try:
+        return key.read_bytes()
+    except OSError as error:
+        text = f"the key of attestations cannot be read: {error.strerror}"
+        raise PodError(Reason.ATTESTATION_KEY_INVALID, text) from None
+
+
+def sign(payload: bytes, key: bytes, called: str) -> bytes:
+    """An envelope. Raises PodError(AttestationKeyInvalid), which quotes nothing of the key."""
+    try:
+        return envelope.signed(payload, envelope.private_key(key))
+    except envelope.KeyInvalid as error:
+        text = f"the key {called} cannot be used: {error}"
+        raise PodError(Reason.ATTESTATION_KEY_INVALID, text) from None
+
+
+def _seconds(predicate: statement.Object) -> int:
+    """When it was verified, since 1970: no clock is read."""
+    noted = predicate.get("timeVerified")
+    return _LONG_AGO if noted is None else int(datetime.fromisoformat(noted).timestamp())
+
+
+def _stored(repository: Git, content: bytes, message: str, seconds: int) -> str:
+    blob = repository.run("hash-object", "-w", "--stdin", input=content).decode("ascii").strip()
+    entry = f"100644 blob {blob}\t{statement.FILE}\n".encode("ascii")
+    tree = repository.run("mktree", input=entry).decode("ascii").strip()
+    text = CommitText(message)
+    who = {"NAME": text.author, "EMAIL": text.email, "DATE": f"@{seconds} +0000"}
+    environment = {
+        f"GIT_{role}_{field}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for field, value in who.items()
+    }
+    made = repository.run(
+        "commit-tree", tree, "-F", "-", input=message.encode("ascii"), env=environment
+    )
+    return made.decode("ascii").strip()

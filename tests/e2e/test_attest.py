@@ -1,0 +1,133 @@
+"""What lands is attested in real pods, and proved from a clone by the public key."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bernstein.attestation.statement import EXTENSION
+from bernstein.cli.main import app
+from tests.demo.manifests import GIT_PORT
+from tests.demo.run import forwarded
+from tests.e2e.conftest import MakeWorld, Object, World, condition, does, writing
+from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
+
+GOOD = does("good", writing("new.py", "X = 1\n"))
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> KeyPair:
+    return key_pair(tmp_path / "keys")
+
+
+def signs(spec: Object) -> None:
+    spec["attestation"] = {"key": {"name": "signs", "key": "key.pem"}}
+
+
+def secret(content: str) -> Object:
+    meta = {"name": "signs"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": meta,
+        "stringData": {"key.pem": content},
+    }
+
+
+def clone(here: World, folder: Path) -> Path:
+    """Made with the account *read*, through the server's own name and certificate."""
+    folder.mkdir()
+    ca = folder / "ca.crt"
+    ca.write_text(here.server.certificate.ca)
+    token = base64.b64encode(f"read:{here.server.passwords['read']}".encode()).decode()
+    environment = {**here.stack.environment, "GIT_SSL_CAINFO": str(ca)}
+    with forwarded(here.stack, here.server.namespace, here.server.name, GIT_PORT) as port:
+        host = f"{here.server.name}.{here.server.namespace}.svc"
+        url = here.server.url(here.repository).replace(f":{GIT_PORT}/", f":{port}/")
+        settings = [f"http.curloptResolve={host}:{port}:127.0.0.1"]
+        settings.append(f"http.extraHeader=Authorization: Basic {token}")
+        git = ["git", *(word for each in settings for word in ("-c", each))]
+        every = "+refs/bernstein/attestations/*:refs/bernstein/attestations/*"
+        for command in (
+            ["clone", "--quiet", url, str(folder / "clone")],
+            ["-C", str(folder / "clone"), "fetch", "--quiet", url, every],
+        ):
+            subprocess.run([*git, *command], check=True, env=environment)
+    return folder / "clone"
+
+
+def proved(folder: Path, sha: str, keys: KeyPair) -> tuple[int, Any]:
+    options = ("--key", str(keys.public), "--repo", str(folder), "--json")
+    done = CliRunner().invoke(app, ["attest", "verify", *options, sha])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def test_what_lands_is_signed_and_a_clone_proves_every_check(
+    world: MakeWorld, keys: KeyPair, tmp_path: Path
+) -> None:
+    here = world([GOOD], signs)
+    here.apply(secret(keys.private.read_text()))
+    here.task("good")
+    status = here.closed("good")["status"]
+
+    assert status["delivery"]["attestation"] == "Signed"
+    sha = status["delivery"]["sha"]
+    code, answer = proved(clone(here, tmp_path / "git"), sha, keys)
+    assert code == 0
+    assert answer["tree"] == status["verification"]["tree"]
+    checks = {each["name"]: each for each in answer["predicate"][EXTENSION]["checks"]}
+    assert checks.keys() == {each["name"] for each in status["verification"]["checks"]}
+    assert checks["lint"]["verdict"] == "Passed"
+    assert checks["lint"]["image"].startswith("sha256:")
+
+
+def test_without_a_key_it_is_left_unsigned(world: MakeWorld, keys: KeyPair, tmp_path: Path) -> None:
+    here = world([GOOD])
+    here.task("good")
+    delivery = here.closed("good")["status"]["delivery"]
+
+    assert delivery["attestation"] == "Unsigned"
+    code, answer = proved(clone(here, tmp_path / "git"), delivery["sha"], keys)
+    assert (code, answer["error"]["reason"]) == (1, "Unsigned")
+
+
+def test_a_key_that_cannot_sign_is_told_by_the_project_and_nothing_lands(
+    world: MakeWorld, keys: KeyPair
+) -> None:
+    here = world([GOOD], signs)
+    before = here.tip()
+    here.apply(secret(keys.public.read_text()))
+    here.task("good")
+
+    name = here.project["metadata"]["name"]
+    project = here.await_("project", name, _ready("AttestationKeyInvalid"))
+    assert "openssl genpkey" in condition(project, "Ready")["message"]
+    here.await_("task", "good", _waits("AttestationKeyInvalid"))
+    assert here.tip() == before
+
+
+def test_a_key_that_is_missing_is_waited_for_and_then_the_work_lands(
+    world: MakeWorld, keys: KeyPair
+) -> None:
+    here = world([GOOD], signs)
+    here.task("good")
+    here.await_("task", "good", _waits("SecretNotFound"), 240)
+
+    here.apply(secret(keys.private.read_text()))
+
+    assert here.closed("good", 240)["status"]["delivery"]["attestation"] == "Signed"
+
+
+def _ready(reason: str) -> Callable[[Object], bool]:
+    return lambda project: condition(project, "Ready").get("reason") == reason
+
+
+def _waits(reason: str) -> Callable[[Object], bool]:
+    return lambda task: (task["status"].get("waiting") or {}).get("reason") == reason
