@@ -46,7 +46,7 @@ def _names_the_last_that_is_out(pair: Pair) -> bool:
     was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
     if was.get("reason") != "DependencyPending" or now.get("reason") != "DependencyPending":
         return False
-    return now["message"].startswith(("depends on ", "waits for the stage "))
+    return str(now["message"]).startswith(("depends on ", "waits for the stage "))
 
 
 SCHEDULING = (
