@@ -317,4 +317,4 @@ async def test_the_view_of_a_pod_at_work_is_made_anew_only_for_its_times(
     monkeypatch.setattr(job_views, "replace", replace)
     found = await views.of(SUBJECT, NOW)
     assert not found["work-s1"].removed
-    assert anew == [{"pod"}, {"pod", "bound_since", "running_since", "ending_since"}]
+    assert anew == [{"pod", "removed", "bound_since", "running_since", "ending_since"}]

@@ -41,7 +41,24 @@ def _is_held_by_no_single_word(pair: Pair) -> bool:
     return was in _HEARSAY and now not in _HEARSAY
 
 
+def _names_the_last_that_is_out(pair: Pair) -> bool:
+    """Whether it waits for the same as before, in words that name one of them, or its stage."""
+    was, now = (status.get("waiting", {}) for status in (pair.recorded, pair.today))
+    if was.get("reason") != "DependencyPending" or now.get("reason") != "DependencyPending":
+        return False
+    return str(now["message"]).startswith(("depends on ", "waits for the stage "))
+
+
 SCHEDULING = (
+    Change(
+        "who waits for others names the last of them that is out",
+        "Task",
+        (
+            *("waiting.message", "conditions.Reconciling.message"),
+            "conditions.DependenciesMet.message",
+        ),
+        _names_the_last_that_is_out,
+    ),
     Change(
         "a Task asks for its turn before it takes a number for its next Job",
         "Task",
