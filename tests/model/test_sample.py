@@ -22,6 +22,7 @@ FOUND_BY = {
     "vanished-jobs": "a-job-is-deleted-before-a-late-request-for-it",
     "check-fences": "a-check-is-made-after-the-cancel",
     "uncertain-writes": "a-claim-is-written-and-not-answered",
+    "unanswered-statuses": "a-session-is-launched-while-its-end-is-on-its-way",
     "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",
     "plan-jobs": "a-plan-is-cancelled-while-it-begins",
     "job-deletions": "a-job-is-deleted-before-its-pod-is-seen",

@@ -1,6 +1,6 @@
 """Keeps a key from being reconciled before the caches show what its last reconcile wrote."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 import structlog
@@ -38,6 +38,18 @@ class _Write:
         return not self.revision and not self.uid
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A status that was sent for the object as it was in ``revision``, and that had no answer.
+
+    ``again`` sends the same once more. The object's revision decides which of the two is applied.
+    """
+
+    at: float
+    revision: int
+    again: Callable[[], Awaitable[object]]
+
+
 LATE_SECONDS = 120.0
 """So long a request whose answer is lost may be on its way; API servers end their own in 60 s."""
 
@@ -65,6 +77,7 @@ class Guard:
         self._begun = clock.monotonic()
         self._unanswered: dict[tuple[Resource, Key], float] = {}
         self._writes: dict[Key, dict[tuple[Resource, Key], _Write]] = {}
+        self._said: dict[Key, dict[tuple[Resource, Key], _Said]] = {}
 
     def wrote(self, owner: Key, resource: Resource, obj: Object) -> None:
         """Remember a write that ``owner``'s reconcile made, and that returned ``obj``."""
@@ -87,7 +100,47 @@ class Guard:
         now = self._clock.monotonic()
         recent = {k: at for k, at in self._unanswered.items() if now - at < LATE_SECONDS}
         self._unanswered = {**recent, (resource, key): now}
-        self._remember(owner, resource, key, _Write(now))
+        self.reread(owner, resource, key)
+
+    def said(
+        self, owner: Key, resource: Resource, obj: Object, again: Callable[[], Awaitable[object]]
+    ) -> None:
+        """Remember that ``owner``'s reconcile sent a status of ``obj`` and had no answer.
+
+        ``again`` sends the same once more.
+        """
+        if resource not in self._informers:
+            return
+        now = self._clock.monotonic()
+        for other, each in list(self._said.items()):
+            recent = {k: said for k, said in each.items() if now - said.at < LATE_SECONDS}
+            self._said[other] = recent
+            if not recent:
+                del self._said[other]
+        said = _Said(now, resource_version_of(obj), again)
+        self._said.setdefault(owner, {})[resource, key_of(obj)] = said
+
+    def open_statuses(
+        self, owner: Key
+    ) -> dict[tuple[Resource, Key], Callable[[], Awaitable[object]]]:
+        """What sends again the statuses that may still be applied, by their object.
+
+        Not those whose object has changed since: the API server will not have them any more.
+        """
+        now = self._clock.monotonic()
+        return {
+            (resource, key): said.again
+            for (resource, key), said in self._said.get(owner, {}).items()
+            if now - said.at < LATE_SECONDS and self._shows(resource, key, said.revision)
+        }
+
+    def _shows(self, resource: Resource, key: Key, revision: int) -> bool:
+        cached = self._informers[resource].get(key)
+        return cached is not None and resource_version_of(cached) == revision
+
+    def reread(self, owner: Key, resource: Resource, key: Key) -> None:
+        """Have the object read live before ``owner`` is reconciled again."""
+        self._remember(owner, resource, key, _Write(self._clock.monotonic()))
 
     def may_come_late(self, resource: Resource, key: Key) -> bool:
         """Whether a write of this object, to which nobody got an answer, may still be applied."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from bernstein.kube.errors import (
     Invalid,
     NameConflict,
     NotFound,
+    Overloaded,
     Requeue,
     TransportError,
 )
@@ -35,6 +36,7 @@ from bernstein.kube.resource import (
 )
 
 DELETING_RETRY = 1.0
+SETTLED_RETRY = 0.1
 LONG = 50
 """Items of a list of which only the changed ones are sent."""
 
@@ -145,12 +147,41 @@ class Executor:
         Raises LostLeadership, NameConflict, Requeue (an object of that name is still being deleted)
         and what the client raises. When that leaves open whether the write was applied, the guard
         has the object read live before ``owner`` is reconciled again.
+
+        What is done rests on a status. So where one that was sent before had no answer, it is sent
+        again, in place of this write, and Requeue is raised once that was answered.
         """
+        for what, again in self._guard.open_statuses(owner).items():
+            # Another status of the same revision takes its place: one of the two is applied.
+            if not isinstance(write, StatusPatch) or what != (write.resource, key_of(write.obj)):
+                await self._settle(owner, what, again)
+        return await self._execute(owner, write)
+
+    async def _settle(
+        self,
+        owner: Key,
+        what: tuple[Resource, Key],
+        again: Callable[[], Awaitable[object]],
+    ) -> None:
+        """Raises Requeue, or what the client raises where it is not answered either."""
+        try:
+            await again()
+        except ApiError as error:
+            if isinstance(error, Overloaded) or error.status >= 500:
+                raise
+            # Refused, or its revision is another by now: which, and why, a live read tells.
+            self._guard.reread(owner, *what)
+        raise Requeue(SETTLED_RETRY, f"what was said of {what[1]} had no answer")
+
+    async def _execute(self, owner: Key, write: Write) -> Object | None:
         try:
             obj = await self._send(write)
         except (TransportError, ApiError, asyncio.CancelledError) as error:
             if not isinstance(error, ApiError) or error.status >= 500:
                 self._guard.uncertain(owner, write.resource, _key_of(write))
+                if isinstance(write, StatusPatch):
+                    again = partial(self._execute, owner, write)
+                    self._guard.said(owner, write.resource, write.obj, again)
             raise
         if obj is not None:
             if obj is not _as_read(write):  # else nothing was sent, and nothing is to be seen

@@ -1,0 +1,149 @@
+"""A status that had no answer may still be applied: nothing else is done before it has one."""
+
+import pytest
+
+from bernstein.kube.client import Client
+from bernstein.kube.clock import Clock
+from bernstein.kube.errors import ApiError, Overloaded, Requeue, TransportError
+from bernstein.kube.guard import LATE_SECONDS, Guard
+from bernstein.kube.informer import Informer
+from bernstein.kube.resource import JOBS, Key, Object
+from bernstein.kube.writes import Create, Executor, MergePatch, Ownership, StatusPatch
+from tests.background import Background, eventually
+from tests.fence import Unfenced
+from tests.unit.kube.apiserver import WIDGETS, ApiServer, Fault
+
+OWNER = Key("default", "owner")
+WIDGET = Key("default", "w")
+OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
+NEXT = Create(JOBS, {"metadata": {"name": "j", "namespace": "default"}, "spec": {}})
+
+
+class Life:
+    """A process with its cache and a clock that stands still."""
+
+    def __init__(self, api: ApiServer, client: Client, widgets: Informer) -> None:
+        self.now = 0.0
+        self.api = api
+        self.widgets = widgets
+        clock = Clock(monotonic=lambda: self.now)
+        self.guard = Guard([widgets], clock=clock)
+        self.executor = Executor(client, fence=Unfenced(), guard=self.guard, ownership=OWNERSHIP)
+
+    def status(self, state: str) -> StatusPatch:
+        return StatusPatch(WIDGETS, self.cached(), {"state": state})
+
+    def cached(self) -> Object:
+        found = self.widgets.get(WIDGET)
+        assert found is not None
+        return found
+
+    async def unanswered(self, state: str, fault: Fault = "drop-before") -> None:
+        """That status is sent, and what became of it is read live, as before each reconcile."""
+        self.api.fault = lambda call: fault if call.verb == "PATCH" else None
+        with pytest.raises((TransportError, ApiError)):
+            await self.executor.execute(OWNER, self.status(state))
+        self.api.fault = lambda _: None
+        assert await self.guard.settle(OWNER) == 0
+
+    def state(self) -> object:
+        return self.api.get(WIDGETS, "w").get("status", {}).get("state")
+
+
+@pytest.fixture
+async def life(api: ApiServer, client: Client, background: Background) -> Life:
+    api.put(WIDGETS, "w", spec={"a": 1})
+    informer = Informer(client, WIDGETS)
+    background.start(informer.run())
+    await informer.synced()
+    return Life(api, client, informer)
+
+
+async def test_it_is_sent_again_in_place_of_what_comes_next(life: Life) -> None:
+    await life.unanswered("Dead")
+    with pytest.raises(Requeue, match="no answer"):
+        await life.executor.execute(OWNER, NEXT)
+    assert life.state() == "Dead"
+    assert life.api.names(JOBS) == []
+
+    await eventually(lambda: life.guard.caught_up(OWNER))
+    await life.executor.execute(OWNER, NEXT)
+    assert life.api.names(JOBS) == ["j"]
+
+
+async def test_what_comes_next_waits_while_it_is_not_answered(life: Life) -> None:
+    await life.unanswered("Dead")
+    for _ in range(2):
+        life.api.fault = lambda call: "drop-before" if call.verb == "PATCH" else None
+        with pytest.raises(TransportError):
+            await life.executor.execute(OWNER, NEXT)
+        assert await life.guard.settle(OWNER) == 0
+    assert life.api.names(JOBS) == []
+
+
+async def test_nothing_waits_once_a_live_read_shows_that_it_was_applied(life: Life) -> None:
+    life.api.stall()
+    await life.unanswered("Dead", "drop-after")
+    assert life.cached()["status"] == {"state": "Dead"}
+    await life.executor.execute(OWNER, NEXT)
+    assert life.api.names(JOBS) == ["j"]
+
+
+async def test_where_it_comes_after_all_that_is_read_before_anything_is_done(life: Life) -> None:
+    """The first request is applied late, and no watch tells of it."""
+    await life.unanswered("Dead")
+    life.api.stall()
+    life.api.put(WIDGETS, "w", status={"state": "Dead"})
+    with pytest.raises(Requeue):
+        await life.executor.execute(OWNER, NEXT)
+    assert life.api.names(JOBS) == []
+
+    assert await life.guard.settle(OWNER) == 0
+    assert life.cached()["status"] == {"state": "Dead"}
+    await life.executor.execute(OWNER, NEXT)
+
+
+async def test_another_status_of_the_same_revision_takes_its_place(life: Life) -> None:
+    await life.unanswered("Dead")
+    await life.executor.execute(OWNER, life.status("Starting"))
+    assert life.state() == "Starting"
+    await eventually(lambda: life.guard.caught_up(OWNER))
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.state(), life.api.names(JOBS)) == ("Starting", ["j"])
+
+
+async def test_it_is_of_its_reconciled_key_alone(life: Life) -> None:
+    await life.unanswered("Dead")
+    await life.executor.execute(Key("default", "other"), NEXT)
+    assert (life.state(), life.api.names(JOBS)) == (None, ["j"])
+
+
+async def test_one_that_is_refused_now_is_read_and_tried_again_later(life: Life) -> None:
+    """The refusal is of the status, and says nothing of what was to be done."""
+    await life.unanswered("Dead")
+    life.api.fault = lambda call: 403 if call.verb == "PATCH" else None
+    with pytest.raises(Requeue):
+        await life.executor.execute(OWNER, NEXT)
+    assert not life.guard.caught_up(OWNER)
+
+    assert await life.guard.settle(OWNER) == 0
+    life.api.fault = lambda call: 429 if call.verb == "PATCH" else None
+    with pytest.raises(Overloaded):
+        await life.executor.execute(OWNER, NEXT)
+    assert life.api.names(JOBS) == []
+
+
+async def test_after_so_long_it_comes_no_more(life: Life) -> None:
+    await life.unanswered("Dead")
+    life.now = LATE_SECONDS
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.state(), life.api.names(JOBS)) == (None, ["j"])
+
+
+async def test_a_write_that_is_no_status_is_not_sent_again(life: Life) -> None:
+    life.api.fault = lambda call: "drop-before" if call.verb == "PATCH" else None
+    with pytest.raises(TransportError):
+        await life.executor.execute(OWNER, MergePatch(WIDGETS, WIDGET, {"spec": {"a": 2}}))
+    life.api.fault = lambda _: None
+    await life.executor.execute(OWNER, NEXT)
+    assert life.api.get(WIDGETS, "w")["spec"] == {"a": 1}
