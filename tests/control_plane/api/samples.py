@@ -7,13 +7,15 @@ from typing import Any
 
 from tests.patterns import in_python
 
-_TEXTS = ("one", "One", "0.5", "1Gi", "https://example.com/", "0" * 40)
+_TEXTS = ("one", "One", "0.5", "1Gi", "https://example.com/", "0" * 40, f"sha256:{'0' * 64}")
 _GONE = object()
 # Where the rules allow less than the schema does.
 _CHOSEN: dict[str, Any] = {
     "steps[].goal": _GONE,
     "agents[].adapter": "generic",
     "to[].ipBlock": _GONE,
+    "pipeline[].severity": _GONE,
+    "pipeline[].tolerance": _GONE,
     ".approval.aboveUsd": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }
@@ -31,6 +33,8 @@ def largest(schema: dict[str, Any], path: str = "") -> Any:
             return _text(schema)
         case "integer":
             return max(schema.get("minimum", 0), 1)
+        case "number":
+            return max(schema.get("minimum", 0), 1.5)
         case "boolean":
             return True
         case "array":

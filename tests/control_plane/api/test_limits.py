@@ -94,6 +94,8 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "agents[].command": {"name": "demo", "adapter": "generic", "image": "agent-demo:dev"},
     "agents[].baseUrl": {"name": "demo", "adapter": "codex", "image": "agent-demo:dev"},
     "pipeline[].name": {"command": "true", "image": "i"},
+    "pipeline[].severity": {"name": "security_scan"},
+    "pipeline[].tolerance": {"name": "complexity_check"},
 }
 """What else an object must have, or must not have, with a field in it."""
 
