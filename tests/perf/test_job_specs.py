@@ -20,7 +20,7 @@ MOST: dict[str, tuple[int, int, int]] = {
     "inspect": (2_550, 95, 5),
     "begin": (1_750, 71, 4),
     "prepare": (2_250, 71, 4),
-    "land": (1_900, 71, 4),
+    "land": (2_050, 71, 4),
     "probe": (4_100, 167, 12),
 }
 """Bytes, fields, and volumes with their mounts, a little above what there is."""
@@ -56,6 +56,6 @@ def test_the_specs_of_a_task_stay_as_small_as_they_are() -> None:
     each = [counts(name) for name in CHAIN]
     size, fields, volumes = map(sum, zip(*each, strict=True))
     print(f"agent, check, inspect, land: {size} bytes, {fields} fields, {volumes} volumes, mounts")
-    assert size < 12_850
+    assert size < 13_050
     assert fields < 505
     assert volumes <= 51
