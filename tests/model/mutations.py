@@ -151,11 +151,11 @@ def check_fences() -> Iterator[None]:
 
 @contextmanager
 def uncertain_writes() -> Iterator[None]:
-    """A write without an answer was not applied."""
+    """A write without an answer was not applied, and is not."""
 
     def forget(*_: Any) -> None: ...
 
-    with patch.object(Guard, "uncertain", forget):
+    with patch.object(Guard, "uncertain", forget), patch.object(Guard, "said", forget):
         yield
 
 

@@ -17,6 +17,7 @@ MENDED = (
     "a-webhook-refuses-a-network-policy",
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",
+    "a-landing-is-given-up-while-it-is-asked-for-again",
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",

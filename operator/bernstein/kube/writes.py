@@ -36,7 +36,7 @@ from bernstein.kube.resource import (
 )
 
 DELETING_RETRY = 1.0
-SETTLED_RETRY = 0.1
+SETTLED_RETRY, REFUSED_RETRY = 0.1, 5.0
 LONG = 50
 """Items of a list of which only the changed ones are sent."""
 
@@ -164,14 +164,16 @@ class Executor:
         again: Callable[[], Awaitable[object]],
     ) -> None:
         """Raises Requeue, or what the client raises where it is not answered either."""
+        after = SETTLED_RETRY
         try:
             await again()
         except ApiError as error:
             if isinstance(error, Overloaded) or error.status >= 500:
                 raise
-            # Refused, or its revision is another by now: which, and why, a live read tells.
+            # It is overtaken, maybe by itself, or refused: what stands there a live read tells.
             self._guard.reread(owner, *what)
-        raise Requeue(SETTLED_RETRY, f"what was said of {what[1]} had no answer")
+            after = SETTLED_RETRY if isinstance(error, Conflict | NotFound) else REFUSED_RETRY
+        raise Requeue(after, f"what was said of {what[1]} had no answer")
 
     async def _execute(self, owner: Key, write: Write) -> Object | None:
         try:

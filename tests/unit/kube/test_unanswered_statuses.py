@@ -8,7 +8,15 @@ from bernstein.kube.errors import ApiError, Overloaded, Requeue, TransportError
 from bernstein.kube.guard import LATE_SECONDS, Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, Key, Object
-from bernstein.kube.writes import Create, Executor, MergePatch, Ownership, StatusPatch
+from bernstein.kube.writes import (
+    REFUSED_RETRY,
+    SETTLED_RETRY,
+    Create,
+    Executor,
+    MergePatch,
+    Ownership,
+    StatusPatch,
+)
 from tests.background import Background, eventually
 from tests.fence import Unfenced
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, Fault
@@ -61,8 +69,9 @@ async def life(api: ApiServer, client: Client, background: Background) -> Life:
 
 async def test_it_is_sent_again_in_place_of_what_comes_next(life: Life) -> None:
     await life.unanswered("Dead")
-    with pytest.raises(Requeue, match="no answer"):
+    with pytest.raises(Requeue, match="no answer") as raised:
         await life.executor.execute(OWNER, NEXT)
+    assert raised.value.after == SETTLED_RETRY
     assert life.state() == "Dead"
     assert life.api.names(JOBS) == []
 
@@ -122,8 +131,9 @@ async def test_one_that_is_refused_now_is_read_and_tried_again_later(life: Life)
     """The refusal is of the status, and says nothing of what was to be done."""
     await life.unanswered("Dead")
     life.api.fault = lambda call: 403 if call.verb == "PATCH" else None
-    with pytest.raises(Requeue):
+    with pytest.raises(Requeue) as raised:
         await life.executor.execute(OWNER, NEXT)
+    assert raised.value.after == REFUSED_RETRY
     assert not life.guard.caught_up(OWNER)
 
     assert await life.guard.settle(OWNER) == 0
