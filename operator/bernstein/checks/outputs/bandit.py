@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.checks.findings import UNREADABLE, Finding, NoListing, said
-from bernstein.checks.outputs.document import document, relative
+from bernstein.checks.findings import Finding, said
+from bernstein.checks.outputs.document import document, relative, report_of
 
 
 def findings(output: bytes, root: str) -> Iterator[Finding]:
     """Raises NoListing."""
     report = document(output)
-    try:
+    with report_of("bandit"):
         for each in report["results"]:
             path, line = relative(each["filename"], root), int(each["line_number"])
             yield Finding(path, line, str(each["test_id"]), said(each["issue_text"]))
         for each in report["errors"]:
             yield Finding(relative(each["filename"], root), 0, "unread", said(each["reason"]))
-    except UNREADABLE as error:
-        raise NoListing("it is no report of bandit") from error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from bernstein.checks.findings import UNREADABLE, NoListing
+from bernstein.checks.findings import NoListing
 from bernstein.checks.measures import Measures, Scale
-from bernstein.checks.outputs.document import document
+from bernstein.checks.outputs.document import document, report_of
 
 
 def measures(output: bytes, _root: str) -> Measures:
@@ -17,10 +17,8 @@ def measures(output: bytes, _root: str) -> Measures:
     report = document(output)
     if not report:
         return {}
-    try:
+    with report_of("pytest-benchmark"):
         found = {str(b["fullname"]): float(b["stats"]["min"]) for b in report["benchmarks"]}
-    except UNREADABLE as error:
-        raise NoListing("it is no report of pytest-benchmark") from error
     if not all(map(math.isfinite, found.values())):
         raise NoListing("a time is no number")
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from bernstein.checks.findings import UNREADABLE, NoListing
+from bernstein.checks.findings import NoListing
 from bernstein.checks.measures import Measures, Scale
-from bernstein.checks.outputs.document import document
+from bernstein.checks.outputs.document import document, report_of
 
 NAME = "coverage"
 
@@ -16,11 +16,9 @@ def measures(output: bytes, _root: str) -> Measures:
     report = document(output)
     if not report:
         return {}
-    try:
+    with report_of("coverage"):
         totals = report["totals"]
         lines, covered = float(totals["num_statements"]), float(totals["percent_covered"])
-    except UNREADABLE as error:
-        raise NoListing("it is no report of coverage") from error
     if not math.isfinite(covered):
         raise NoListing("a coverage is no number")
     return {NAME: round(covered, 2)} if lines > 0 else {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from bernstein.checks.findings import NoListing
+from bernstein.checks.findings import UNREADABLE, NoListing
 
 MOST_BYTES = 32_000_000
 """Of a document: read, it takes many times its size."""
@@ -22,6 +24,15 @@ def document(output: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise NoListing("it is no object of JSON")
     return found
+
+
+@contextmanager
+def report_of(tool: str) -> Iterator[None]:
+    """Whatever cannot be read within is no report of the tool: NoListing."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise NoListing(f"it is no report of {tool}") from error
 
 
 def relative(path: object, root: str) -> str:

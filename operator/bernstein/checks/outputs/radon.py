@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bernstein.checks.findings import UNREADABLE, NoListing
 from bernstein.checks.measures import Measures, Scale
-from bernstein.checks.outputs.document import document, relative
+from bernstein.checks.outputs.document import document, relative, report_of
 
 HARMLESS = 5
 """Radon's rank A. One more `if` in a small function is more than a fifth, and nothing to mend."""
@@ -21,14 +20,12 @@ def measures(output: bytes, root: str) -> Measures:
     """
     found: dict[str, float] = {}
     report = document(output)
-    try:
+    with report_of("radon"):
         for path, blocks in report.items():
             for name, value in _blocks(blocks if isinstance(blocks, list) else ()):
                 key = f"{relative(path, root)}:{name}"
                 # Of two with one name, as of a property and its setter, the greater counts.
                 found[key] = max(value, found.get(key, 0))
-    except UNREADABLE as error:
-        raise NoListing("it is no report of radon") from error
     return found
 
 
