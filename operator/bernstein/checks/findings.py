@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -89,8 +89,7 @@ def _identity(finding: Finding, line: Line) -> tuple[str, str, bytes]:
     return finding.path, finding.rule, line(finding.path, finding.line).strip()
 
 
-def shown(findings: list[Finding]) -> str:
-    """The first of them, and how many more there are."""
-    more = len(findings) - SHOWN
-    lines = [*map(str, findings[:SHOWN]), *([f"and {more} more"] if more > 0 else [])]
-    return "\n".join(lines)
+def shown(rows: Sequence[object]) -> str:
+    """The first of them, a line each, and how many more there are."""
+    more = len(rows) - SHOWN
+    return "\n".join([*map(str, rows[:SHOWN]), *([f"and {more} more"] if more > 0 else [])])

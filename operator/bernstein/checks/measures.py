@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bernstein.checks.findings import SHOWN
-
 Measures = Mapping[str, float]
 """Values by what was measured."""
 
@@ -52,9 +50,3 @@ def worse(scale: Scale, before: Measures, after: Measures, tolerance: float) -> 
             told = f"{name} was {was:g}{scale.unit}, is {now:g}{scale.unit}"
             found.append((abs(now - was) / (was or 1), told))
     return [told for _, told in sorted(found, key=lambda each: (-each[0], each[1]))]
-
-
-def shown(lines: list[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = len(lines) - SHOWN
-    return "\n".join([*lines[:SHOWN], *([f"and {more} more"] if more > 0 else [])])

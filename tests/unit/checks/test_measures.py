@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bernstein.checks.measures import Measures, Scale, shown, worse
+from bernstein.checks.findings import shown
+from bernstein.checks.measures import Measures, Scale, worse
 
 
 def nothing(_output: bytes, _root: str) -> Measures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bernstein.api.pod import Check
+from bernstein.checks import findings
 from bernstein.checks.added import added_lines
 from bernstein.checks.gate import Gate
 from bernstein.checks.reading import CommitReader, Reads
@@ -11,7 +12,6 @@ from bernstein.checks.verdict import Verdict, failed, passed
 
 MOST_LINES = 500
 """New lines of one file."""
-_SHOWN = 20
 
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
@@ -24,9 +24,8 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
         large = sorted((each for each in added if each[0] > MOST_LINES), key=lambda each: -each[0])
     if not large:
         return passed()
-    told = [f"{path} gets {lines} new lines" for lines, path in large[:_SHOWN]]
-    more = [f"and {len(large) - _SHOWN} more"] if len(large) > _SHOWN else []
-    return failed("LargeFile", "\n".join([*told, *more, f"{MOST_LINES} are the most"]))
+    told = findings.shown([f"{path} gets {lines} new lines" for lines, path in large])
+    return failed("LargeFile", f"{told}\n{MOST_LINES} are the most")
 
 
 GATE = Gate(

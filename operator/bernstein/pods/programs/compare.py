@@ -94,7 +94,7 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
         )
     found = measures.worse(scale, before, after, tolerance)
     if found:
-        return _failed(config, f"{len(found)} worse:\n{measures.shown(found)}", "WorseThanBase")
+        return _failed(config, f"{len(found)} worse:\n{findings.shown(found)}", "WorseThanBase")
     return CheckVerdict(config.name, "Passed", "", scale.told(before, after))
 
 
