@@ -389,7 +389,7 @@ def launched_sessions() -> Iterator[None]:
 def live_losses() -> Iterator[None]:
     """A pod is lost by what its stream has shown of it."""
 
-    def none(*_: Any) -> tuple[Object, ...]:
+    def none(*_: Any) -> tuple[Key, ...]:
         return ()
 
     with patch.object(job_views, "_seem_lost", none):

@@ -19,6 +19,7 @@ from bernstein.kube.resource import (
     EVENTS,
     JOBS,
     PODS,
+    Key,
     Object,
     Resource,
     controller_of,
@@ -137,7 +138,7 @@ class JobViews:
         """
         views = self._cached(owner, now)
         for pod in _seem_lost(views.values(), now):
-            await self._pods.refresh(key_of(pod))
+            await self._pods.refresh(pod)
             views = self._cached(owner, now)
         if _lacks(views, expected) or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner, now)
@@ -283,13 +284,13 @@ def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
     return found is None or (runs.is_fence(found) and found.pod is None)
 
 
-def _seem_lost(views: Iterable[JobView], now: datetime) -> list[pods.Object]:
-    """Pods whose node has said nothing for so long that they count as lost, by the caches.
+def _seem_lost(views: Iterable[JobView], now: datetime) -> list[Key]:
+    """Of pods whose node has said nothing for so long that they count as lost, by the caches.
 
     Of one that is removed the API server knows nothing more.
     """
     return [
-        view.pod
+        key_of(dict(view.pod))
         for view in views
         if view.pod is not None and not view.removed and runs.state(view, now) is runs.State.LOST
     ]
