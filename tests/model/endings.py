@@ -10,12 +10,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bernstein.api import plan, project, session, task
+from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import CHECK, INSPECT, PROBE
+from bernstein.api.pod import CHECK, INSPECT, PROBE, RECORDER, RecorderResult
 from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
 from bernstein.api.states import SessionState, TaskState
-from bernstein.core import conditions, labels
+from bernstein.core import conditions, labels, pods
 from bernstein.core.fsm import is_final
 from bernstein.core.requests import unanswered
 from bernstein.core.tasks import retention
@@ -28,6 +29,8 @@ from tests.model.replicas import Replica
 if TYPE_CHECKING:
     from tests.model.oracles import Oracles
 
+ANSWER_SECONDS = 30.0
+"""An answer takes no longer: then whoever waits for it gives up."""
 KEPT_LONGER_SECONDS = 600.0
 """Whatever went wrong meanwhile, so long after its time a Task is gone."""
 
@@ -146,6 +149,37 @@ def miscounted(store: Store, oracles: Oracles) -> list[str]:
         if of_plan.status.usage != spent:
             wrong.append(f"Plan {of_plan.metadata.name}: {of_plan.status.usage}, used: {spent}")
     return wrong
+
+
+def unheard(store: Store, ended: session.AgentSession, used: UsageCounts) -> list[str]:
+    """What pods have said of what they used, and their session does not count at its end.
+
+    What a pod says while the answer to a live look at it is on its way is not known to who acts on
+    that answer: then what was reported before counts.
+    """
+    wrong = []
+    for pod in store.all(PODS):
+        if pod["metadata"]["labels"].get(labels.OWNER_UID) != ended.metadata.uid:
+            continue
+        message = (pods.terminated(pod, RECORDER) or {}).get("message")
+        if not message or not pods.has_ended(pod):
+            continue
+        said, report = load(RecorderResult, message).usage, ended.status.report
+        counts = {(said.input, said.output)}
+        if _just_looked_at(store, pod):
+            reported = (report.usage if report else None) or UsageCounts()
+            counts.add((reported.input, reported.output))
+        if (used.input, used.output) not in counts:
+            wrong.append(f"{ended.metadata.name}: {said}, {used}")
+    return wrong
+
+
+def _just_looked_at(store: Store, pod: Object) -> bool:
+    """Whether the pod had not ended at a look on whose answer somebody may be acting."""
+    look = store.looked_at.get(uid_of(pod))
+    if look is None or pods.has_ended(look.object):
+        return False
+    return store.seconds - look.at <= ANSWER_SECONDS
 
 
 def ghosts(store: Store, replica: Replica) -> list[str]:

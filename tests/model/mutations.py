@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bernstein.api.pod import AGENT
-from bernstein.controllers import job_actions
+from bernstein.controllers import job_actions, job_views
 from bernstein.controllers.job_views import JobViews
 from bernstein.controllers.sessions import controller
 from bernstein.controllers.wiring import Context
@@ -385,6 +385,17 @@ def launched_sessions() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def live_losses() -> Iterator[None]:
+    """A pod is lost by what its stream has shown of it."""
+
+    def none(*_: Any) -> tuple[Key, ...]:
+        return ()
+
+    with patch.object(job_views, "_seem_lost", none):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -415,5 +426,6 @@ REPAIRS: Mapping[str, Mutation] = {
         kept_for_others,
         single_probes,
         launched_sessions,
+        live_losses,
     )
 }

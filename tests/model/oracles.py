@@ -9,10 +9,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bernstein.api import plan, session, task
-from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE, RecorderResult
+from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE
 from bernstein.api.reasons import Reason
 from bernstein.api.states import (
     SESSION_INITIAL,
@@ -40,6 +39,7 @@ from tests.model.endings import (
     is_judged_anew,
     rounds,
     rounds_granted,
+    unheard,
     wrongly_moved,
 )
 from tests.model.people import People
@@ -372,21 +372,11 @@ class Oracles:
             return
         self._ended(name, {uid})
         used = status.usage or UsageCounts()
-        self._heard(new, used)
+        for text in unheard(self._store, new, used):
+            self.fail("spend is counted once", text)
         owner = new.spec.plan_ref
         for payer in (new.spec.task_ref.uid, *((owner.uid,) if owner is not None else ())):
             self.spent[payer] = add(self.spent[payer], used)
-
-    def _heard(self, ended: session.AgentSession, used: UsageCounts) -> None:
-        """What its pod has said is recorded."""
-        for pod in self._store.all(PODS):
-            if pod["metadata"]["labels"].get(labels.OWNER_UID) != ended.metadata.uid:
-                continue
-            message = (pods.terminated(pod, "recorder") or {}).get("message")
-            if message and pods.has_ended(pod):
-                said = load(RecorderResult, message).usage
-                same = (said.input, said.output) == (used.input, used.output)
-                self.must(same, "spend is counted once", f"{ended.metadata.name}: {said}, {used}")
 
     def _plan(self, old: plan.Plan | None, new: plan.Plan) -> None:
         name, uid, status = new.metadata.name, new.metadata.uid, new.status

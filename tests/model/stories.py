@@ -18,6 +18,7 @@ MENDED = (
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",
     "a-landing-is-given-up-while-it-is-asked-for-again",
+    "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",

@@ -19,10 +19,12 @@ from bernstein.kube.resource import (
     EVENTS,
     JOBS,
     PODS,
+    Key,
     Object,
     Resource,
     controller_of,
     is_deleting,
+    key_of,
     uid_of,
 )
 
@@ -130,17 +132,25 @@ class JobViews:
         """The Jobs that an object owns, by name. Events are read where a pod is stuck.
 
         Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
-        `expected`, or show a fence in its place, the API server is asked. Raises KubeError.
+        `expected`, or show a fence in its place, the API server is asked. So it is after a pod that
+        seems lost: its node may have told of its end by now, and what it has used, while the stream
+        is late. Raises KubeError.
         """
-        jobs = self._jobs.by_index(OWNER, owner.uid)
-        views = self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner, now)
+        views = self._cached(owner, now)
+        for pod in _seem_lost(views.values(), now):
+            await self._pods.refresh(pod)
+            views = self._cached(owner, now)
         if _lacks(views, expected) or any(runs.may_have_pod(view) for view in views.values()):
             views = await self._live(owner, now)
-        for job in jobs:
+        for job in self._jobs.by_index(OWNER, owner.uid):
             view = views.get(job["metadata"]["name"])
             if view is not None and _is_stuck(view, now):
                 views[view.name] = await self._with_events(view, job)
         return views
+
+    def _cached(self, owner: Metadata, now: datetime) -> dict[str, JobView]:
+        jobs = self._jobs.by_index(OWNER, owner.uid)
+        return self._views(jobs, self._pods.by_index(OWNER, owner.uid), owner, now)
 
     async def _live(self, owner: Metadata, now: datetime) -> dict[str, JobView]:
         """The Jobs are read first: what is gone by then makes no pod before those are read."""
@@ -272,6 +282,18 @@ def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
         return False
     found = views.get(expected)
     return found is None or (runs.is_fence(found) and found.pod is None)
+
+
+def _seem_lost(views: Iterable[JobView], now: datetime) -> list[Key]:
+    """Of pods whose node has said nothing for so long that they count as lost, by the caches.
+
+    Of one that is removed the API server knows nothing more.
+    """
+    return [
+        key_of(dict(view.pod))
+        for view in views
+        if view.pod is not None and not view.removed and runs.state(view, now) is runs.State.LOST
+    ]
 
 
 def _owner_uid(pod: Object) -> str:

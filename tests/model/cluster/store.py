@@ -68,6 +68,13 @@ class Change(NamedTuple):
     object: Object
 
 
+class Look(NamedTuple):
+    """An answer of the API server: when it was given, and what it said of an object."""
+
+    at: float
+    object: Object
+
+
 Hook = Callable[[Resource, Object | None, Object | None], None]
 
 
@@ -94,6 +101,8 @@ class Store:
         self.forbidden: list[tuple[str, str, int]] = []
         """What a quota or a webhook of the cluster refuses: kind, part of the name, and the status
         of its answer."""
+        self.looked_at: dict[str, Look] = {}
+        """The last live look at each object by its name, by its uid."""
         self.revision = 1
         self._uids = 0
         self._news: dict[Resource, asyncio.Event] = {kind: asyncio.Event() for kind in KEPT}
@@ -126,11 +135,14 @@ class Store:
     def matching(
         self, resource: Resource, label_selector: str | None, field_selector: str | None
     ) -> list[Object]:
-        return [
+        found = [
             copy(obj)
             for obj in self.objects[resource].values()
             if selected(obj, label_selector, field_selector)
         ]
+        if field_selector:
+            self.looked_at.update((uid_of(obj), Look(self.seconds, obj)) for obj in found)
+        return found
 
     def since(self, resource: Resource, revision: int) -> list[Change]:
         log = self.log[resource]

@@ -188,6 +188,43 @@ async def test_a_pod_that_is_removed_without_a_word_of_its_node_is_not_waited_fo
     assert await state(views) is then
 
 
+@pytest.mark.parametrize(("phase", "then"), [("Succeeded", State.ENDED), ("Running", State.LOST)])
+async def test_a_pod_that_seems_lost_is_read_before_it_is_given_up(
+    client: Client, api: ApiServer, jobs: Informer, pods: Informer, phase: str, then: State
+) -> None:
+    seconds = 5.0
+    views = JobViews(client, jobs, pods, Clock(monotonic=lambda: seconds))
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, deleted(api, put_pod(api, job)))
+    deleted(api, put_pod(api, job, phase=phase))
+    lists = api.count("GET", "pods")
+    assert await state(views) is State.ABANDONED
+    assert api.count("GET", "pods") == lists, "its node may still be waited for"
+
+    seconds += runs.LOST_SECONDS + 1
+
+    assert await state(views) is then
+    assert api.count("GET", "pods") == lists + 1
+
+
+async def test_a_pod_that_seemed_lost_and_is_gone_by_now_has_not_been_heard_of(
+    client: Client, api: ApiServer, jobs: Informer, pods: Informer
+) -> None:
+    seconds = 5.0
+    views = JobViews(client, jobs, pods, Clock(monotonic=lambda: seconds))
+    job = put_job(api, conditions=[{"type": "Failed", "status": "True"}])
+    await shown(jobs, job)
+    await shown(pods, deleted(api, put_pod(api, job)))
+    api.remove(PODS, "work-s1-x")
+    seconds += runs.LOST_SECONDS + 1
+
+    assert await state(views) is State.LOST
+    lists = api.count("GET", "pods")
+    assert await state(views) is State.LOST
+    assert api.count("GET", "pods") == lists, "there is nothing more to ask for"
+
+
 async def test_only_so_many_deleted_pods_are_remembered(
     api: ApiServer, views: JobViews, pods: Informer
 ) -> None:
