@@ -26,7 +26,7 @@ def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
     assert snapshot.project is not None
     question = plans.question(snapshot.plan, snapshot.project, status)
     if question is not None:
-        if status.approval is not None and status.approval.name == question.name:
+        if asking.is_asked(status.approval, question):
             return status
         return asking.ask(status, question, now).model_copy(update={"phase": PHASE})
     if status.approval is not None and status.approval.decision is None:
@@ -45,7 +45,7 @@ def step(
     outcome = asking.decided(status.approval, snapshot.approvals, now)
     if outcome is not None:
         return PlanDecision(asking.answered(status, outcome, now), tuple(before))
-    actions = (*before, *asking.create(question, snapshot.approvals))
+    actions = (*before, *asking.create(question, status.approval, snapshot.approvals))
     again = asking.seconds_left(status.approval, now)
     waiting = asking.ask(status, question, now).model_copy(update={"phase": PHASE})
     return PlanDecision(waiting, actions, again)

@@ -61,7 +61,7 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     outcome = asking.decided(pending.approval, snapshot.approvals, now)
     if outcome is not None:
         return TaskDecision(_answered(snapshot, pending, outcome, now))
-    actions = asking.create(question, snapshot.approvals)
+    actions = asking.create(question, pending.approval, snapshot.approvals)
     return TaskDecision(pending, actions, asking.seconds_left(pending.approval, now))
 
 

@@ -87,10 +87,14 @@ def test_a_decision_that_nobody_has_acted_upon_yet_leaves_it_pending() -> None:
 
 
 @pytest.mark.parametrize("before", [None, "Pending", "Approved"])
-def test_it_is_void_once_the_task_asks_something_else(before: str | None) -> None:
-    found = look(task(asks("work-approval-2")), approval(state=before))
+@pytest.mark.parametrize("now", [asks("work-approval-2"), None], ids=["else", "nothing"])
+def test_it_is_void_once_the_task_asks_something_else_or_nothing(
+    before: str | None, now: AskedApproval | None
+) -> None:
+    found = look(task(now), approval(state=before))
 
     assert found.state is ApprovalState.VOID
+    assert told(found.conditions) == {"Succeeded": ("False", "Void")}
 
 
 @pytest.mark.parametrize("before", ["Rejected", "Expired", "Void"])

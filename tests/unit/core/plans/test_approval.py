@@ -144,6 +144,34 @@ def test_a_change_of_what_it_would_do_is_another_question() -> None:
     assert asks.status.approval.decision is None
 
 
+@pytest.mark.parametrize("decision", [None, "Approve", "Reject"])
+def test_a_question_that_returns_is_asked_anew_whatever_was_decided_before(
+    decision: str | None,
+) -> None:
+    plan, first = expanded()
+    void = decided(first, decision) if decision else first
+    richer = again(plan, look(plan, first), budget="500")
+    asks_else = again(richer, look(richer, void, now=10))
+
+    returned = look(again(asks_else, look(asks_else, void, now=10), budget=None), void, now=20)
+
+    asks = returned.status.approval
+    assert asks is not None
+    assert (asks.asks, asks.decision) == (first.spec.asks, None)
+    assert asks.name != first.metadata.name
+    assert made(look(again(asks_else, returned, budget=None), void, now=20)).spec.decision is None
+
+
+def test_what_an_older_release_has_asked_stays_asked() -> None:
+    plan, _ = expanded()
+    assert plan.status.approval is not None
+    older = plan.status.approval.model_copy(update={"name": "better-web-approval-0123456789"})
+    plan = plan.model_copy(update={"status": plan.status.model_copy(update={"approval": older})})
+
+    assert look(plan, now=60).status.approval == older
+    assert made(look(plan, now=60)).metadata.name == older.name
+
+
 def test_suspending_it_is_no_other_question() -> None:
     plan, approval = expanded()
 

@@ -290,6 +290,18 @@ def test_a_decision_of_the_author_has_no_effect() -> None:
     assert look(asks, by_ben, of=strict, plan=anns).status.state is TaskState.DONE
 
 
+def test_a_rule_that_comes_and_goes_leaves_a_question_that_can_be_decided() -> None:
+    strict, anns = asking(**STRICT), objects.plan(author=ANN)
+    by_ben = decided(approval(plan=anns), "Approve", by=BEN)
+    asks_else = look(pending(plan=anns), of=strict, plan=anns, now=10).status
+
+    returned = look(asks_else, by_ben, plan=anns, now=20).status
+    found = look(returned, by_ben, plan=anns, now=20)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+    assert made(found).metadata.name != by_ben.metadata.name
+
+
 def test_where_nobody_knows_the_author_nothing_lands() -> None:
     found = look(done(), of=asking(**STRICT)).status
 
