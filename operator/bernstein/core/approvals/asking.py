@@ -150,6 +150,13 @@ def answered(status: S, outcome: Decided, now: datetime) -> S:
     return goes_on(status.model_copy(update={"approval": told}))
 
 
+def withdrawn(status: S) -> S:
+    """The status that asks nobody any more; what was decided stays known."""
+    if status.approval is None or status.approval.decision is not None:
+        return status
+    return status.model_copy(update={"approval": None})
+
+
 def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     """Whether a person has said yes to exactly this.
 

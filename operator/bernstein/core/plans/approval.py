@@ -29,9 +29,8 @@ def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         if asking.is_asked(status.approval, question):
             return status
         return asking.ask(status, question, now).model_copy(update={"phase": PHASE})
-    if status.approval is not None and status.approval.decision is None:
-        return goes_on(status).model_copy(update={"approval": None})
-    return status
+    left = asking.withdrawn(status)
+    return status if left is status else goes_on(left)
 
 
 def step(

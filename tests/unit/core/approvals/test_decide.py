@@ -106,6 +106,14 @@ def test_how_it_ended_stays(before: str) -> None:
     assert (found.state, found.ended_at) == (ApprovalState(before), at(-60))
 
 
+def test_one_that_was_taken_for_void_can_be_decided_while_it_is_asked() -> None:
+    """Whoever took it for void has seen its Task as it was before."""
+    found = look(task(asks()), approval(state="Void", ended_at=at(-60)))
+
+    assert (found.state, found.ended_at) == (ApprovalState.PENDING, None)
+    assert told(found.conditions) == {"Reconciling": ("True", "AwaitingApproval")}
+
+
 def test_an_approval_that_holds_stays_approved_whatever_its_task_does_next() -> None:
     yes = asks(decision="Approve", by=ANN, time=NOW)
 

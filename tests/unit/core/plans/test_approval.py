@@ -253,6 +253,7 @@ def test_a_cancel_of_a_plan_that_asks_makes_no_job() -> None:
 
     assert decision.actions == ()
     assert decision.status.phase == "Cancelled"
+    assert decision.status.approval is None
 
 
 def objects_cancel() -> Any:

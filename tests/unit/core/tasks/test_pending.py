@@ -251,6 +251,7 @@ def test_a_policy_that_asks_no_more_lets_it_on() -> None:
     found = look(pending(), of=objects.project()).status
 
     assert (found.state, found.history[-1].reason) == (TaskState.DONE, "ApprovalNotNeeded")
+    assert found.approval is None
 
 
 def test_a_policy_that_became_stricter_is_asked_before_anything_is_pushed() -> None:
@@ -314,3 +315,16 @@ def test_a_cancel_ends_what_waits_for_a_person() -> None:
 
     assert found.state is TaskState.CANCELLED
     assert told(found.conditions)["Succeeded"] == ("False", "Cancelled")
+    assert found.approval is None
+
+
+def test_what_an_older_release_left_asked_at_its_end_is_asked_no_more() -> None:
+    left = pending().model_copy(update={"state": TaskState.CLOSED, "waiting": None})
+
+    assert look(left).status.approval is None
+
+
+def test_what_was_decided_stays_known_to_the_end() -> None:
+    rejected = look(pending(), decided(approval(), "Reject")).status
+
+    assert look(rejected).status.approval == rejected.approval
