@@ -22,13 +22,15 @@ PHASE = "PendingApproval"
 
 def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status with what is to be asked now. Nothing is, where nobody must say yes (any more), or
-    somebody has."""
+    somebody has to what it would do now."""
     assert snapshot.project is not None
     question = plans.question(snapshot.plan, snapshot.project, status)
     if question is not None:
         if asking.is_asked(status.approval, question):
             return status
-        return asking.ask(status, question, now).model_copy(update={"phase": PHASE})
+        # Others begin meanwhile: people take hours.
+        update = {"phase": PHASE, "beginning": None}
+        return asking.ask(status, question, now).model_copy(update=update)
     left = asking.withdrawn(status)
     return status if left is status else goes_on(left)
 

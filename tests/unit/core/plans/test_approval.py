@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.approvals.approval import Approval
-from bernstein.api.plan import Plan
+from bernstein.api.plan import ASKS, NEXT, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision, RunBegin
@@ -170,6 +170,71 @@ def test_what_an_older_release_has_asked_stays_asked() -> None:
 
     assert look(plan, now=60).status.approval == older
     assert made(look(plan, now=60)).metadata.name == older.name
+
+
+def approved() -> tuple[Plan, Approval]:
+    plan, approval = expanded()
+    return again(plan, look(plan, decided(approval, "Approve"))), approval
+
+
+def in_line(plan: Plan) -> Plan:
+    """The Plan once it asks for its turn to begin."""
+    return plan.model_copy(update={"status": plan.status.model_copy(update={"beginning": ASKS})})
+
+
+def test_an_approval_of_a_plan_is_void_when_it_would_do_something_else() -> None:
+    plan, approval = approved()
+    changed = plan.spec.model_copy(update={"budget": "5000"})
+    plan = in_line(plan).model_copy(update={"spec": changed})
+
+    richer = look(plan, decided(approval, "Approve"), now=10)
+
+    assert richer.actions == ()
+    assert richer.status.phase == "PendingApproval"
+    assert richer.status.beginning is None
+    asks = richer.status.approval
+    assert asks is not None
+    assert (asks.decision, asks.asks == approval.spec.asks) == (None, False)
+    made_anew = made(look(again(plan, richer), now=10))
+    assert made_anew.spec.asks == asks.asks
+
+
+def test_an_approval_of_a_plan_holds_where_nothing_of_what_it_would_do_changes() -> None:
+    plan, approval = approved()
+
+    suspended = plan.spec.model_copy(update={"suspend": True})
+    plan = in_line(plan).model_copy(update={"spec": suspended})
+
+    found = look(plan, decided(approval, "Approve"), now=10)
+
+    assert found.status.approval == plan.status.approval
+
+
+def test_a_plan_is_asked_about_whose_policy_became_stricter_before_it_began() -> None:
+    plan = new()
+    unasked = in_line(again(plan, look(plan, project=objects.project())))
+    assert unasked.status.expanded
+
+    asks = look(unasked)
+
+    assert (asks.actions, asks.status.phase) == ((), "PendingApproval")
+    assert asks.status.approval is not None
+    found = step(again(plan, asks), objects.task(status=objects.status(TaskState.OPEN)))
+    assert told(found.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+    approval = made(look(again(plan, asks)))
+    begins = look(again(plan, look(again(plan, asks), decided(approval, "Approve"))))
+    assert begins.status.beginning == NEXT
+
+
+def test_a_plan_whose_begin_job_may_be_on_its_way_is_not_asked_about() -> None:
+    plan, _ = approved()
+    begins = again(plan, look(plan), budget="5000")
+    assert begins.status.beginning == NEXT
+
+    decision = look(begins)
+
+    assert any(isinstance(action, RunBegin) for action in decision.actions)
+    assert decision.status.approval == plan.status.approval
 
 
 def test_suspending_it_is_no_other_question() -> None:
