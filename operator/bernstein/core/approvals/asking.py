@@ -161,7 +161,7 @@ def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     """Whether a person has said yes to exactly this.
 
     Where the policy keeps an approval on a moved base, yes to the same change of the same attempt
-    is enough: it was verified again.
+    is enough there: it was verified again.
     """
     if asked is None or asked.decision != APPROVE or asked.by is None:
         return False
@@ -172,7 +172,8 @@ def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     if question.policy.moved_base != "Keep" or question.asks.work is None:
         return False
     same = (asked.asks.attempt, asked.asks.work) == (question.asks.attempt, question.asks.work)
-    return same and set(question.because) <= set(asked.because)
+    moved = asked.asks.base != question.asks.base
+    return same and moved and set(question.because) <= set(asked.because)
 
 
 def _without_author(asks: Asks) -> Asks:

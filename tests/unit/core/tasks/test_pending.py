@@ -213,6 +213,23 @@ def test_where_the_policy_keeps_it_another_attempts_work_is_asked_about() -> Non
     assert look(again, of=keeps).status.state is TaskState.PENDING_APPROVAL
 
 
+@pytest.mark.parametrize(
+    "changed", [{"digest": "e" * 64}, {"sha": sha(5)}], ids=lambda c: next(iter(c))
+)
+def test_where_the_policy_keeps_it_other_verdicts_on_the_same_base_are_asked_about(
+    changed: dict[str, Any],
+) -> None:
+    keeps = asking(movedBase="Keep")
+    before = approved(of=keeps)
+    assert before.verification is not None
+    judged = before.verification.model_dump() | {"origin": {"ref": "r", "sha": HEAD}} | changed
+    again = verified(verification=judged, attempts=(ATTEMPT,))
+
+    found = look(again.model_copy(update={"approval": before.approval}), of=keeps)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+
+
 def test_time_rejects_where_the_policy_says_so_and_never_approves() -> None:
     limited = asking(expiresAfterSeconds=3600)
     waits = look(pending(of=limited), approval(of=limited), of=limited)
