@@ -56,7 +56,13 @@ def is_unapproved(status: PlanStatus | None) -> bool:
     return pending(status) is not None or is_rejected(status)
 
 
-def opened_by(status: PlanStatus | None) -> str:
-    """Who let its Tasks start."""
+def was_approved(status: PlanStatus | None) -> bool:
+    """Whether a person has said yes."""
+    asked = status.approval if status is not None else None
+    return asked is not None and asked.decision == APPROVE
+
+
+def decided_by(status: PlanStatus | None) -> str:
+    """Who let its Tasks start, or ended them: "operator", where no person did."""
     asked = status.approval if status is not None else None
     return (asked.by if asked is not None else None) or "operator"

@@ -95,7 +95,8 @@ def test_an_approved_plan_begins_and_its_tasks_are_open() -> None:
     opened = again(plan, look(plan, decided(approval, "Approve")))
 
     found = step(opened, planned())
-    assert (found.state, found.history[-1].actor) == (TaskState.OPEN, ANN)
+    moved = found.history[-1]
+    assert (found.state, moved.actor, moved.reason) == (TaskState.OPEN, ANN, "Approved")
     assert any(isinstance(action, RunBegin) for action in look(opened).actions)
 
 
@@ -131,6 +132,42 @@ def test_a_plan_that_nobody_has_decided_about_in_time_ends() -> None:
     ended = look(expired, project=limited, now=600).status
     assert ended.phase == "Cancelled"
     assert told(ended.conditions)["Succeeded"] == ("False", "ApprovalExpired")
+
+
+def cancelled_by(plan: Plan, ending: PlanDecision, reason: str | None = None) -> str:
+    """Who has moved a Task to Cancelled that its Plan hands this on to, or somebody cancelled for
+    this reason."""
+    (handed_on,) = [a for a in ending.actions if isinstance(a, CancelTasks)]
+    spec = {"cancel": {"reason": reason or handed_on.reason}}
+    task = objects.task(status=objects.status(TaskState.PLANNED), **spec)
+    found: str = step(again(plan, ending), task).history[-1].actor
+    return found
+
+
+def test_what_a_rejected_plan_hands_on_was_moved_by_who_rejected_it() -> None:
+    plan, approval = expanded()
+    rejected = again(plan, look(plan, decided(approval, "Reject")))
+
+    ending = look(rejected, tasks=(planned(),))
+
+    assert cancelled_by(rejected, ending) == ANN
+    assert cancelled_by(rejected, ending, reason="not needed") == "user"
+
+
+def test_what_a_plan_hands_on_that_nobody_has_decided_about_was_moved_by_nobody() -> None:
+    limited = asking(result="Never", plan="Always", expiresAfterSeconds=600)
+    plan, approval = expanded(project=limited)
+    expired = again(plan, look(plan, approval, project=limited, now=600))
+
+    ending = look(expired, tasks=(planned(),), project=limited, now=600)
+
+    assert cancelled_by(expired, ending) == "operator"
+
+
+def test_what_somebody_cancels_with_its_plan_was_moved_by_a_user() -> None:
+    plan = objects.plan(cancel={"reason": "not needed"})
+
+    assert cancelled_by(plan, look(plan, tasks=(planned(),))) == "user"
 
 
 def test_a_change_of_what_it_would_do_is_another_question() -> None:
@@ -268,7 +305,9 @@ def test_a_policy_that_asks_no_more_lets_it_begin() -> None:
     opened = again(plan, look(plan, approval, project=objects.project()))
 
     assert opened.status.approval is None
-    assert step(opened, planned()).state is TaskState.OPEN
+    moved = step(opened, planned()).history[-1]
+    assert (moved.to_state, moved.actor) == (TaskState.OPEN, "operator")
+    assert moved.reason == "ApprovalNotNeeded"
 
 
 @pytest.mark.parametrize(
