@@ -138,8 +138,8 @@ def cancelled_by(plan: Plan, ending: PlanDecision, reason: str | None = None) ->
     """Who has moved a Task to Cancelled that its Plan hands this on to, or somebody cancelled for
     this reason."""
     (handed_on,) = [a for a in ending.actions if isinstance(a, CancelTasks)]
-    spec = {"cancel": {"reason": reason or handed_on.reason}}
-    task = objects.task(status=objects.status(TaskState.PLANNED), **spec)
+    cancel = {"reason": reason or handed_on.reason}
+    task = objects.task(status=objects.status(TaskState.PLANNED), cancel=cancel)
     found: str = step(again(plan, ending), task).history[-1].actor
     return found
 
