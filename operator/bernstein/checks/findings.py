@@ -22,6 +22,13 @@ Line: TypeAlias = Callable[[str, int], bytes]
 """Content of a file's line, by path and number from 1."""
 
 
+UNREADABLE = (
+    *(ValueError, TypeError, KeyError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+"""What Python raises where JSON has another form than a tool's, or numbers that nothing holds."""
+
+
 class NoListing(ValueError):  # noqa: N818 - it tells what was found instead
     """What was printed is no list of findings, or one of over MOST."""
 
@@ -47,7 +54,7 @@ def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
             raise NoListing(f"there are over {MOST} findings")
         try:
             yield _finding(json.loads(text), root)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise NoListing(f"line {number + 1} is no finding") from error
 
 

@@ -31,10 +31,8 @@ def largest(schema: dict[str, Any], path: str = "") -> Any:
     match schema.get("type", "string"):
         case "string":
             return _text(schema)
-        case "integer":
-            return max(schema.get("minimum", 0), 1)
-        case "number":
-            return max(schema.get("minimum", 0), 1.5)
+        case "integer" | "number" as kind:
+            return max(schema.get("minimum", 0), 1 if kind == "integer" else 1.5)
         case "boolean":
             return True
         case "array":

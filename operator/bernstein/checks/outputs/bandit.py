@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.checks.findings import Finding, NoListing, said
+from bernstein.checks.findings import UNREADABLE, Finding, NoListing, said
 from bernstein.checks.outputs.document import document, relative
 
 
@@ -17,5 +17,5 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
             yield Finding(path, line, str(each["test_id"]), said(each["issue_text"]))
         for each in report["errors"]:
             yield Finding(relative(each["filename"], root), 0, "unread", said(each["reason"]))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise NoListing("it is no report of bandit") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bernstein.checks.findings import NoListing
+from bernstein.checks.findings import UNREADABLE, NoListing
 from bernstein.checks.measures import Measures, Scale
 from bernstein.checks.outputs.document import document
 
@@ -19,7 +19,7 @@ def measures(output: bytes, _root: str) -> Measures:
         return {}
     try:
         found = {str(b["fullname"]): float(b["stats"]["min"]) for b in report["benchmarks"]}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise NoListing("it is no report of pytest-benchmark") from error
     if not all(map(math.isfinite, found.values())):
         raise NoListing("a time is no number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bernstein.checks.findings import NoListing
+from bernstein.checks.findings import UNREADABLE, NoListing
 from bernstein.checks.measures import Measures, Scale
 from bernstein.checks.outputs.document import document
 
@@ -19,7 +19,7 @@ def measures(output: bytes, _root: str) -> Measures:
     try:
         totals = report["totals"]
         lines, covered = float(totals["num_statements"]), float(totals["percent_covered"])
-    except (ValueError, TypeError, KeyError) as error:
+    except UNREADABLE as error:
         raise NoListing("it is no report of coverage") from error
     if not math.isfinite(covered):
         raise NoListing("a coverage is no number")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.checks.findings import Finding, NoListing, said
+from bernstein.checks.findings import UNREADABLE, Finding, NoListing, said
 from bernstein.checks.outputs.document import document, relative
 
 
@@ -17,5 +17,5 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
                 line = int(each["range"]["start"]["line"]) + 1 if "range" in each else 0
                 rule = str(each.get("rule") or "error")
                 yield Finding(relative(each["file"], root), line, rule, said(each["message"]))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise NoListing("it is no report of pyright") from error

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bernstein.checks.findings import NoListing
+from bernstein.checks.findings import UNREADABLE, NoListing
 from bernstein.checks.measures import Measures, Scale
 from bernstein.checks.outputs.document import document, relative
 
@@ -27,7 +27,7 @@ def measures(output: bytes, root: str) -> Measures:
                 key = f"{relative(path, root)}:{name}"
                 # Of two with one name, as of a property and its setter, the greater counts.
                 found[key] = max(value, found.get(key, 0))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise NoListing("it is no report of radon") from error
     return found
 

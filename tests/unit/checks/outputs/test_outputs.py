@@ -204,3 +204,31 @@ def test_a_document_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(document, "MOST_BYTES", 10)
     with pytest.raises(NoListing):
         read("bandit", {"results": [], "errors": []})
+
+
+WHOLE = "9" * 400
+"""A number that no float holds."""
+INFINITE = f"{WHOLE}.0"
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("ruff", f'{{"filename": "a.py", "location": {{"row": {INFINITE}}}}}'),
+        ("bandit", f'{{"results": [{{"filename": "a.py", "line_number": {INFINITE}}}]}}'),
+        ("radon", f'{{"a.py": [{{"type": "function", "name": "f", "complexity": {WHOLE}}}]}}'),
+        ("coverage", f'{{"totals": {{"num_statements": {WHOLE}, "percent_covered": 1}}}}'),
+        ("benchmark", f'{{"benchmarks": [{{"fullname": "f", "stats": {{"min": {WHOLE}}}}}]}}'),
+    ],
+    ids=lambda value: value if len(value) < 20 else "",
+)
+def test_a_number_that_nothing_holds_is_no_listing(form: str, said: str) -> None:
+    with pytest.raises(NoListing):
+        read(form, said)
+
+
+def test_a_line_that_no_number_tells_is_no_listing() -> None:
+    place = {"start": {"line": float("inf")}}
+
+    with pytest.raises(NoListing):
+        read("pyright", pyright(range=place))
