@@ -49,7 +49,7 @@ async def decide(
     subject = await find(cluster, name)
     asked = subject.status.approval
     if asked is None or _is_over(subject, asked, decision):
-        raise _nothing(subject, asked)
+        raise _nothing(subject, None)
     if asked.decision is None:
         await _write(cluster, subject, asked, decision, reason)
         subject, asked = await _acted_upon(cluster, subject, asked)
@@ -73,11 +73,20 @@ def _next(subject: Plan | Task) -> str:
 
 
 def _is_over(subject: Plan | Task, asked: AskedApproval, decision: Decision) -> bool:
-    """Whether the question is of an attempt before, or of one that was sent back: it is not asked
-    now."""
+    """Whether the question is of an attempt before, of one that was sent back, or of what is being
+    cancelled or has ended: it is not asked now."""
+    if asked.decision is None and (subject.spec.cancel is not None or _has_moved_on(subject)):
+        return True
     if isinstance(subject, Task) and asked.asks.attempt != subject.status.attempt:
         return True
     return asked.decision == "Retry" and decision != "Retry"
+
+
+def _has_moved_on(subject: Plan | Task) -> bool:
+    """Whether nobody's decision leads to anything."""
+    if isinstance(subject, Plan):
+        return subject.status.ended_at is not None
+    return subject.status.state is not TaskState.PENDING_APPROVAL
 
 
 async def _write(

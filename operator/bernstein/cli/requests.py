@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from bernstein.api.plan import Plan
+from bernstein.api.reasons import Reason
 from bernstein.api.requests import KILL, MOST_REQUESTS, Answer, Request
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
@@ -18,6 +19,7 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.errors import INVALID, CliError
 from bernstein.cli.naming import called, find, resource_of
 from bernstein.cli.output.terminal import Terminal
+from bernstein.core.reasons import policy
 from bernstein.core.requests import answer_for, unanswered, with_room
 from bernstein.core.sanitise import line
 from bernstein.kube.errors import ApiError, Conflict, Forbidden, NotFound
@@ -30,14 +32,17 @@ ANSWER_SECONDS = 15.0
 """An answer is waited for; the operator gives it within a few."""
 _NEXT = {
     "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
+    "NothingToMerge": "see what it does, or waits for, with `bernstein logs {name}`",
     "MergeInProgress": "ask again once the merge is over",
     "NotBlocked": "see what it does, or waits for, with `bernstein logs {name}`",
+    "NotClaimed": "ask for Kill, which ends an agent at work, or `bernstein cancel {name}`",
+    "NothingToKill": "see how it ended with `bernstein logs {name}`",
     "Cancelled": "apply the work anew, under another name",
     "PlanEnded": "apply the work anew, under another name",
     "BeingDelivered": "see how far it is with `bernstein status`",
     "OperatorTooOld": "run the version of the operator that the CRDs are from",
 }
-"""What helps where a request of a Task is refused."""
+"""What helps where a request of a Task is refused for a reason that only requests have."""
 
 _WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
 
@@ -181,8 +186,15 @@ async def of_task(
 def refused(task: Task, answer: Answer) -> CliError:
     """What to tell of a request of a Task that was refused."""
     text = f"{called(task)}: {answer.verb} is refused: {line(answer.message, 500)}"
-    remedy = _NEXT.get(answer.reason, "").format(name=task.metadata.name)
-    return CliError(answer.reason, text, remedy)
+    return CliError(answer.reason, text, remedy(answer, _NEXT, task.metadata.name))
+
+
+def remedy(answer: Answer, known: Mapping[str, str], name: str) -> str:
+    """What helps where that was refused: as `known` says it of reasons that only requests have,
+    else as of a failure. "": this version knows no such reason."""
+    if answer.reason in known:
+        return known[answer.reason].format(name=name)
+    return policy(answer.reason).remedy if answer.reason in set(Reason) else ""
 
 
 async def end_sessions(cluster: Cluster, reason: str) -> list[str]:

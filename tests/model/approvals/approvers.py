@@ -26,6 +26,7 @@ class Approved(NamedTuple):
     work: str | None
     sha: str | None
     base: str | None
+    digest: str
 
 
 class Approvers:
@@ -74,4 +75,5 @@ def _of(approval: Object) -> Approved:
         asks.get("work"),
         asks.get("sha"),
         asks.get("base"),
+        asks["digest"],
     )

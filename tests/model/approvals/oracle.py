@@ -41,12 +41,13 @@ class OraclesOfDecisions(Oracles):
             return
         judged = found.status.verification
         assert judged is not None
-        asked = Approved(run.owner, found.status.attempt, origin_of(judged).sha, sha, judged.base)
+        of = (run.owner, found.status.attempt, origin_of(judged).sha)
+        asked = Approved(*of, sha, judged.base, judged.digest or judged.tree)
         said_yes = any(self._covers(yes, asked) for yes in self._approvers.approved)
         self.must(said_yes, "work lands when a person has said yes to exactly it", run.job)
 
     def _covers(self, yes: Approved, asked: Approved) -> bool:
-        if self._policy().moved_base == "Keep":
+        if self._policy().moved_base == "Keep" and yes.base != asked.base:
             return (yes.uid, yes.attempt, yes.work) == (asked.uid, asked.attempt, asked.work)
         return yes == asked
 

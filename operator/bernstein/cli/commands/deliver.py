@@ -137,8 +137,7 @@ def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -
 
 def _refused(plan: Plan, answer: Answer) -> CliError:
     text = f"Plan '{plan.metadata.name}' is not delivered: {line(answer.message, 500)}"
-    remedy = _NEXT.get(answer.reason, "").format(name=plan.metadata.name)
-    return CliError(answer.reason, text, remedy)
+    return CliError(answer.reason, text, requests.remedy(answer, _NEXT, plan.metadata.name))
 
 
 def _unanswered(plan: Plan, request: str) -> CliError:

@@ -63,5 +63,5 @@ async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: s
 def _refused(subject: Plan | Task, answer: Answer) -> CliError:
     text = f"{called(subject)} is not retried: {line(answer.message, 500)}"
     kind = resource_of(subject).kind.lower()
-    remedy = _NEXT.get(answer.reason, "").format(name=f"{kind}/{subject.metadata.name}")
-    return CliError(answer.reason, text, remedy)
+    name = f"{kind}/{subject.metadata.name}"
+    return CliError(answer.reason, text, requests.remedy(answer, _NEXT, name))

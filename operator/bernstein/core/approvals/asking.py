@@ -3,7 +3,11 @@
     asked ──▶ the Approval is there ──▶ Decided: by a person, or expired
       │               │
       │               └─ undecided, and gone: it is made again, under the same name
-      └─ what it is about has changed: another question, under another name; the old one is void
+      └─ what it is about has changed: another question, under another name; the old one is void,
+         and stays it: the same question, asked once more, is another Approval, too
+
+A question that nobody has answered, and that is asked no more, is withdrawn: it leaves the status,
+and its Approval is void.
 
 What is asked stands in the subject's status before there is an Approval, and the decision from when
 it is acted upon. So deleting an Approval changes nothing that was decided.
@@ -57,11 +61,14 @@ class Question:
     because: tuple[str, ...]
     policy: ApprovalPolicy
 
-    @property
-    def name(self) -> str:
-        """Of the Approval: the same question has the same name, and no other has it."""
-        asked = json.dumps([self.subject.uid, self.asks.dump()], sort_keys=True)
-        digest = hashlib.sha256(asked.encode()).hexdigest()
+    def name(self, since: datetime) -> str:
+        """Of the Approval that asks this since then: no other has it, not even of the same.
+
+        A question that comes back has a new one: what was decided about the old one while
+        something else was asked shall have no effect, and what is void can be decided no more.
+        """
+        asked = [self.subject.uid, self.asks.dump(), since.isoformat()]
+        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         return names.approval(self.subject.name, digest)
 
 
@@ -78,17 +85,23 @@ class Decided:
 def ask(status: S, question: Question, now: datetime) -> S:
     """The status that asks, and waits for a person; one that asks the same already waits on."""
     asked = status.approval
-    if asked is None or asked.name != question.name or asked.decision is not None:
+    if not is_asked(asked, question):
         seconds = question.policy.expires_after_seconds
         asked = AskedApproval(
-            name=question.name,
+            name=question.name(now),
             asks=question.asks,
             because=question.because,
             since=now,
             until=None if seconds is None else now + timedelta(seconds=seconds),
         )
         status = status.model_copy(update={"approval": asked})
+    assert asked is not None
     return waits(status, WaitReason.AWAITING_APPROVAL, _told(question, asked), now)
+
+
+def is_asked(asked: AskedApproval | None, question: Question) -> bool:
+    """Whether exactly this is asked, and nobody has decided."""
+    return asked is not None and asked.decision is None and asked.asks == question.asks
 
 
 def _told(question: Question, asked: AskedApproval) -> str:
@@ -96,11 +109,13 @@ def _told(question: Question, asked: AskedApproval) -> str:
     return f"a person must decide, as Approval '{asked.name}' asks: {why}"
 
 
-def create(question: Question, approvals: Mapping[str, Approval]) -> tuple[CreateApproval, ...]:
+def create(
+    question: Question, asked: AskedApproval, approvals: Mapping[str, Approval]
+) -> tuple[CreateApproval, ...]:
     """The Approval, where there is none: it was never made, or somebody has deleted it."""
-    if question.name in approvals:
+    if asked.name in approvals:
         return ()
-    return (CreateApproval(_manifest(question)),)
+    return (CreateApproval(_manifest(question, asked.name)),)
 
 
 def decided(
@@ -135,11 +150,18 @@ def answered(status: S, outcome: Decided, now: datetime) -> S:
     return goes_on(status.model_copy(update={"approval": told}))
 
 
+def withdrawn(status: S) -> S:
+    """The status that asks nobody any more; what was decided stays known."""
+    if status.approval is None or status.approval.decision is not None:
+        return status
+    return status.model_copy(update={"approval": None})
+
+
 def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     """Whether a person has said yes to exactly this.
 
     Where the policy keeps an approval on a moved base, yes to the same change of the same attempt
-    is enough: it was verified again.
+    is enough there: it was verified again.
     """
     if asked is None or asked.decision != APPROVE or asked.by is None:
         return False
@@ -150,7 +172,8 @@ def is_approved(asked: AskedApproval | None, question: Question) -> bool:
     if question.policy.moved_base != "Keep" or question.asks.work is None:
         return False
     same = (asked.asks.attempt, asked.asks.work) == (question.asks.attempt, question.asks.work)
-    return same and set(question.because) <= set(asked.because)
+    moved = asked.asks.base != question.asks.base
+    return same and moved and set(question.because) <= set(asked.because)
 
 
 def _without_author(asks: Asks) -> Asks:
@@ -158,13 +181,13 @@ def _without_author(asks: Asks) -> Asks:
     return asks.model_copy(update={"not_by": None})
 
 
-def _manifest(question: Question) -> dict[str, Any]:
+def _manifest(question: Question, name: str) -> dict[str, Any]:
     subject = question.subject
     return {
         "apiVersion": API_VERSION,
         "kind": APPROVAL_KIND,
         "metadata": {
-            "name": question.name,
+            "name": name,
             "namespace": subject.namespace,
             "labels": {labels.MANAGED_BY: labels.MANAGER},
             "ownerReferences": [owner_reference(question.kind, subject.name, subject.uid)],

@@ -4,6 +4,9 @@ Pending ──┬─▶ Approved ──▶ Void   what it was about has changed 
           ├─▶ Rejected            or sent back
           ├─▶ Expired             nobody has decided in time
           └─▶ Void                before anybody has decided
+
+No question is asked again under its name. So one that is asked although it is Void was seen beside
+an older look at its subject: it is Pending again.
 """
 
 from __future__ import annotations
@@ -68,7 +71,7 @@ def _asked(snapshot: ApprovalSnapshot) -> AskedApproval | None:
 
 
 def _state(before: ApprovalState | None, asked: AskedApproval | None) -> ApprovalState:
-    if before in (_S.REJECTED, _S.EXPIRED, _S.VOID):
+    if before in (_S.REJECTED, _S.EXPIRED):
         return before
     if asked is None:
         return _S.VOID

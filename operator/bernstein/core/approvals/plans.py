@@ -6,23 +6,22 @@ import hashlib
 import json
 
 from bernstein.api.approvals.approval import APPROVE, AskedApproval, Asks
-from bernstein.api.plan import Plan, PlanSpec, PlanStatus
+from bernstein.api.plan import NEXT, Plan, PlanSpec, PlanStatus
 from bernstein.api.project import Project
 from bernstein.core.approvals import policy
-from bernstein.core.approvals.asking import Question
+from bernstein.core.approvals.asking import Question, is_approved
 
 NOT_ASKED = ("approval", "author", "cancel", "requests", "suspend")
 """Fields of a spec that change nothing of what a Plan does."""
 
 
 def question(plan: Plan, project: Project, status: PlanStatus) -> Question | None:
-    """What is to be asked before the Plan begins; None: nothing, or a person has said yes.
+    """What is to be asked before the Plan begins; None: nothing, or a person has said yes to
+    exactly this.
 
-    One that has begun is not asked about any more.
+    One whose turn to begin has come is not asked about any more: its Job may be on its way.
     """
-    if status.integration is not None or (status.expanded and status.approval is None):
-        return None
-    if status.approval is not None and status.approval.decision is not None:
+    if status.integration is not None or status.beginning == NEXT:
         return None
     rules = policy.effective(project.spec, plan.spec)
     because = policy.why_plan(rules, status.estimate)
@@ -30,7 +29,8 @@ def question(plan: Plan, project: Project, status: PlanStatus) -> Question | Non
         return None
     author = plan.spec.author if rules.approver_is_not_author else None
     asks = Asks(digest=digest_of(plan.spec), not_by=author)
-    return Question("Plan", plan.metadata, asks, because, rules)
+    asked = Question("Plan", plan.metadata, asks, because, rules)
+    return None if is_approved(status.approval, asked) else asked
 
 
 def digest_of(spec: PlanSpec) -> str:
@@ -56,7 +56,13 @@ def is_unapproved(status: PlanStatus | None) -> bool:
     return pending(status) is not None or is_rejected(status)
 
 
-def opened_by(status: PlanStatus | None) -> str:
-    """Who let its Tasks start."""
+def was_approved(status: PlanStatus | None) -> bool:
+    """Whether a person has said yes."""
+    asked = status.approval if status is not None else None
+    return asked is not None and asked.decision == APPROVE
+
+
+def decided_by(status: PlanStatus | None) -> str:
+    """Who let its Tasks start, or ended them: "operator", where no person did."""
     asked = status.approval if status is not None else None
     return (asked.by if asked is not None else None) or "operator"

@@ -128,7 +128,9 @@ def _may_not(
         tree=delivered.tree,
         # For the last Task's commit to_judge has compared its gates with those of now.
         expected=verification.specs_of(snapshot) if candidate is not None else (),
-        # People were asked about each of its Tasks.
+        # People are asked about each Task before it lands on the integration ref, by the policy of
+        # that time. Their merge with the branch is for the checks alone: of the whole nothing could
+        # be sent back.
         approved=True,
     ):
         return None

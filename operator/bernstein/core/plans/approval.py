@@ -22,16 +22,17 @@ PHASE = "PendingApproval"
 
 def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status with what is to be asked now. Nothing is, where nobody must say yes (any more), or
-    somebody has."""
+    somebody has to what it would do now."""
     assert snapshot.project is not None
     question = plans.question(snapshot.plan, snapshot.project, status)
     if question is not None:
-        if status.approval is not None and status.approval.name == question.name:
+        if asking.is_asked(status.approval, question):
             return status
-        return asking.ask(status, question, now).model_copy(update={"phase": PHASE})
-    if status.approval is not None and status.approval.decision is None:
-        return goes_on(status).model_copy(update={"approval": None})
-    return status
+        # Others begin meanwhile: people take hours.
+        update = {"phase": PHASE, "beginning": None}
+        return asking.ask(status, question, now).model_copy(update=update)
+    left = asking.withdrawn(status)
+    return status if left is status else goes_on(left)
 
 
 def step(
@@ -45,7 +46,7 @@ def step(
     outcome = asking.decided(status.approval, snapshot.approvals, now)
     if outcome is not None:
         return PlanDecision(asking.answered(status, outcome, now), tuple(before))
-    actions = (*before, *asking.create(question, snapshot.approvals))
+    actions = (*before, *asking.create(question, status.approval, snapshot.approvals))
     again = asking.seconds_left(status.approval, now)
     waiting = asking.ask(status, question, now).model_copy(update={"phase": PHASE})
     return PlanDecision(waiting, actions, again)

@@ -23,7 +23,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunFence,
 )
-from bernstein.core.approvals import plans
+from bernstein.core.approvals import asking, plans
 from bernstein.core.conditions import note
 from bernstein.core.delivery import end
 from bernstein.core.delivery import plan as plan_delivery
@@ -60,7 +60,10 @@ from bernstein.core.waiting import (
 def decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:
     """The Plan's next step."""
     decision = _decide(replace(snapshot, tallied=tallied(snapshot)), now)
-    return replace(decision, status=progress.of_plan(snapshot.plan, decision.status, now))
+    status = decision.status
+    if status.ended_at is not None:
+        status = asking.withdrawn(status)
+    return replace(decision, status=progress.of_plan(snapshot.plan, status, now))
 
 
 def _decide(snapshot: PlanSnapshot, now: datetime) -> PlanDecision:

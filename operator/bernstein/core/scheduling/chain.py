@@ -22,7 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
-from bernstein.core.approvals import policy
+from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import dependencies, expressions, siblings
@@ -184,6 +184,9 @@ def plan_suspended(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
 def plan_starting(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     if snapshot.plan is None or snapshot.plan.status.integration is not None:
         return None
+    if plans.pending(snapshot.plan.status) is not None:
+        # It was made, or approved, before there was this to ask.
+        return Wait(WaitReason.AWAITING_APPROVAL, "its Plan waits for a person to decide")
     return Wait(WaitReason.PLAN_STARTING, "its Plan has not begun yet")
 
 

@@ -15,6 +15,7 @@ from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
+from bernstein.core.approvals import asking
 from bernstein.core.delivery import end
 from bernstein.core.scheduling import opening
 from bernstein.core.snapshot import TaskSnapshot
@@ -46,6 +47,8 @@ def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
         return TaskDecision(snapshot.task.status)
     decision = _decide(snapshot, now)
     status = as_its_session(snapshot, decision.status, now)
+    if status.state is not TaskState.PENDING_APPROVAL:
+        status = asking.withdrawn(status)
     decision = replace(decision, status=progress.of_task(snapshot.task, status, now))
     return retention.applied(snapshot, decision, now)
 

@@ -61,7 +61,7 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     outcome = asking.decided(pending.approval, snapshot.approvals, now)
     if outcome is not None:
         return TaskDecision(_answered(snapshot, pending, outcome, now))
-    actions = asking.create(question, snapshot.approvals)
+    actions = asking.create(question, pending.approval, snapshot.approvals)
     return TaskDecision(pending, actions, asking.seconds_left(pending.approval, now))
 
 
@@ -102,6 +102,7 @@ def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
     if plans.is_rejected(of_plan):
         text = "its Plan was rejected: it is cancelled next"
         return TaskDecision(waits(status, WaitReason.PLAN_CANCELLED, text, now))
-    actor = plans.opened_by(of_plan)
-    opened = move(goes_on(status), TaskState.OPEN, "Approved", now, actor=actor[:128])
+    why = "Approved" if plans.was_approved(of_plan) else NOT_NEEDED
+    actor = plans.decided_by(of_plan)[:128]
+    opened = move(goes_on(status), TaskState.OPEN, why, now, actor=actor)
     return decide_open(snapshot, opened, now)

@@ -209,3 +209,39 @@ async def test_a_rejected_plan_ends_with_its_tasks(world: World, user: str) -> N
     (name,) = await world.all(TASKS)
     await world.task_in(name, "Cancelled")
     assert world.kubelet.ran == []
+
+
+async def test_a_question_about_a_plan_that_comes_back_can_be_decided(
+    world: World, user: str
+) -> None:
+    await world.project(approval={"plan": "Always"})
+    await world.start()
+    await world.plan("web", [stage("build", "one")])
+    first = await pending(world, "plan/web")
+    await world.change(PLANS, "web", budget="500")
+    await is_void(world, first)
+
+    await world.change(PLANS, "web", budget=None)
+
+    asks = first["spec"]["asks"]
+    await world.until(PLANS, "web", lambda p: p["status"]["approval"]["asks"] == asks)
+    again = await pending(world, "plan/web")
+    assert again["metadata"]["name"] != first["metadata"]["name"]
+    await decide(world, again, user, "Approve")
+    await world.until(PLANS, "web", lambda p: p["status"].get("phase") == "Succeeded")
+
+
+async def test_a_question_ends_with_what_is_cancelled(world: World) -> None:
+    await world.project(approval={"plan": "Always", "result": "Always"})
+    await world.start()
+    await world.plan("web", [stage("build", "one")])
+    await world.task("alone")
+    asked = [await pending(world, about) for about in ("plan/web", "task/alone")]
+
+    await world.change(PLANS, "web", cancel={"reason": "not needed"})
+    await world.change(TASKS, "alone", cancel={"reason": "not needed"})
+
+    for approval in asked:
+        await is_void(world, approval)
+    task = await world.task_in("alone", "Cancelled")
+    assert "approval" not in task["status"]

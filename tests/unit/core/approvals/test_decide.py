@@ -87,10 +87,14 @@ def test_a_decision_that_nobody_has_acted_upon_yet_leaves_it_pending() -> None:
 
 
 @pytest.mark.parametrize("before", [None, "Pending", "Approved"])
-def test_it_is_void_once_the_task_asks_something_else(before: str | None) -> None:
-    found = look(task(asks("work-approval-2")), approval(state=before))
+@pytest.mark.parametrize("now", [asks("work-approval-2"), None], ids=["else", "nothing"])
+def test_it_is_void_once_the_task_asks_something_else_or_nothing(
+    before: str | None, now: AskedApproval | None
+) -> None:
+    found = look(task(now), approval(state=before))
 
     assert found.state is ApprovalState.VOID
+    assert told(found.conditions) == {"Succeeded": ("False", "Void")}
 
 
 @pytest.mark.parametrize("before", ["Rejected", "Expired", "Void"])
@@ -100,6 +104,14 @@ def test_how_it_ended_stays(before: str) -> None:
     found = look(task(asks("work-approval-2")), ended)
 
     assert (found.state, found.ended_at) == (ApprovalState(before), at(-60))
+
+
+def test_one_that_was_taken_for_void_can_be_decided_while_it_is_asked() -> None:
+    """Whoever took it for void has seen its Task as it was before."""
+    found = look(task(asks()), approval(state="Void", ended_at=at(-60)))
+
+    assert (found.state, found.ended_at) == (ApprovalState.PENDING, None)
+    assert told(found.conditions) == {"Reconciling": ("True", "AwaitingApproval")}
 
 
 def test_an_approval_that_holds_stays_approved_whatever_its_task_does_next() -> None:

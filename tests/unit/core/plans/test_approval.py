@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bernstein.api.approvals.approval import Approval
-from bernstein.api.plan import Plan
+from bernstein.api.plan import ASKS, NEXT, Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision, RunBegin
@@ -95,7 +95,8 @@ def test_an_approved_plan_begins_and_its_tasks_are_open() -> None:
     opened = again(plan, look(plan, decided(approval, "Approve")))
 
     found = step(opened, planned())
-    assert (found.state, found.history[-1].actor) == (TaskState.OPEN, ANN)
+    moved = found.history[-1]
+    assert (found.state, moved.actor, moved.reason) == (TaskState.OPEN, ANN, "Approved")
     assert any(isinstance(action, RunBegin) for action in look(opened).actions)
 
 
@@ -133,6 +134,42 @@ def test_a_plan_that_nobody_has_decided_about_in_time_ends() -> None:
     assert told(ended.conditions)["Succeeded"] == ("False", "ApprovalExpired")
 
 
+def cancelled_by(plan: Plan, ending: PlanDecision, reason: str | None = None) -> str:
+    """Who has moved a Task to Cancelled that its Plan hands this on to, or somebody cancelled for
+    this reason."""
+    (handed_on,) = [a for a in ending.actions if isinstance(a, CancelTasks)]
+    cancel = {"reason": reason or handed_on.reason}
+    task = objects.task(status=objects.status(TaskState.PLANNED), cancel=cancel)
+    found: str = step(again(plan, ending), task).history[-1].actor
+    return found
+
+
+def test_what_a_rejected_plan_hands_on_was_moved_by_who_rejected_it() -> None:
+    plan, approval = expanded()
+    rejected = again(plan, look(plan, decided(approval, "Reject")))
+
+    ending = look(rejected, tasks=(planned(),))
+
+    assert cancelled_by(rejected, ending) == ANN
+    assert cancelled_by(rejected, ending, reason="not needed") == "user"
+
+
+def test_what_a_plan_hands_on_that_nobody_has_decided_about_was_moved_by_nobody() -> None:
+    limited = asking(result="Never", plan="Always", expiresAfterSeconds=600)
+    plan, approval = expanded(project=limited)
+    expired = again(plan, look(plan, approval, project=limited, now=600))
+
+    ending = look(expired, tasks=(planned(),), project=limited, now=600)
+
+    assert cancelled_by(expired, ending) == "operator"
+
+
+def test_what_somebody_cancels_with_its_plan_was_moved_by_a_user() -> None:
+    plan = objects.plan(cancel={"reason": "not needed"})
+
+    assert cancelled_by(plan, look(plan, tasks=(planned(),))) == "user"
+
+
 def test_a_change_of_what_it_would_do_is_another_question() -> None:
     plan, approval = expanded()
     richer = again(plan, look(plan, approval), budget="500")
@@ -142,6 +179,99 @@ def test_a_change_of_what_it_would_do_is_another_question() -> None:
     assert asks.status.approval is not None
     assert asks.status.approval.name != approval.metadata.name
     assert asks.status.approval.decision is None
+
+
+@pytest.mark.parametrize("decision", [None, "Approve", "Reject"])
+def test_a_question_that_returns_is_asked_anew_whatever_was_decided_before(
+    decision: str | None,
+) -> None:
+    plan, first = expanded()
+    void = decided(first, decision) if decision else first
+    richer = again(plan, look(plan, first), budget="500")
+    asks_else = again(richer, look(richer, void, now=10))
+
+    returned = look(again(asks_else, look(asks_else, void, now=10), budget=None), void, now=20)
+
+    asks = returned.status.approval
+    assert asks is not None
+    assert (asks.asks, asks.decision) == (first.spec.asks, None)
+    assert asks.name != first.metadata.name
+    assert made(look(again(asks_else, returned, budget=None), void, now=20)).spec.decision is None
+
+
+def test_what_an_older_release_has_asked_stays_asked() -> None:
+    plan, _ = expanded()
+    assert plan.status.approval is not None
+    older = plan.status.approval.model_copy(update={"name": "better-web-approval-0123456789"})
+    plan = plan.model_copy(update={"status": plan.status.model_copy(update={"approval": older})})
+
+    assert look(plan, now=60).status.approval == older
+    assert made(look(plan, now=60)).metadata.name == older.name
+
+
+def approved() -> tuple[Plan, Approval]:
+    plan, approval = expanded()
+    return again(plan, look(plan, decided(approval, "Approve"))), approval
+
+
+def in_line(plan: Plan) -> Plan:
+    """The Plan once it asks for its turn to begin."""
+    return plan.model_copy(update={"status": plan.status.model_copy(update={"beginning": ASKS})})
+
+
+def test_an_approval_of_a_plan_is_void_when_it_would_do_something_else() -> None:
+    plan, approval = approved()
+    changed = plan.spec.model_copy(update={"budget": "5000"})
+    plan = in_line(plan).model_copy(update={"spec": changed})
+
+    richer = look(plan, decided(approval, "Approve"), now=10)
+
+    assert richer.actions == ()
+    assert richer.status.phase == "PendingApproval"
+    assert richer.status.beginning is None
+    asks = richer.status.approval
+    assert asks is not None
+    assert (asks.decision, asks.asks == approval.spec.asks) == (None, False)
+    made_anew = made(look(again(plan, richer), now=10))
+    assert made_anew.spec.asks == asks.asks
+
+
+def test_an_approval_of_a_plan_holds_where_nothing_of_what_it_would_do_changes() -> None:
+    plan, approval = approved()
+
+    suspended = plan.spec.model_copy(update={"suspend": True})
+    plan = in_line(plan).model_copy(update={"spec": suspended})
+
+    found = look(plan, decided(approval, "Approve"), now=10)
+
+    assert found.status.approval == plan.status.approval
+
+
+def test_a_plan_is_asked_about_whose_policy_became_stricter_before_it_began() -> None:
+    plan = new()
+    unasked = in_line(again(plan, look(plan, project=objects.project())))
+    assert unasked.status.expanded
+
+    asks = look(unasked)
+
+    assert (asks.actions, asks.status.phase) == ((), "PendingApproval")
+    assert asks.status.approval is not None
+    found = step(again(plan, asks), objects.task(status=objects.status(TaskState.OPEN)))
+    assert told(found.conditions)["Reconciling"] == ("True", "AwaitingApproval")
+    approval = made(look(again(plan, asks)))
+    begins = look(again(plan, look(again(plan, asks), decided(approval, "Approve"))))
+    assert begins.status.beginning == NEXT
+
+
+def test_a_plan_whose_begin_job_may_be_on_its_way_is_not_asked_about() -> None:
+    plan, _ = approved()
+    begins = again(plan, look(plan), budget="5000")
+    assert begins.status.beginning == NEXT
+
+    decision = look(begins)
+
+    assert any(isinstance(action, RunBegin) for action in decision.actions)
+    assert decision.status.approval == plan.status.approval
 
 
 def test_suspending_it_is_no_other_question() -> None:
@@ -175,7 +305,9 @@ def test_a_policy_that_asks_no_more_lets_it_begin() -> None:
     opened = again(plan, look(plan, approval, project=objects.project()))
 
     assert opened.status.approval is None
-    assert step(opened, planned()).state is TaskState.OPEN
+    moved = step(opened, planned()).history[-1]
+    assert (moved.to_state, moved.actor) == (TaskState.OPEN, "operator")
+    assert moved.reason == "ApprovalNotNeeded"
 
 
 @pytest.mark.parametrize(
@@ -225,6 +357,7 @@ def test_a_cancel_of_a_plan_that_asks_makes_no_job() -> None:
 
     assert decision.actions == ()
     assert decision.status.phase == "Cancelled"
+    assert decision.status.approval is None
 
 
 def objects_cancel() -> Any:

@@ -213,6 +213,23 @@ def test_where_the_policy_keeps_it_another_attempts_work_is_asked_about() -> Non
     assert look(again, of=keeps).status.state is TaskState.PENDING_APPROVAL
 
 
+@pytest.mark.parametrize(
+    "changed", [{"digest": "e" * 64}, {"sha": sha(5)}], ids=lambda c: next(iter(c))
+)
+def test_where_the_policy_keeps_it_other_verdicts_on_the_same_base_are_asked_about(
+    changed: dict[str, Any],
+) -> None:
+    keeps = asking(movedBase="Keep")
+    before = approved(of=keeps)
+    assert before.verification is not None
+    judged = before.verification.model_dump() | {"origin": {"ref": "r", "sha": HEAD}} | changed
+    again = verified(verification=judged, attempts=(ATTEMPT,))
+
+    found = look(again.model_copy(update={"approval": before.approval}), of=keeps)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+
+
 def test_time_rejects_where_the_policy_says_so_and_never_approves() -> None:
     limited = asking(expiresAfterSeconds=3600)
     waits = look(pending(of=limited), approval(of=limited), of=limited)
@@ -251,6 +268,7 @@ def test_a_policy_that_asks_no_more_lets_it_on() -> None:
     found = look(pending(), of=objects.project()).status
 
     assert (found.state, found.history[-1].reason) == (TaskState.DONE, "ApprovalNotNeeded")
+    assert found.approval is None
 
 
 def test_a_policy_that_became_stricter_is_asked_before_anything_is_pushed() -> None:
@@ -290,6 +308,18 @@ def test_a_decision_of_the_author_has_no_effect() -> None:
     assert look(asks, by_ben, of=strict, plan=anns).status.state is TaskState.DONE
 
 
+def test_a_rule_that_comes_and_goes_leaves_a_question_that_can_be_decided() -> None:
+    strict, anns = asking(**STRICT), objects.plan(author=ANN)
+    by_ben = decided(approval(plan=anns), "Approve", by=BEN)
+    asks_else = look(pending(plan=anns), of=strict, plan=anns, now=10).status
+
+    returned = look(asks_else, by_ben, plan=anns, now=20).status
+    found = look(returned, by_ben, plan=anns, now=20)
+
+    assert found.status.state is TaskState.PENDING_APPROVAL
+    assert made(found).metadata.name != by_ben.metadata.name
+
+
 def test_where_nobody_knows_the_author_nothing_lands() -> None:
     found = look(done(), of=asking(**STRICT)).status
 
@@ -302,3 +332,16 @@ def test_a_cancel_ends_what_waits_for_a_person() -> None:
 
     assert found.state is TaskState.CANCELLED
     assert told(found.conditions)["Succeeded"] == ("False", "Cancelled")
+    assert found.approval is None
+
+
+def test_what_an_older_release_left_asked_at_its_end_is_asked_no_more() -> None:
+    left = pending().model_copy(update={"state": TaskState.CLOSED, "waiting": None})
+
+    assert look(left).status.approval is None
+
+
+def test_what_was_decided_stays_known_to_the_end() -> None:
+    rejected = look(pending(), decided(approval(), "Reject")).status
+
+    assert look(rejected).status.approval == rejected.approval
