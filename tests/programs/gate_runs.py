@@ -50,8 +50,8 @@ def verdict(
 
 def _compared(command: Command, tree: Tree, folder: Path, tolerance: float | None) -> CheckVerdict:
     workspace = folder / "workspace"
-    before = _listing(command, Tree(tree.before), folder, "before")
-    head = _listing(command, tree, folder, "head")
+    before = listing(command.command, Tree(tree.before), folder, "before")
+    head = listing(command.command, tree, folder, "head")
     of = command.tolerance if tolerance is None else tolerance
     config = CompareConfig(
         "gate", str(workspace), head, before, output=command.output, decides=True, tolerance=of
@@ -59,12 +59,12 @@ def _compared(command: Command, tree: Tree, folder: Path, tolerance: float | Non
     return compare.run(config)
 
 
-def _listing(command: Command, tree: Tree, folder: Path, of: str) -> Listing:
+def listing(command: str, tree: Tree, folder: Path, of: str) -> Listing:
     """What it prints while the tree is where both have their turn."""
     workspace, kept, lists = folder / "workspace", folder / of, folder / f"list-{of}"
     write(tree, workspace)
     lists.mkdir()
     found = Listing(str(kept), str(lists / "findings"), str(lists / "code"))
-    run(f"({command.command}) > {found.findings}; echo $? > {found.code}", workspace)
+    run(f"({command}) > {found.findings}; echo $? > {found.code}", workspace)
     shutil.move(workspace, kept)
     return found

@@ -1,29 +1,57 @@
-"""A tool's output that is one document of JSON."""
+"""A tool's output that is JSON: one document, or one of each call of the tool."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from bernstein.checks.findings import UNREADABLE, NoListing
 
+_SPACE = re.compile(r"[ \t\r\n]*")
 MOST_BYTES = 32_000_000
 """Of a document: read, it takes many times its size."""
 
 
 def document(output: bytes) -> dict[str, Any]:
     """The object that the output is. Raises NoListing."""
+    found = documents(output)
+    if len(found) != 1:
+        raise NoListing("it is no document of JSON")
+    return found[0]
+
+
+def documents(output: bytes) -> list[dict[str, Any]]:
+    """The objects that the output is, one behind another: of a tool that is called several times.
+
+    Raises NoListing.
+    """
     if len(output) > MOST_BYTES:
         raise NoListing(f"it is over {MOST_BYTES} bytes")
     try:
-        found = json.loads(output)
+        found = list(_parsed(output.decode()))
     except (ValueError, RecursionError) as error:
         raise NoListing("it is no document of JSON") from error
-    if not isinstance(found, dict):
+    if not all(isinstance(each, dict) for each in found):
         raise NoListing("it is no object of JSON")
     return found
+
+
+def _parsed(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder()
+    start = _begin(text, 0)
+    while start < len(text):
+        found, end = decoder.raw_decode(text, start)
+        yield found
+        start = _begin(text, end)
+
+
+def _begin(text: str, start: int) -> int:
+    """Where what is no white space begins."""
+    space = _SPACE.match(text, start)
+    return space.end() if space else start
 
 
 @contextmanager
