@@ -213,6 +213,10 @@ COVERS_LESS = {
     "a comment": TESTED | {"a.py": CODE.replace("return 2", "return 2  # pragma: no cover")},
     "a setting": TESTED | {".coveragerc": "[report]\nexclude_lines = return\n"},
     "another setting": TESTED | {"pyproject.toml": "[tool.coverage.run]\nomit = ['a.py']\n"},
+    "code that is called like a test": WHOLE | {"test_more.py": CODE},
+    "code that is called like what tests share": WHOLE | {"p/conftest.py": CODE},
+    "code in a folder that is called like those of tests": WHOLE | {"p/tests/more.py": CODE},
+    "code in a folder that is no package": WHOLE | {"p/more.py": CODE},
     "an early end": WHOLE | {"conftest.py": ENDS_EARLY},
     "a broken test": WHOLE | {"test_b.py": "def (:\n"},
 }
@@ -223,6 +227,16 @@ def test_nothing_stands_for_code_that_no_test_runs_any_more(how: str, tmp_path: 
     tree = Tree(COVERS_LESS[how], before=WHOLE)
 
     assert verdict(command_of("coverage_delta"), tree, tmp_path).verdict == "Failed"
+
+
+def test_a_new_test_of_those_that_this_run_does_not_come_to_costs_nothing(tmp_path: Path) -> None:
+    tests = {"tests/test_a.py": WHOLE["test_a.py"], "tests/data/broken.py": "def (:\n"}
+    before = {"a.py": CODE, "setup.cfg": "[tool:pytest]\nnorecursedirs = cluster\n"} | tests
+    more = {"tests/cluster/test_b.py": TESTED["test_a.py"]}
+
+    found = verdict(command_of("coverage_delta"), Tree(before | more, before=before), tmp_path)
+
+    assert (found.verdict, found.excerpt) == ("Passed", "was 100 %, is 100 %")
 
 
 def test_the_first_tests_have_nothing_to_be_measured_by(tmp_path: Path) -> None:

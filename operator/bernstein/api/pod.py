@@ -156,7 +156,7 @@ class CheckoutConfig:
     pinned_sha: str | None = None
     pinned_names: tuple[str, ...] = ()
     """Files of these base names, in any folder, are taken from `pinned_sha`; those that it does not
-    have are removed."""
+    have are removed. `*` stands for any characters."""
     base: str | None = None
     """A commit behind the ref."""
     base_worktree: str | None = None

@@ -8,39 +8,64 @@ import tomllib
 from collections.abc import Iterator
 
 _PYTHON = (
-    *("ruff.toml", ".ruff.toml", "pyproject.toml", "setup.cfg", "tox.ini", ".flake8"),
-    *("mypy.ini", ".mypy.ini", "pyrightconfig.json", ".bandit", "ty.toml", "pyrefly.toml"),
-    *(".isort.cfg", ".pydocstyle", ".pydocstyle.ini"),
-    *("pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml"),
+    *("ruff.toml", ".ruff.toml", "pyproject.toml", "setup.cfg", "tox.ini", ".flake8", ".pep8"),
+    *("mypy.ini", ".mypy.ini", "pyrightconfig.json", "ty.toml", "pyrefly.toml", "pytype.toml"),
+    *(".pyre_configuration", ".pyre_configuration.local", ".python-version", "radon.cfg"),
+    *(".bandit", ".bandit.y*ml", "bandit.y*ml", "bandit.toml", ".isort.cfg", ".importlinter"),
+    *("pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml", ".pycodestyle", ".style.yapf"),
+    *(".pydocstyle", ".pydocstyle.ini", ".prospector.y*ml", "prospector.y*ml"),
 )
 _ESLINT = (
     *(f"eslint.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts", "mts", "cts")),
     *(f".eslintrc{suffix}" for suffix in ("", ".json", ".js", ".cjs", ".yaml", ".yml")),
-    *(".eslintignore", "package.json"),
+    *(".eslintignore", "eslint-suppressions.json", "package.json"),
 )
 _SCRIPTS = (
-    *("biome.json", "biome.jsonc", ".biome.json", ".biome.jsonc"),
-    *(
-        "deno.json",
-        "deno.jsonc",
-        "tslint.json",
-        ".oxlintrc.json",
-        ".oxlintrc.jsonc",
-        "oxlint.config.ts",
-    ),
+    *("tsconfig*.json", "jsconfig*.json", ".flowconfig", "tslint.json", ".oxlintrc.json"),
+    *(".oxlintrc.jsonc", "oxlint.config.ts", "biome.json", "biome.jsonc", ".biome.json"),
+    *(".biome.jsonc", "deno.json", "deno.jsonc", "dprint.json", "dprint.jsonc", ".dprint.json"),
+    *(f".prettierrc{suffix}" for suffix in ("", ".json", ".json5", ".yml", ".yaml", ".toml")),
+    *(f".prettierrc.{suffix}" for suffix in ("js", "mjs", "cjs", "ts")),
+    *(f"prettier.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts")),
     *(f".stylelintrc{suffix}" for suffix in ("", ".json", ".js", ".cjs", ".mjs", ".yaml", ".yml")),
     *(f"stylelint.config.{suffix}" for suffix in ("js", "mjs", "cjs", "ts")),
-    ".stylelintignore",
+    *(".prettierignore", ".stylelintignore", ".htmlhintrc", ".jshintrc", ".jshintignore"),
+    *(".xo-config", ".xo-config.json", ".xo-config.js", "xo.config.js", "xo.config.ts"),
+)
+_COMPILED = (
+    *("clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "deny.toml", ".deny.toml"),
+    *(f".golangci.{suffix}" for suffix in ("yml", "yaml", "toml", "json")),
+    *("staticcheck.conf", "revive.toml", ".revive.toml", ".swiftlint.yml", ".swiftformat"),
+    *(".clang-tidy", ".clang-format", ".clang-format-ignore", "CPPLINT.cfg", ".clangd"),
+    *("checkstyle*.xml", "pmd*.xml", "spotbugs*.xml", "detekt*.yml", "detekt*.xml", "lint.xml"),
+    *("lint-baseline.xml", ".scalafix.conf", ".scalafmt.conf", "scalastyle*.xml"),
+    *("*.globalconfig", "*.ruleset", "stylecop.json", "analysis_options.yaml"),
+)
+_INTERPRETED = (
+    *(".rubocop*.yml", ".standard*.yml", ".reek.yml", "phpcs.xml", "phpcs.xml.dist"),
+    *(".phpcs.xml", ".phpcs.xml.dist", "phpstan*.neon", "phpstan*.dist", "phpstan-baseline.php"),
+    *("psalm*.xml", "psalm.xml.dist", "phpmd.xml", "phpmd.xml.dist", ".php-cs-fixer.php"),
+    *(".php-cs-fixer.dist.php", ".credo.exs", ".formatter.exs", ".dialyzer_ignore.exs"),
+    *(".hlint.yaml", ".luacheckrc", ".luarc.json", "selene.toml", ".perlcriticrc", ".lintr"),
+    *(".shellcheckrc", "shellcheckrc"),
 )
 _OTHERS = (
-    *("clippy.toml", ".clippy.toml", ".rubocop.yml", ".shellcheckrc", "shellcheckrc"),
-    *(".yamllint", ".yamllint.yaml", ".yamllint.yml", ".clang-tidy", ".swiftlint.yml"),
-    *(f".golangci.{suffix}" for suffix in ("yml", "yaml", "toml", "json")),
+    *(".yamllint", ".yamllint.yaml", ".yamllint.yml", ".markdownlint*.json", ".mdlrc"),
+    *(".markdownlint*.jsonc", ".markdownlint*.y*ml", ".markdownlintrc", ".markdownlintignore"),
+    *(".textlintrc", ".textlintrc.json", ".textlintrc.y*ml", ".textlintignore", ".vale.ini"),
+    *(".sqlfluff", ".sqlfluffignore", ".tflint.hcl", ".checkov.y*ml", ".trivyignore"),
+    *("trivy.yaml", "buf.yaml", ".hadolint.y*ml", "hadolint.y*ml", "actionlint.y*ml"),
+    *(".ansible-lint", ".ansible-lint.y*ml", ".ansible-lint-ignore", ".codespellrc"),
+    *("typos.toml", ".typos.toml", "_typos.toml", ".gitleaks.toml", ".gitleaksignore"),
+    *(".semgrepignore", ".semgrep.y*ml", ".secrets.baseline", ".mega-linter.yml", "trunk.yaml"),
     *(".pre-commit-config.yaml", ".editorconfig", ".gitignore", ".ignore"),
 )
 
-LINTER_FILES = (*_PYTHON, *_ESLINT, *_SCRIPTS, *_OTHERS)
-"""Base names of files that configure a linter, or say what it ignores."""
+LINTER_FILES = (*_PYTHON, *_ESLINT, *_SCRIPTS, *_COMPILED, *_INTERPRETED, *_OTHERS)
+"""Base names of files that configure a linter, or say what it ignores; `*` is any characters.
+
+No `*` stands at an end: what is called so is taken out of the tree, and code must not be.
+"""
 
 _MOST_BYTES = 1_000_000
 _STRING = rb"""(?:"[^"\n]{1,500}"|'[^'\n]{1,500}')"""

@@ -23,6 +23,9 @@ class Scale:
     """A value up to this is never worse than another."""
     stays: bool = False
     """What was measured before has to be measured again."""
+    of_work: Callable[[bytes, bytes, str], Measures] | None = None
+    """Reads what the tool printed of the work, where its base has a say in what is measured: what
+    was printed of the work, then of the base. Raises NoListing. None: as any other."""
 
     def is_worse(self, before: float, after: float, tolerance: float) -> bool:
         """`tolerance`: units where less is worse, else per cent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import given
@@ -47,6 +48,28 @@ def test_what_it_extends_is_reached(path: str, content: str, reached: str) -> No
 def test_nothing_else_is_reached(path: str, content: str) -> None:
     assert not {each for each in extended(path, content.encode()) if each.endswith((".py", ".md"))}
     assert not any(each.startswith((".", "/", "@")) for each in extended(path, content.encode()))
+
+
+CODE = ("py", "pyi", "pyw", "ipynb", "go", "rs", "rb", "c", "cc", "h", "java", "kt", "swift", "sh")
+
+
+@pytest.mark.parametrize("suffix", CODE)
+def test_no_name_of_a_linters_file_can_be_one_of_code(suffix: str) -> None:
+    tried = [name.replace("*", f"x.{suffix}") for name in LINTER_FILES]
+
+    assert not [name for name in tried if name.endswith(f".{suffix}")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tsconfig.json", "tsconfig.app.json", "tsconfig-base.json", "jsconfig.json"),
+        *(".golangci.yml", ".bandit", "setup.cfg", "tox.ini", ".python-version", ".prettierrc"),
+        *("phpstan.neon.dist", ".rubocop_todo.yml", "eslint-suppressions.json", ".bandit.yaml"),
+    ],
+)
+def test_what_a_linter_reads_is_listed(name: str) -> None:
+    assert any(fnmatchcase(name, each) for each in LINTER_FILES)
 
 
 def test_every_linter_file_is_listed_once() -> None:

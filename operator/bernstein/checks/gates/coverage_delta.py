@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from bernstein.checks.gate import Command, Gate
 
-_TESTS = "*/tests/*,*/test_*.py,*/conftest.py"
 _OURS = '--rcfile="$TMPDIR/measure.ini" --data-file="$TMPDIR/coverage"'
 _COMMAND = (
-    # Lines that a comment excludes count like others. What the other tree has left here is removed:
-    # tests may end before anything is written.
-    r"""printf '[report]\nexclude_lines =\n' > "$TMPDIR/measure.ini"; rm -f "$TMPDIR/coverage"; """
-    f"coverage run {_OURS} --source=. --omit='{_TESTS}' -m pytest -q -p no:cacheprovider >&2; "
+    # Lines that a comment excludes count like others, and so does code in a folder that is no
+    # package. What the other tree has left here is removed: tests may end before anything is
+    # written.
+    r"""printf '[report]\nexclude_lines =\ninclude_namespace_packages = true\n'"""
+    """ > "$TMPDIR/measure.ini"; rm -f "$TMPDIR/coverage"; """
+    f"coverage run {_OURS} --source=. -m pytest -q -p no:cacheprovider >&2; "
     # Without any test there is nothing to measure; tests that fail are for gate `tests` to tell of.
     "code=$?; [ $code -eq 5 ] && echo '{}' && exit; [ $code -gt 1 ] && exit $code; "
-    f"coverage json {_OURS} -q -o -"
+    # A file that is no Python, such as one that a test needs so, is passed over.
+    f"coverage json {_OURS} -q -i -o -"
 )
 
 GATE = Gate(

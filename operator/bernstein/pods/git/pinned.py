@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 from bernstein.checks.linter_files import extended
 from bernstein.pods.git import trees
@@ -21,17 +22,18 @@ Entries = Mapping[bytes, tuple[bytes, bytes]]
 
 
 def pin(repository: Git, pinned: str, names: set[str], index: dict[str, str]) -> None:
-    """In the index, replace all files of these base names by those of the commit `pinned`.
+    """In the index, replace all files of these base names by those of the commit `pinned`; in a name
+    `*` stands for any characters.
 
     So are the files that these extend. A file of `pinned` is left out where the index has a file in
     the place of one of its folders, but for one that is extended: there it takes that place.
     """
-    base_names = {os.fsencode(name) for name in names}
+    is_named = _named(names)
     present = _entries(repository.run("ls-files", "--stage", "-z", env=index))
     of_pinned = _entries(repository.run("ls-tree", "-r", "-z", pinned))
-    named = [path for path in of_pinned if _base_name(path) in base_names]
+    named = [path for path in of_pinned if is_named(path)]
     reached = _reached(repository, of_pinned, named)
-    removals = {path for path in present if _base_name(path) in base_names}
+    removals = {path for path in present if is_named(path)}
     removals |= {each for path in reached for each in (*_links_above(path, present), path)}
     additions = {path for path in named if not _file_above(path, present)}
     additions |= reached & of_pinned.keys()
@@ -85,8 +87,11 @@ def _entries(listing: bytes) -> dict[bytes, tuple[bytes, bytes]]:
     return entries
 
 
-def _base_name(path: bytes) -> bytes:
-    return path.rsplit(b"/", 1)[-1]
+def _named(names: set[str]) -> Callable[[bytes], bool]:
+    """Whether the file at a path has one of these base names."""
+    some = (re.escape(os.fsencode(name)).replace(rb"\*", b".*") for name in sorted(names))
+    pattern = re.compile(b"|".join(some), re.DOTALL)
+    return lambda path: pattern.fullmatch(path.rsplit(b"/", 1)[-1]) is not None
 
 
 def _folders(path: bytes) -> Iterator[bytes]:

@@ -81,13 +81,16 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
 def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
     scale = outputs.MEASURES[config.output]
     try:
-        after = scale.read(_output(config.head), config.root)
-    except NoListing as error:
-        return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
-    try:
         before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
     except NoListing:
         before = {}
+    try:
+        if before and scale.of_work is not None:
+            after = scale.of_work(_output(config.head), _output(config.base), config.root)
+        else:
+            after = scale.read(_output(config.head), config.root)
+    except NoListing as error:
+        return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
     if not before:
         return CheckVerdict(
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"

@@ -104,6 +104,23 @@ def test_configuration_that_the_pinned_commit_does_not_have_is_taken_away(
     assert files(tmp_path / "workspace") == {"a": b"2"}
 
 
+def test_a_name_with_a_star_stands_for_many(
+    origin: Origin, config: dict[str, Any], tmp_path: Path
+) -> None:
+    strict, lax = '{"strict": true}', '{"strict": false}'
+    pinned = origin.commit({"tsconfig.json": strict, "a/tsconfig.app.json": strict})
+    after: Files = {"tsconfig.json": lax, "a/tsconfig.app.json": lax, "a/xtsconfig.json": "1"}
+    origin.commit(after | {"b/tsconfig-new.json": lax}, pinned, ref="refs/heads/main")
+
+    checkout.run(CheckoutConfig(**config | {"pinned_sha": pinned, "pinned_names": NAMES}))
+
+    assert files(tmp_path / "workspace") == {
+        "tsconfig.json": strict.encode(),
+        "a/tsconfig.app.json": strict.encode(),
+        "a/xtsconfig.json": b"1",
+    }
+
+
 def test_what_a_configuration_extends_is_taken_away_where_the_pinned_commit_has_none(
     origin: Origin, config: dict[str, Any], tmp_path: Path
 ) -> None:

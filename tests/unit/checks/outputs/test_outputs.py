@@ -148,6 +148,17 @@ def test_what_is_not_in_the_form_is_never_passed_over(form: str, text: str) -> N
         read(form, text)
 
 
+def covered(**files: tuple[int, int]) -> dict[str, Any]:
+    """A report of files, each with its lines and those that are not run."""
+    names = {name.replace("__", "/") + ".py": numbers for name, numbers in files.items()}
+    return {
+        "files": {
+            name: {"summary": {"num_statements": lines, "missing_lines": missed}}
+            for name, (lines, missed) in names.items()
+        }
+    }
+
+
 WRONG: dict[str, list[Any]] = {
     "ruff": [{}, {"filename": 1, "location": 2}],
     "pyright": [{}, {"generalDiagnostics": [{}]}, pyright(range={}), {"generalDiagnostics": 1}],
@@ -159,7 +170,13 @@ WRONG: dict[str, list[Any]] = {
         {"a.py": [1]},
         {"a.py": [{"type": "f", "name": "a", "complexity": "x"}]},
     ],
-    "coverage": [{"totals": {}}, {"files": {}}, {"totals": 1}],
+    "coverage": [
+        {"totals": {}},
+        {"files": 1},
+        {"files": {"a.py": {}}},
+        covered(a=(1, 2)),
+        {"files": {"a.py": {"summary": {"num_statements": 1.0, "missing_lines": 0}}}},
+    ],
     "benchmark": [{"a": 1}, {"benchmarks": [{}]}, {"benchmarks": [{"fullname": 1, "stats": 2}]}],
 }
 
@@ -172,12 +189,40 @@ def test_a_report_without_what_it_must_have_is_none(form: str, said: Any) -> Non
         read(form, said)
 
 
-def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
-    totals = {"num_statements": 4, "percent_covered": 66.66666}
+def of_work(work: dict[str, Any], base: dict[str, Any]) -> Any:
+    read_both = outputs.MEASURES["coverage"].of_work
+    assert read_both is not None
+    return read_both(json.dumps(work).encode(), json.dumps(base).encode(), ROOT)
 
-    assert read("coverage", {"files": {}, "totals": totals}) == {"coverage": 66.67}
-    assert read("coverage", {"totals": totals | {"num_statements": 0}}) == {}
+
+def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
+    assert read("coverage", covered(a=(2, 1), p__b=(1, 0))) == {"coverage": 66.67}
+    assert read("coverage", covered(a=(0, 0))) == {}
     assert read("coverage", {}) == {}
+
+
+def test_what_tests_run_of_themselves_covers_nothing() -> None:
+    assert read("coverage", covered(a=(4, 2), test_a=(96, 0))) == {"coverage": 50}
+
+
+@pytest.mark.parametrize("name", ["test_x", "x_test", "conftest", "p__test_x", "tests__x"])
+def test_code_that_is_called_like_a_test_and_not_run_is_not_covered(name: str) -> None:
+    base = covered(a=(4, 0), test_a=(2, 0), p__b=(0, 0), p__test_b=(1, 0))
+
+    assert of_work(covered(a=(4, 0), test_a=(2, 0), **{name: (4, 4)}), base) == {"coverage": 50}
+
+
+def test_tests_that_this_run_does_not_come_to_are_left_out_beside_others_of_the_base() -> None:
+    base = covered(a=(4, 0), tests__test_a=(2, 0), tests__more__test_b=(1, 1))
+    work = covered(a=(4, 0), tests__test_a=(2, 0), tests__e2e__test_c=(9, 9))
+
+    assert of_work(work, base) == {"coverage": 100}
+
+
+def test_code_among_the_tests_counts_once_anything_of_it_is_run() -> None:
+    base = covered(a=(4, 0), tests__test_a=(2, 0))
+
+    assert of_work(covered(a=(4, 0), tests__test_a=(6, 4)), base) == {"coverage": 50}
 
 
 def test_of_a_benchmark_the_quickest_round_counts() -> None:
@@ -217,7 +262,10 @@ INFINITE = f"{WHOLE}.0"
         ("ruff", f'{{"filename": "a.py", "location": {{"row": {INFINITE}}}}}'),
         ("bandit", f'{{"results": [{{"filename": "a.py", "line_number": {INFINITE}}}]}}'),
         ("radon", f'{{"a.py": [{{"type": "function", "name": "f", "complexity": {WHOLE}}}]}}'),
-        ("coverage", f'{{"totals": {{"num_statements": {WHOLE}, "percent_covered": 1}}}}'),
+        (
+            "coverage",
+            f'{{"files": {{"a": {{"summary": {{"num_statements": {WHOLE}, "missing_lines": 1}}}}}}}}',
+        ),
         ("benchmark", f'{{"benchmarks": [{{"fullname": "f", "stats": {{"min": {WHOLE}}}}}]}}'),
     ],
     ids=lambda value: value if len(value) < 20 else "",
