@@ -121,6 +121,15 @@ def test_no_setting_of_the_tree_hides_a_function_from_the_measure(
     assert found.excerpt == "1 worse:\na.py:f was 10, is 20"
 
 
+@pytest.mark.parametrize("path", [".ci/a.py", ".a.py", "node_modules/a b.py"])
+def test_no_name_hides_a_function_from_the_measure(path: str, tmp_path: Path) -> None:
+    tree = Tree({path: function(20)}, before={path: function(10)})
+
+    found = verdict(command_of("complexity_check"), tree, tmp_path)
+
+    assert found.excerpt == f"1 worse:\n{path}:f was 10, is 20"
+
+
 def test_a_small_function_may_grow_and_a_tolerance_may_be_greater(tmp_path: Path) -> None:
     small = Tree({"a.py": function(5)}, before={"a.py": function(2)})
     grown = Tree({"a.py": function(14)}, before={"a.py": function(10)})
@@ -178,6 +187,10 @@ def test_a_tool_that_the_image_lacks_is_no_verdict_on_the_work(tmp_path: Path) -
 UNUSED = "\"a:1: unused 'b' (90% confidence)\""
 ENDS = [
     ("[ -e a ] && exit 3; echo '{}'", 20.0, ("Failed", "ExitCode")),
+    ("[ -e a ] && exit 127; echo '{}'", 20.0, ("Failed", "ExitCode")),
+    ("[ -e a ] && exit 126; echo", None, ("Failed", "ExitCode")),
+    ("exit 127", 20.0, ("Errored", "ToolMissing")),
+    ("[ -e a ] && rm ../list-head/code && mkdir ../list-head/code; echo", None, ("Failed", "ExitCode")),
     ("exit 3", 20.0, ("Skipped", "BaseFails")),
     ("[ -e a ] || exit 3; echo '{}'", 20.0, ("Skipped", "NoBaseline")),
     ("exit 3", None, ("Skipped", "BaseFails")),

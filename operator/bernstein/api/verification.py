@@ -43,6 +43,8 @@ class VerdictReason(StrEnum):
     """Failed: its container was killed for its memory."""
     RESOURCE_LIMIT = "ResourceLimit"
     """Failed: its pod was evicted for what it used."""
+    UNREADABLE = "Unreadable"
+    """Failed: a program of ours broke on what the work left, for the second time."""
     NO_VERDICT = "NoVerdict"
     """Errored: it ended, and left nothing that can be read."""
     STARTED_LATE = "StartedLate"

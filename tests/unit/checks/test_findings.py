@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bernstein.checks import findings
-from bernstein.checks.findings import Finding, NoListing, listed, new
+from bernstein.checks.findings import Comparison, Finding, NoListing, compared, lines_of, listed
 
 
 def said(path: str, row: int, code: str | None = "F401", root: str = "/workspace") -> bytes:
@@ -35,18 +35,25 @@ def test_what_is_no_finding_is_never_passed_over(text: bytes) -> None:
 def test_a_list_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "MOST", 2)
     with pytest.raises(NoListing):
-        list(listed([said("a.py", 1)] * 3, "/workspace"))
+        list(lines_of(b"a\n" * 3))
+    with pytest.raises(NoListing):
+        compared([], line({}), [Finding("a.py", 0, "F401", "")] * 3, lambda *_: b"")
+
+
+def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "MOST_LINE", 10)
+    with pytest.raises(NoListing):
+        list(lines_of(b"a\n" + b"b" * 11))
 
 
 def test_a_finding_whose_line_moved_is_the_same() -> None:
     old, now = {"a.py": "import os"}, {"a.py": "x = 1\n\nimport os  "}
 
-    assert (
-        new(
-            [Finding("a.py", 1, "F401", "")], line(old), [Finding("a.py", 3, "F401", "")], line(now)
-        )
-        == []
+    found = compared(
+        [Finding("a.py", 1, "F401", "")], line(old), [Finding("a.py", 3, "F401", "")], line(now)
     )
+
+    assert found == Comparison(1, 0, ())
 
 
 @pytest.mark.parametrize(
@@ -61,18 +68,26 @@ def test_a_finding_whose_line_moved_is_the_same() -> None:
 def test_another_file_rule_or_line_is_a_new_finding(after: Finding) -> None:
     files = {"a.py": "import os\nimport sys", "b.py": "import os"}
 
-    assert new([Finding("a.py", 1, "F401", "")], line(files), [after], line(files)) == [after]
+    found = compared([Finding("a.py", 1, "F401", "")], line(files), [after], line(files))
+
+    assert found == Comparison(1, 1, (after,))
 
 
 def test_the_same_once_more_is_new() -> None:
     files = {"a.py": "import os\nimport os"}
     once, twice = Finding("a.py", 1, "F401", ""), Finding("a.py", 2, "F401", "")
 
-    assert new([once], line(files), [once, twice], line(files)) == [twice]
+    found = compared([once], line(files), [once, twice], line(files))
+
+    assert found == Comparison(2, 1, (twice,))
 
 
 def test_of_many_findings_the_first_are_shown_and_the_rest_counted() -> None:
-    text = findings.shown([Finding("a.py", n, "F401", "unused") for n in range(1, 24)])
+    rows = [Finding("a.py", n, "F401", "unused") for n in range(1, 24)]
+    found = compared([], line({}), rows, lambda *_: b"")
+    text = findings.shown(found.first, found.new)
 
+    assert found.first == tuple(rows[: findings.SHOWN])
+    assert text == findings.shown(rows)
     assert text.startswith("a.py:1 F401 unused\n")
     assert text.endswith("and 3 more")

@@ -12,7 +12,10 @@ from bernstein.checks.findings import UNREADABLE, NoListing
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 MOST_BYTES = 32_000_000
-"""Of a document: read, it takes many times its size."""
+MOST_MEMORY = 256_000_000
+"""Bytes that it may take once it is read, which is up to seventy times its size: `[],` is a list."""
+_BYTES = ((b"{", 200), (b"[", 72), (b",", 44), (b":", 40), (b'"', 28))
+"""What a value takes, by a character that it cannot do without."""
 
 
 def document(output: bytes) -> dict[str, Any]:
@@ -30,6 +33,8 @@ def documents(output: bytes) -> list[dict[str, Any]]:
     """
     if len(output) > MOST_BYTES:
         raise NoListing(f"it is over {MOST_BYTES} bytes")
+    if _memory(output) > MOST_MEMORY:
+        raise NoListing("it has too many values")
     try:
         found = list(_parsed(output.decode()))
     except (ValueError, RecursionError) as error:
@@ -37,6 +42,13 @@ def documents(output: bytes) -> list[dict[str, Any]]:
     if not all(isinstance(each, dict) for each in found):
         raise NoListing("it is no object of JSON")
     return found
+
+
+def _memory(output: bytes) -> int:
+    """Bytes that its values take at most."""
+    wide = 1 if output.isascii() else 4
+    texts = 4 if b"\\u" in output else wide
+    return (wide + texts) * len(output) + sum(output.count(c) * each for c, each in _BYTES)
 
 
 def _parsed(text: str) -> Iterator[Any]:
@@ -59,6 +71,8 @@ def report_of(tool: str) -> Iterator[None]:
     """Whatever cannot be read within is no report of the tool: NoListing."""
     try:
         yield
+    except NoListing:
+        raise
     except UNREADABLE as error:
         raise NoListing(f"it is no report of {tool}") from error
 

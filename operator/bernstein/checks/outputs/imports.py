@@ -15,8 +15,8 @@ from bernstein.checks.outputs.document import document, relative
 MOST_IMPORTS = 2_000_000
 RULE = "import-cycle"
 _SHOWN = 5
-_MOST_PATHS = 50
-"""For so many imports the way back is looked for; for others it is not told."""
+_MOST_STEPS = 300_000
+"""Imports that are followed to tell ways back; for those behind them it is not told."""
 
 Graph = Mapping[str, Sequence[str]]
 
@@ -25,13 +25,12 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
     """Raises NoListing. Where there is no Python, ruff prints nothing."""
     graph = _graph(document(output) if output.strip() else {}, root)
     part = parts(graph)
-    ways = 0
+    steps = _MOST_STEPS
     for importer, imported in graph.items():
         for module in imported:
             if module == importer or part[module] != part[importer]:
                 continue
-            ways += 1
-            back = _way(graph, module, importer) if ways <= _MOST_PATHS else ()
+            back, steps = _way(graph, module, importer, steps)
             # The rule names what is imported: ruff tells no line.
             yield Finding(importer, 0, f"{RULE} with {module}", _told(back))
 
@@ -85,12 +84,16 @@ def parts(graph: Graph) -> dict[str, int]:
     return found
 
 
-def _way(graph: Graph, start: str, end: str) -> tuple[str, ...]:
-    """The shortest way between two that lead to each other."""
+def _way(graph: Graph, start: str, end: str, steps: int) -> tuple[tuple[str, ...], int]:
+    """The shortest way between two that lead to each other, and what is left of the steps; no way
+    once there are none."""
     before = {start: start}
     pending = deque([start])
     while pending and end not in before:
         at = pending.popleft()
+        steps -= len(graph[at])
+        if steps < 0:
+            return (), 0
         for to in graph[at]:
             if to not in before:
                 before[to] = at
@@ -98,7 +101,7 @@ def _way(graph: Graph, start: str, end: str) -> tuple[str, ...]:
     way = [end]
     while way[-1] != start:
         way.append(before[way[-1]])
-    return tuple(reversed(way))
+    return tuple(reversed(way)), steps
 
 
 def _told(back: Sequence[str]) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 
-from bernstein.checks.findings import Finding, listed
+from bernstein.checks.findings import Finding, lines_of, listed
 
 
 def findings(output: bytes, root: str) -> Iterator[Finding]:
     """Raises NoListing."""
-    return listed(BytesIO(output), root)  # line by line: there may be very many
+    return listed(lines_of(output), root)

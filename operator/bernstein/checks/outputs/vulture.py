@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bernstein.checks.findings import MOST, Finding, NoListing, said
+from bernstein.checks.findings import Finding, NoListing, lines_of, said
 from bernstein.checks.outputs.document import relative
 
 _LINE = re.compile(r"(.{1,4000}?):(\d{1,9}): (.{1,1000}) \(\d{1,3}% confidence\)")
@@ -13,10 +13,8 @@ _LINE = re.compile(r"(.{1,4000}?):(\d{1,9}): (.{1,1000}) \(\d{1,3}% confidence\)
 
 def findings(output: bytes, root: str) -> Iterator[Finding]:
     """Raises NoListing."""
-    for number, line in enumerate(filter(None, output.decode("utf-8", "replace").split("\n"))):
-        if number >= MOST:
-            raise NoListing(f"there are over {MOST} findings")
-        match = _LINE.fullmatch(line)
+    for number, line in enumerate(filter(None, lines_of(output))):
+        match = _LINE.fullmatch(line.decode("utf-8", "replace"))
         if match is None:
             raise NoListing(f"line {number + 1} is no finding of vulture")
         path, row, unused = match.groups()

@@ -25,12 +25,18 @@ _TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
 
 
-def is_asked(check: CheckSpec, result: CheckResult) -> bool:
-    """Whether the base is to be judged by the same gate before this verdict counts."""
-    gate = check.kind == "gate" and check.required
-    if not gate or check.against_base:
+def is_asked(check: CheckSpec, result: CheckResult, *, again: bool = False) -> bool:
+    """Whether the base is to be judged by the same check before this verdict counts.
+
+    `again`: it is run again because it could not judge this tree. A command that is not found may
+    be one that the work makes end so, and that would cost it nothing.
+    """
+    if check.against_base or not check.required:
         return False
-    return result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
+    if result.reason == Reason.TOOL_MISSING:
+        return again
+    is_to_blame = result.verdict in ("Failed", "TimedOut") and result.reason in _TO_BLAME
+    return check.kind == "gate" and is_to_blame
 
 
 def compares(check: CheckSpec, result: CheckResult) -> bool:
@@ -49,6 +55,9 @@ def judged_by_base(
     if compares(check, result):
         return _compared(check, result, job, abandoned, now)
     base = executed(check, job, abandoned, now)
+    if result.reason == Reason.TOOL_MISSING and base.verdict != "Errored":
+        text = f"{_ON_BASE_ONLY}: {result.excerpt}"
+        return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
     if base.verdict == "Errored" and base.reason != Reason.TOOL_MISSING:
         return base
     if check.excused and base.verdict != result.verdict:
@@ -71,6 +80,9 @@ def told_of_both(
     return result_of(check, found.verdict, found.reason, found.excerpt)
 
 
+_ON_BASE_ONLY = "it does not end so on the commit before this work"
+
+
 def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
     """The verdict where its pod ended before anything was compared."""
     if pods.reason(pod) == "DeadlineExceeded":
@@ -80,6 +92,10 @@ def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
         return result_of(check, "Failed", VerdictReason.OUT_OF_MEMORY, "it ran out of memory")
     if any(pods.could_not_start(pods.terminated(pod, name) or {}) for name in LISTERS):
         return result_of(check, "Errored", Reason.TOOL_MISSING, "its image has no shell")
+    before, head = ((pods.terminated(pod, name) or {}).get("exitCode") for name in LISTERS)
+    if before == 0 and head:
+        text = f"exit code {head} instead of what it finds; {_ON_BASE_ONLY}"
+        return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
     return result_of(check, "Errored", VerdictReason.NO_VERDICT, "the check did not run")
 
 

@@ -76,7 +76,7 @@ def look(
         if result is None:
             continue
         works[spec.name] = result
-        if base.is_asked(spec, result):
+        if base.is_asked(spec, result, again=spec.name in rerun.again(judged)):
             called = names.on_base(spec.name)
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)

@@ -25,6 +25,11 @@ def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckRe
     return {r.name: r for r in judged.checks if _stays(r) and (r.name, r.asked) in asked}
 
 
+def again(judged: Verification) -> frozenset[str]:
+    """Jobs that are run again, as they are called: before, they could not judge this tree."""
+    return frozenset(each.check for each in judged.again or ())
+
+
 def round_of(judged: Verification, called: str) -> int:
     """The number in the name of the Job that is called so: of a check, of one on the base, or of
     checks that only read."""

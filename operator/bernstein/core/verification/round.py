@@ -141,8 +141,14 @@ def take(
     abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
     status = status.model_copy(update={"verification": judged})
-    read = (question.checks, existing, now, project.spec.gates, abandoned)
-    results = verdicts.verdicts(*read, works=seen.works, kept=seen.kept)
+    read = partial(
+        verdicts.so_far,
+        *(question.checks, existing, now, project.spec.gates, abandoned),
+        works=seen.works,
+        kept=seen.kept,
+        again=rerun.again(judged),
+    )
+    results = verdicts.all_of(read())
     if results is not None:
         outcome = _judge(status, judged, question, results, seen.works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
@@ -155,7 +161,7 @@ def take(
     status, logs = check_logs.keep_early(status, early)
     unable = verdicts.unable(question.checks, existing, now, abandoned)
     if unable is not None:
-        found = verdicts.so_far(*read, works=seen.works, kept=seen.kept)
+        found = read()
         to_run = rerun.could_not_run(question.checks, found, seen.works)
         next_ = rerun.next_try(judged, question.checks, found, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
@@ -164,8 +170,7 @@ def take(
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
     start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
     ended = give_up((*ending, *unasked))
-    found_so_far = partial(verdicts.so_far, *read, works=seen.works, kept=seen.kept)
-    out = outstanding(judged.outstanding, existing.values(), question.checks, found_so_far, now)
+    out = outstanding(judged.outstanding, existing.values(), question.checks, read, now)
     status = status.model_copy(
         update={"verification": judged.model_copy(update={"outstanding": out})}
     )

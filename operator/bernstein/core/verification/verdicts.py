@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
@@ -26,6 +26,9 @@ from bernstein.core.verification.summary import passed
 
 EXCERPT_BYTES = 24_000
 """Of all excerpts of a status together: where many checks have something to say, each says less."""
+
+_OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
+"""A program of ours broke, or took too long: one that was cut off from outside says so."""
 
 Asked = TypeVar("Asked")
 Abandonments = tuple[AbandonedCheck, ...] | None
@@ -119,7 +122,11 @@ def verdicts(
     kept: Mapping[str, CheckResult] | None = None,
 ) -> tuple[CheckResult, ...] | None:
     """All verdicts, once every run is over; None before. Arguments as those of `so_far`."""
-    found = so_far(checks, jobs, now, gates, abandoned, works=works, kept=kept)
+    return all_of(so_far(checks, jobs, now, gates, abandoned, works=works, kept=kept))
+
+
+def all_of(found: tuple[CheckResult | None, ...]) -> tuple[CheckResult, ...] | None:
+    """All verdicts; None while one is missing."""
     results = tuple(result for result in found if result is not None)
     return results if len(results) == len(found) else None
 
@@ -133,11 +140,13 @@ def so_far(
     *,
     works: Mapping[str, CheckResult] | None = None,
     kept: Mapping[str, CheckResult] | None = None,
+    again: Collection[str] = (),
 ) -> tuple[CheckResult | None, ...]:
     """The verdict of each check, in order; None where its run is not over.
 
     `jobs`: by name of the check. `works`: see `of_works`; None: it is not worked out yet. `kept`:
-    verdicts that are known whatever the Jobs say, by check.
+    verdicts that are known whatever the Jobs say, by check. `again`: Jobs that are run again, as
+    they are called, because they could not judge this tree.
     """
     in_turn = gates.execution == "Sequential"
     results: list[CheckResult | None] = []
@@ -146,7 +155,7 @@ def so_far(
         works = of_works(checks, jobs, abandoned, now)
     inspected: dict[str, Judge | None] = {}
     for called, together in inspections(checks).items():
-        judge = _inspected(jobs.get(called), _find(abandoned, called), now)
+        judge = _inspected(jobs.get(called), _find(abandoned, called), now, called in again)
         inspected |= dict.fromkeys((check.name for check in together), judge)
     for check in checks:
         if check.name in kept:
@@ -159,7 +168,9 @@ def so_far(
         elif check.name not in jobs and in_turn and not passed(filter(None, results)):
             results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
         else:
-            results.append(_counting(check, works.get(check.name), jobs, abandoned, now))
+            work, is_again = works.get(check.name), check.name in again
+            result = _counting(check, work, jobs, abandoned, now, is_again)
+            results.append(result and _blamed(check, result, is_again))
     room = _room(sum(bool(result and result.excerpt) for result in results))
     return tuple(result and _within(result, room) for result in results)
 
@@ -196,15 +207,25 @@ def _counting(
     jobs: Mapping[str, JobView],
     abandoned: Abandonments,
     now: datetime,
+    again: bool,
 ) -> CheckResult | None:
     """The verdict, in the light of the base where that is asked; None until all of it is there."""
-    if work is None or not base.is_asked(check, work):
+    if work is None or not base.is_asked(check, work, again=again):
         return work
     called = names.on_base(check.name)
     job = jobs.get(called)
     if job is None or not runs.is_over(job, now):
         return None
     return base.judged_by_base(check, work, job, _find(abandoned, called), now)
+
+
+def _blamed(check: CheckSpec, result: CheckResult, again: bool) -> CheckResult:
+    """The verdict that counts where a program of ours has failed on what the work left, and did so
+    before: once it may be the cluster's doing."""
+    if not again or result.verdict != "Errored" or result.reason not in _OURS:
+        return result
+    text = f"for the second time it could not be read: {result.excerpt}"
+    return result_of(check, "Failed", VerdictReason.UNREADABLE, text)
 
 
 def _room(texts: int) -> int:
@@ -215,13 +236,15 @@ def _room(texts: int) -> int:
 Judge = Callable[[CheckSpec], CheckResult]
 
 
-def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) -> Judge | None:
+def _inspected(
+    job: JobView | None, abandoned: Abandoned | None, now: datetime, again: bool
+) -> Judge | None:
     """What gives each check its verdict from its inspect Job; None until that run is over."""
     if job is None or not runs.is_over(job, now):
         return None
     problem = unstarted(abandoned) or _inspect_problem(job, now)
     if problem is not None:
-        return lambda check: errored(check, problem)
+        return lambda check: _blamed(check, errored(check, problem), again)
     ended = pods.terminated(job.pod or {}, INSPECT) or {}
     try:
         answers = {v.name: v for v in load(InspectResult, ended.get("message") or "").verdicts}
@@ -235,7 +258,8 @@ def _inspected(job: JobView | None, abandoned: Abandoned | None, now: datetime) 
             return result_of(
                 check, "Errored", VerdictReason.NO_VERDICT, "the inspect Job said nothing of it"
             )
-        return result_of(check, answer.verdict, answer.reason, answer.excerpt)
+        result = result_of(check, answer.verdict, answer.reason, answer.excerpt)
+        return _blamed(check, result, again)
 
     return judge
 
@@ -246,6 +270,8 @@ def _inspect_problem(job: JobView, now: datetime) -> Diagnosis | None:
         return without_end
     assert job.pod is not None
     problem = diagnosis.failure_of(job.pod, CHECKOUT) or diagnosis.failure_of(job.pod, INSPECT)
+    if problem is not None and pods.is_disrupted(job.pod):
+        return Diagnosis(Reason.DISRUPTED, "the pod was disrupted")
     if problem is None and pods.reason(job.pod):
         return Diagnosis(pods.reason(job.pod), "the inspect pod did not finish")
     return problem

@@ -4,6 +4,8 @@ measure worse than there?"""
 from __future__ import annotations
 
 import functools
+import re
+from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from bernstein.api.pod import (
 )
 from bernstein.checks import findings, measures, outputs
 from bernstein.checks.findings import Finding, Line, NoListing
+from bernstein.checks.time_limit import time_limit
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
 from bernstein.pods.programs.inspect import fit
@@ -24,14 +27,22 @@ from bernstein.pods.programs.inspect import fit
 CONFIG = CompareConfig
 
 _FILE_BYTES = 20_000_000
-_OUTPUT_BYTES = 200_000_000
+_OUTPUT_BYTES = 100_000_000
+_SECONDS = 120.0
+"""For the comparison. What is compared is the agent's: it may be as slow to read as can be."""
+_EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
 
 
 def run(config: CompareConfig) -> CheckVerdict:
     """Passed without new findings, else Failed with them; Skipped where the base has no list."""
-    verdict = _compare(config)
+    try:
+        with time_limit(_SECONDS):
+            verdict = _compare(config)
+    except TimeoutError as error:
+        reason = "NewFindings" if config.tolerance is None else "WorseThanBase"
+        verdict = _failed(config, f"what the tool printed cannot be compared: it {error}", reason)
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
     return fit(InspectResult((verdict,)), TERMINATION_LIMIT).verdicts[0]
 
@@ -46,27 +57,34 @@ def _compare(config: CompareConfig) -> CheckVerdict:
         if _code(config.base) != 0:
             finds = not config.decides or any(True for _ in _listed(config, config.head))
             return CheckVerdict(config.name, *(("Skipped", "BaseFails") if finds else ("Passed",)))
-        before = list(_listed(config, config.base))
-        after = list(_listed(config, config.head))
-        found = findings.new(before, _lines(config.base), after, _lines(config.head))
+        found = findings.compared(
+            _listed(config, config.base),
+            _lines(config.base),
+            _listed(config, config.head),
+            _lines(config.head),
+        )
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
         return _failed(config, "the linter ends with an error, which it does not on the base")
-    if not after and not config.decides:
+    if not found.found and not config.decides:
         return _failed(config, "the linter fails, and lists nothing")
-    if found:
-        return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
-    were = f"{len(after)} findings were there before" if after else ""
+    if found.new:
+        return _failed(config, f"{found.new} new:\n{findings.shown(found.first, found.new)}")
+    were = f"{found.found} findings were there before" if found.found else ""
     return CheckVerdict(config.name, "Passed", "", were)
 
 
 def _of_head(config: CompareConfig) -> CheckVerdict | None:
     """The verdict where the tool did not come to its end in the work; None: it did."""
     code, base = _code(config.head), _code(config.base)
-    if code is None:
+    if code is None and base is None:
         return CheckVerdict(config.name, "Errored", "NoVerdict", "the tool was not run to its end")
-    if code in _MISSING:
+    if code is None:
+        text = "the tool was not run to its end, which it was on the base"
+        return CheckVerdict(config.name, "Failed", "ExitCode", text)
+    # Both run in one image: only where it ends so in both is it the image that lacks the tool.
+    if code in _MISSING and base in _MISSING:
         text = f"exit code {code}: the image does not have the tool"
         return CheckVerdict(config.name, "Errored", "ToolMissing", text)
     if code == 0:
@@ -132,12 +150,32 @@ def _lines(listing: Listing) -> Line:
     """Reads the tree's lines; linters list their findings by file, so one file is held."""
 
     @functools.lru_cache(maxsize=1)
-    def of_file(path: str) -> list[bytes]:
+    def of_file(path: str) -> _Lines:
         content = nofollow.read_below(Path(listing.tree), path, _FILE_BYTES) or b""
-        return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        return _Lines(content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
 
-    def line(path: str, number: int) -> bytes:
-        lines = of_file(path)
-        return lines[number - 1] if 0 < number <= len(lines) else b""
+    return lambda path, number: of_file(path)[number]
 
-    return line
+
+class _Lines:
+    """A file's lines by their numbers, from 1. Only every so many have their place kept: a list of
+    them takes up to fifty times what the file does."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._places = array("q", (match.end() for match in _EVERY_64.finditer(content)))
+
+    def __getitem__(self, number: int) -> bytes:
+        """Empty where there is no such line."""
+        if number < 1:
+            return b""
+        block, more = divmod(number - 1, 64)
+        if block > len(self._places):
+            return b""
+        start = self._places[block - 1] if block else 0
+        for _ in range(more):
+            start = self._content.find(b"\n", start) + 1
+            if not start:
+                return b""
+        end = self._content.find(b"\n", start)
+        return self._content[start : end if end >= 0 else None]

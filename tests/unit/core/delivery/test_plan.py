@@ -188,7 +188,8 @@ def test_what_a_check_of_the_whole_printed_is_kept_once() -> None:
     red, absent = checked("web-lint-0", 1), checked("web-lint-0", 127)
 
     refused, errored = look(ready, red, NEW), look(ready, absent)
-    later = look(errored.status, checked("web-lint-1", 127), now=PROBE_SECONDS)
+    both = (checked("web-lint-1", 127), checked("web-lint-1b", 127))
+    later = look(errored.status, *both, now=PROBE_SECONDS)
 
     assert refused.actions == (KeepCheckLogs((red,)),)
     assert look(refused.status, red).actions == ()

@@ -157,7 +157,8 @@ def test_after_three_repetitions_it_stays_done_and_needs_a_person() -> None:
         runs = look(status, now=now).actions
         rounds += len(runs)
         if runs:
-            status = look(status, checked(f"work-s1-lint-{number}", 127), now=now).status
+            both = (checked(f"work-s1-lint-{number}{of}", 127) for of in ("", "b"))
+            status = look(status, *both, now=now).status
         now += PROBE_SECONDS
 
     assert rounds == 1 + MAX_GATE_ERRORS
@@ -349,7 +350,8 @@ def test_the_output_of_an_optional_check_is_kept_though_the_work_passes() -> Non
 
 def test_a_check_that_cannot_run_again_and_again_leaves_one_report() -> None:
     first = look(done(), checked("work-s1-lint-0", 127))
-    again = look(first.status, checked("work-s1-lint-1", 127), now=PROBE_SECONDS)
+    both = (checked("work-s1-lint-1", 127), checked("work-s1-lint-1b", 127))
+    again = look(first.status, *both, now=PROBE_SECONDS)
 
     assert again.status.gate_errors == 2
     assert (kept(first), kept(again)) == (["work-s1-lint-0"], [])

@@ -1,0 +1,122 @@
+"""What a tool prints about an agent's work may be anything: it is compared in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CheckVerdict, CompareConfig, Listing
+
+CONTAINER = 512 * 1024 * 1024
+"""Bytes that its container may take."""
+MB = 1_000_000
+BANDIT = '{"filename": "a.py", "line_number": 1, "test_id": "B1", "issue_text": ""}'
+PYRIGHT = '{"file": "a.py", "severity": "error", "message": ""}'
+UNUSED = " unused import 'b' (90% confidence)\n"
+BLOCK = '{"type": "function", "name": "f", "complexity": 1}'
+LONG = "p" * 4000
+
+
+def ring(size: int) -> str:
+    return json.dumps({f"{i}.py": [f"{(i + 1) % size}.py"] for i in range(size)})
+
+
+def all_by_all(size: int) -> str:
+    return json.dumps({f"{i}": [f"{to}" for to in range(size)] for i in range(size)})
+
+
+def long_names(size: int) -> str:
+    return json.dumps({LONG: [json.loads(BLOCK) | {"name": f"f{i}"} for i in range(size)]})
+
+
+OUTPUTS: dict[str, dict[str, Callable[[], str]]] = {
+    "bandit": {
+        "objects": lambda: '{"results": [' + "{}," * 10 * MB + "{}]}",
+        "lists": lambda: '{"results": [' + "[]," * 3 * MB + "[]]}",
+        "pairs": lambda: '{"results": [' + '{"":0},' * MB + "{}]}",
+        "wide texts": lambda: '{"results": ["\\ud83d\\ude00' + "a" * 31 * MB + '"]}',
+        "wide": lambda: '{"results": ["😀' + "a" * 31 * MB + '"]}',
+        "findings": lambda: '{"errors": [], "results": [' + f"{BANDIT}," * 200_000 + "{}]}",
+        "nesting": lambda: "[" * 31 * MB,
+    },
+    "pyright": {
+        "findings": lambda: '{"generalDiagnostics": [' + f"{PYRIGHT}," * 200_000 + "{}]}",
+        "calls": lambda: f'{{"generalDiagnostics": [{PYRIGHT}]}}' * 110_000,
+    },
+    "vulture": {
+        "findings": lambda: f"a.py:1:{UNUSED}" * 2 * MB,
+        "long findings": lambda: f"{LONG}:1:{UNUSED}" * 20_000,
+        "empty lines": lambda: "\n" * 90 * MB,
+        "one line": lambda: "a" * 90 * MB,
+    },
+    "ruff": {
+        "findings": lambda: '{"filename": "a.py", "location": {"row": 1}}\n' * 2 * MB,
+        "long findings": lambda: (json.dumps({"filename": LONG}) + "\n") * 20_000,
+        "a long line": lambda: "[" + "[]," * 30 * MB,
+    },
+    "imports": {
+        "a circle": lambda: ring(90_000),
+        "circles": lambda: all_by_all(700),
+        "modules": lambda: "{" + ",".join(f'"{i}":[]' for i in range(MB)) + "}",
+    },
+    "radon": {
+        "blocks": lambda: '{"a.py": [' + f"{BLOCK}," * 400_000 + "{}]}",
+        "long names": lambda: long_names(80_000),
+    },
+    "coverage": {"lines": lambda: '{"files": {"a.py": {"lines": [' + "300," * 3 * MB + "1]}}}"},
+    "benchmark": {"objects": lambda: '{"benchmarks": [' + "{}," * 3 * MB + "{}]}"},
+}
+CASES = [(form, how) for form, outputs in OUTPUTS.items() for how in outputs]
+
+
+@pytest.mark.parametrize(("form", "how"), CASES)
+def test_it_ends_with_a_verdict_whatever_the_tool_prints(
+    form: str, how: str, tmp_path: Path
+) -> None:
+    output = OUTPUTS[form][how]().encode("utf-8", "surrogatepass")
+    # Both are the same, so that both have to be read; the files have as many lines as can be.
+    tolerance = 10.0 if form in ("radon", "coverage", "benchmark") else None
+    head, base = (_listing(tmp_path / of, output) for of in ("head", "base"))
+    config = CompareConfig(
+        "gate", "/workspace", head, base, output=form, decides=True, tolerance=tolerance
+    )
+
+    found = _in_its_container(config, tmp_path)
+
+    assert found.verdict in ("Passed", "Failed", "Skipped"), found
+
+
+def _listing(folder: Path, output: bytes) -> Listing:
+    tree = folder / "tree"
+    tree.mkdir(parents=True)
+    (tree / "a.py").write_bytes(b"ab\n" * 7 * MB)
+    (folder / "findings").write_bytes(output)
+    (folder / "code").write_text("0")
+    return Listing(str(tree), str(folder / "findings"), str(folder / "code"))
+
+
+def _in_its_container(config: CompareConfig, tmp_path: Path) -> CheckVerdict:
+    """Runs the program in a process with the container's memory."""
+    script = (
+        "import sys\n"
+        "from bernstein.api import encoding\n"
+        "from bernstein.pods.programs import compare\n"
+        "print(encoding.dump(compare.run(encoding.load(compare.CONFIG, sys.argv[1]))))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, dump(config)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (CONTAINER, CONTAINER)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return CheckVerdict(**json.loads(done.stdout))

@@ -1,0 +1,155 @@
+"""A check that could not judge, again and again: is it the work that keeps it from judging?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.encoding import dump
+from bernstein.api.pod import CheckVerdict, InspectResult
+from bernstein.api.project import Project
+from bernstein.api.task import TaskStatus
+from bernstein.core.actions import RunCheck, TaskDecision
+from bernstein.core.jobs import JobView
+from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.tasks import decide as task_decide
+from tests.unit.core import objects
+from tests.unit.core.objects import BASE, checked, done, ended, job, over, snapshot
+
+OFF = ({"name": "pii_scan", "enabled": False}, {"name": "lint", "enabled": False})
+OWN = {"name": "own", "command": "make test"}
+TEST = {"type": "test_passes", "command": "pytest -q"}
+ABSENT = checked("work-s1-own-0", 127, said="conftest.py said so")
+
+
+def project(*pipeline: dict[str, Any], **gates: Any) -> Project:
+    return objects.project(gates={"pipeline": [*pipeline, *OFF], **gates})
+
+
+def look(
+    status: TaskStatus, *jobs: JobView, of: Project | None = None, after: float = 0, **spec: Any
+) -> TaskDecision:
+    subject = snapshot(objects.task(status=status, **spec), jobs=jobs, project=of or project(OWN))
+    return task_decide.decide(subject, objects.at(after))
+
+
+def held() -> TaskStatus:
+    """After the first time."""
+    found = look(done(), ABSENT)
+    assert found.actions
+    assert (found.status.state, found.status.attempt) == ("Done", 1)
+    return found.status
+
+
+def asked(decision: TaskDecision) -> list[tuple[str, str | None, bool]]:
+    runs = [action for action in decision.actions if isinstance(action, RunCheck)]
+    return [(run.job, run.base, run.compares) for run in runs]
+
+
+def again(*ends: JobView, **more: Any) -> TaskDecision:
+    return look(held(), *ends, after=PROBE_SECONDS, **more)
+
+
+def test_a_command_that_is_not_found_is_no_fault_of_the_work_the_first_time() -> None:
+    found = look(done(), ABSENT)
+
+    assert asked(found) == []
+    assert objects.stalled_for(found.status.conditions) == "GateErrored"
+
+
+def test_the_second_time_the_base_is_asked_for_the_command() -> None:
+    assert asked(again()) == [("work-s1-own-1", None, False)]
+
+    found = again(checked("work-s1-own-1", 127))
+
+    assert asked(found) == [("work-s1-own-1b", BASE, False)]
+    assert found.status.gate_errors == 1
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_where_the_base_finds_the_command_its_end_is_the_works_doing(code: int) -> None:
+    found = again(checked("work-s1-own-1", 127), checked("work-s1-own-1b", code)).status
+
+    assert (found.state, found.history[-1].reason) == ("Failed", "GateFailed")
+    assert found.verification is not None
+    (own,) = found.verification.checks
+    assert (own.verdict, own.reason) == ("Failed", "ExitCode")
+    assert "on the commit before this work: the command was not found" in own.excerpt
+    assert "not found" in (found.feedback or "")
+
+
+def test_where_the_base_does_not_find_it_either_it_costs_no_attempt() -> None:
+    found = again(checked("work-s1-own-1", 127), checked("work-s1-own-1b", 127)).status
+
+    assert (found.state, found.attempt, found.gate_errors) == ("Done", 1, 2)
+    assert objects.stalled_for(found.conditions) == "GateErrored"
+
+
+def test_a_base_that_cannot_be_asked_decides_nothing() -> None:
+    drained = job("work-s1-own-1b", over(ended("check", 143), disrupted=True))
+
+    found = again(checked("work-s1-own-1", 127), drained).status
+
+    assert (found.state, found.attempt) == ("Done", 1)
+
+
+def test_a_signal_whose_command_is_not_found_twice_asks_the_base_too() -> None:
+    nothing = project({"name": "own", "command": "true", "enabled": False})
+    more = {"of": nothing, "completionSignals": [TEST]}
+    first = look(done(), checked("work-s1-signal-0-0", 127), **more).status
+    second = checked("work-s1-signal-0-1", 127)
+
+    found = look(first, second, after=PROBE_SECONDS, **more)
+
+    assert asked(found) == [("work-s1-signal-0-1b", BASE, False)]
+    no_tests = checked("work-s1-signal-0-1b", 4)
+    blamed = look(found.status, second, no_tests, after=PROBE_SECONDS, **more).status
+    assert (blamed.state, blamed.history[-1].reason) == ("Failed", "SignalFailed")
+
+
+def test_an_optional_gate_asks_no_base() -> None:
+    of = project(OWN | {"required": False})
+
+    assert look(done(), ABSENT, of=of).status.verification.passed is True  # type: ignore[union-attr]
+
+
+BROKEN = ended("inspect", 137, reason="OOMKilled")
+SLOW = dump(InspectResult((CheckVerdict("pii_scan", "Errored", "TooSlow", "took over 120 s"),)))
+PII = {"name": "pii_scan", "condition": "always"}
+SCANS = {"of": objects.project(gates={"pipeline": [PII, OFF[1]]})}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [over(ended("checkout"), BROKEN), over(ended("inspect", said=SLOW))],
+    ids=["dies", "slow"],
+)
+def test_what_breaks_our_reader_counts_from_the_second_time_on(end: dict[str, Any]) -> None:
+    first = look(done(), job("work-s1-inspect-0", end), **SCANS).status
+    assert (first.state, first.attempt, first.gate_errors) == ("Done", 1, 1)
+
+    second = look(first, job("work-s1-inspect-1", end), after=PROBE_SECONDS, **SCANS).status
+
+    assert (second.state, second.history[-1].reason) == ("Failed", "GateFailed")
+    assert second.verification is not None
+    assert [c.reason for c in second.verification.checks] == ["Unreadable"]
+
+
+def test_a_reader_that_is_drained_again_and_again_costs_nothing() -> None:
+    drained = over(ended("checkout"), BROKEN, disrupted=True)
+    first = look(done(), job("work-s1-inspect-0", drained), **SCANS).status
+
+    second = look(first, job("work-s1-inspect-1", drained), after=PROBE_SECONDS, **SCANS).status
+
+    assert (second.state, second.attempt) == ("Done", 1)
+
+
+def test_work_that_ends_what_lists_it_fails_where_the_base_is_listed() -> None:
+    of = project({"name": "coverage_delta", "condition": "always"})
+    listed = (ended("checkout"), ended("list-before"), ended("list-head", 1))
+
+    found = look(done(), job("work-s1-coverage-delta-0u14", over(*listed)), of=of).status
+
+    assert found.verification is not None
+    assert [(c.verdict, c.reason) for c in found.verification.checks] == [("Failed", "ExitCode")]
