@@ -12,7 +12,7 @@ caller's decision.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
@@ -157,7 +157,7 @@ def _read(
     judged: Verification,
     question: Question,
     seen: Look,
-    unasked: Iterable[JobView],
+    unasked: Collection[JobView],
     now: datetime,
 ) -> RoundState[S]:
     """What follows from the Jobs that there are; those of them that are `unasked` are ended."""
