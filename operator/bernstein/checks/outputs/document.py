@@ -10,12 +10,12 @@ from typing import Any
 
 from bernstein.checks.findings import UNREADABLE, NoListing
 
-_SPACE = re.compile(r"[ \t\r\n]*")
 MOST_BYTES = 32_000_000
 MOST_MEMORY = 256_000_000
-"""Bytes that it may take once it is read, which is up to seventy times its size: `[],` is a list."""
+"""Bytes that it may take once it is read: up to seventy times its size, for `{"":0},`."""
 _BYTES = ((b"{", 200), (b"[", 72), (b",", 44), (b":", 40), (b'"', 28))
 """What a value takes, by a character that it cannot do without."""
+_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def document(output: bytes) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""`pyright --outputjson`, a report of each call: errors; warnings are what a Project chose not to fail for."""
+"""`pyright --outputjson`, a report of each call.
+
+Errors count; warnings are what a Project chose not to fail for.
+"""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ Entries = Mapping[bytes, tuple[bytes, bytes]]
 
 
 def pin(repository: Git, pinned: str, names: set[str], index: dict[str, str]) -> None:
-    """In the index, replace all files of these base names by those of the commit `pinned`; in a name
-    `*` stands for any characters.
+    """In the index, replace all files of these base names by those of the commit `pinned`.
 
-    So are the files that these extend. A file of `pinned` is left out where the index has a file in
-    the place of one of its folders, but for one that is extended: there it takes that place.
+    So are the files that these extend. In a name `*` stands for any characters. A file of `pinned`
+    is left out where the index has a file in the place of one of its folders, but for one that is
+    extended: there it takes that place.
     """
     is_named = _named(names)
     present = _entries(repository.run("ls-files", "--stage", "-z", env=index))

@@ -264,7 +264,7 @@ INFINITE = f"{WHOLE}.0"
         ("radon", f'{{"a.py": [{{"type": "function", "name": "f", "complexity": {WHOLE}}}]}}'),
         (
             "coverage",
-            f'{{"files": {{"a": {{"summary": {{"num_statements": {WHOLE}, "missing_lines": 1}}}}}}}}',
+            f'{{"files": {{"a": {{"summary": {{"num_statements": {WHOLE}, "missing_lines": 1}}}}}}',
         ),
         ("benchmark", f'{{"benchmarks": [{{"fullname": "f", "stats": {{"min": {WHOLE}}}}}]}}'),
     ],
