@@ -23,6 +23,8 @@ FOUND_BY = {
     "check-fences": "a-check-is-made-after-the-cancel",
     "uncertain-writes": "a-claim-is-written-and-not-answered",
     "unanswered-statuses": "a-session-is-launched-while-its-end-is-on-its-way",
+    "inherited-statuses": "the-operator-dies-while-a-session-is-refused-its-job",
+    "late-claims": "a-place-is-given-away-before-a-late-claim-of-it",
     "ordered-refresh": "a-live-read-is-overtaken-by-a-deletion",
     "plan-jobs": "a-plan-is-cancelled-while-it-begins",
     "job-deletions": "a-job-is-deleted-before-its-pod-is-seen",
