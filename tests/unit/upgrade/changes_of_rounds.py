@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.sanitise import quoted
 from bernstein.core.waiting import parted
 from tests.unit.upgrade.change import EVERYTHING, Change
@@ -142,14 +143,6 @@ def _names_the_way_of_agents(pair: Pair) -> bool:
     return bool(more) and said == f"{kept})."
 
 
-def _waits_for_what_was_taken_away(pair: Pair) -> bool:
-    """Nothing but to end a check that goes on."""
-    actions = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
-    was, now = (status.get("verification", {}) for status in (pair.recorded, pair.today))
-    ends = [action["action"] for action in actions] == ["delete jobs"]
-    return ends and "passed" in was and "passed" not in now and was["round"] == now["round"]
-
-
 WORDS = (
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
@@ -172,12 +165,6 @@ WORDS = (
 )
 
 ROUNDS = (
-    Change(
-        "a Plan has no verdict while a check that nobody asks for any more is at work",
-        "Plan",
-        ("actions", "again", "conditions.Reconciling", "verification.passed"),
-        _waits_for_what_was_taken_away,
-    ),
     Change(
         "checks that take long are named while they have no verdict",
         "Task",
@@ -350,7 +337,22 @@ def _is_verified(pair: Pair) -> bool:
     return pair.today["verification"]["passed"] is True
 
 
+def _is_not_over_yet(pair: Pair) -> bool:
+    was, now = (s.get("verification", {}).get("passed") for s in _both(pair))
+    again = [each.today for each in pair.differences if each.path == "again"]
+    return was is not None and now is None and again == [LOOK_AGAIN_SECONDS]
+
+
 STANDSTILL = (
+    *(
+        Change(
+            f"a {kind} has no verdict while a check that nobody asks for any more is at work",
+            kind,
+            ("again", "conditions.Reconciling", "conditions.Verified", "verification.passed"),
+            _is_not_over_yet,
+        )
+        for kind in ("Task", "Plan")
+    ),
     *(
         Change(
             f"a {kind} notes when its tree was verified",
