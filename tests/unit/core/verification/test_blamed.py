@@ -96,7 +96,7 @@ def test_a_base_that_cannot_be_asked_decides_nothing() -> None:
 
 def test_a_signal_whose_command_is_not_found_twice_asks_the_base_too() -> None:
     nothing = project({"name": "own", "command": "true", "enabled": False})
-    more = {"of": nothing, "completionSignals": [TEST]}
+    more: dict[str, Any] = {"of": nothing, "completionSignals": [TEST]}
     first = look(done(), checked("work-s1-signal-0-0", 127), **more).status
     second = checked("work-s1-signal-0-1", 127)
 
@@ -117,7 +117,7 @@ def test_an_optional_gate_asks_no_base() -> None:
 BROKEN = ended("inspect", 137, reason="OOMKilled")
 SLOW = dump(InspectResult((CheckVerdict("pii_scan", "Errored", "TooSlow", "took over 120 s"),)))
 PII = {"name": "pii_scan", "condition": "always"}
-SCANS = {"of": objects.project(gates={"pipeline": [PII, OFF[1]]})}
+SCANS: dict[str, Any] = {"of": objects.project(gates={"pipeline": [PII, OFF[1]]})}
 
 
 @pytest.mark.parametrize(
