@@ -31,7 +31,8 @@ MARKED = {
 """Files, each with one that makes pyright take its folder for an environment."""
 BY_NAME = dict.fromkeys(NAMES, WRONG)
 BY_MARK = dict.fromkeys(MARKED, WRONG) | dict.fromkeys(MARKED.values(), "")
-HIDES = {"names": BY_NAME, "marks": BY_MARK | {"aside/conda-meta/x": ""}}
+LED_OUT = {"linked/a.py": WRONG, "linked/bin": "->../scripts", "scripts/activate": ""}
+HIDES = {"names": BY_NAME, "marks": BY_MARK | LED_OUT | {"aside/conda-meta/x": ""}}
 ALL_MARKED = {"a.py": WRONG, "pyvenv.cfg": ""}
 
 
@@ -49,7 +50,7 @@ def test_no_name_and_no_mark_hides_a_file_from_the_type_checker(
 @pytest.mark.parametrize("how", HIDES)
 def test_what_is_wrong_there_is_told_once_where_it_is_new(how: str, tmp_path: Path) -> None:
     before = GOOD | {"old/.a.py": WRONG, "old/pyvenv.cfg": ""}
-    wrong = [path for path, text in HIDES[how].items() if text]
+    wrong = [path for path, text in HIDES[how].items() if text == WRONG]
 
     found = compared(Tree(before | HIDES[how], before=before), tmp_path)
 

@@ -12,7 +12,9 @@ from bernstein.checks.linter_files import LINTER_FILES
 
 _MARKS = (
     r"\( -name pyvenv.cfg -o -name conda-meta"
-    r" -o -path '*/bin/activate' -o -path '*/Scripts/activate' \)"
+    r" -o -path '*/bin/activate' -o -path '*/Scripts/activate'"
+    # Such a folder may lead out of the tree.
+    r" -o -type l \( -name bin -o -name Scripts \) -exec test -e {}/activate \; \)"
 )
 _UNMARKED = (
     # A name that nobody knows beforehand: into a folder of that name `mv` would move the mark.
