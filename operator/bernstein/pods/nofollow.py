@@ -29,10 +29,13 @@ def read_below(root: Path, path: str, most: int) -> bytes | None:
         descriptor = _step(descriptor, name, FILE)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # what is a folder, no file object opens
             return None
-        return file.read(most)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
