@@ -40,6 +40,7 @@ FOUND_BY = {
     "kept-for-others": "the-time-of-a-task-is-over-while-another-waits-for-it",
     "launched-sessions": "a-job-is-deleted-before-anything-is-told-of-it",
     "live-losses": "a-node-is-back-while-the-stream-of-pods-is-late",
+    "live-runs": "a-list-of-pods-from-before-a-merge-comes-after-it",
     "single-probes": "a-project-is-changed-while-its-credentials-are-tried",
 }
 """The story that finds what is missing without a repair."""
