@@ -1,4 +1,4 @@
-"""What somebody reads beside an informer is shown by it, and goes back in time no more than that."""
+"""What somebody reads beside an informer is shown by it, and never takes an object back in time."""
 
 import asyncio
 
