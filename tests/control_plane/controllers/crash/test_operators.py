@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,20 +26,23 @@ class Sleepers:
         self.leases: list[str] = []
         self.begun: Callable[[], None] = lambda: None
         self._seconds = seconds
-        self._processes: list[asyncio.subprocess.Process] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     async def start(self, arguments: list[str], _: Path) -> int:
         self.leases.append(arguments[-1].removeprefix("--lease-seconds="))
-        process = await asyncio.create_subprocess_exec("sleep", str(self._seconds))
-        self._processes.append(process)
         asyncio.get_running_loop().call_later(0.05, self.begun)
+        return self._sleeper()
+
+    def _sleeper(self) -> int:
+        """Nobody waits for it, so that its number is no other's."""
+        process = subprocess.Popen(["sleep", str(self._seconds)])
+        self._processes.append(process)
         return os.pidfd_open(process.pid)
 
-    async def end(self) -> None:
+    def end(self) -> None:
         for process in self._processes:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            process.kill()
+            process.wait()
 
 
 class NoProxy:
@@ -65,7 +68,7 @@ async def test_only_who_ends_by_itself_gets_a_longer_lease_the_next_time(
         sleepers.begun = lambda: None
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
-        await sleepers.end()
+        sleepers.end()
 
     longer = [min(LEASE_SECONDS * 2**n, LONGEST_LEASE_SECONDS) for n in range(6)]
     wanted = [LEASE_SECONDS] * 6 if is_killed else longer
