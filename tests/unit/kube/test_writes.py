@@ -100,10 +100,11 @@ async def test_create_after_an_unanswered_create_finds_its_own_object(
 async def test_what_an_owner_of_the_same_name_has_left_is_waited_for(
     api: ApiServer, executor: Executor
 ) -> None:
-    await executor.execute(OWNER, Create(JOBS, job(owner_uid="deleted before")))
+    left = await executor.execute(OWNER, Create(JOBS, job(owner_uid="deleted before")))
+    assert left is not None
     with pytest.raises(Requeue, match="left over"):
         await executor.execute(OWNER, Create(JOBS, job()))
-    await executor.execute(OWNER, Delete(JOBS, Key("default", "j")))
+    await executor.execute(OWNER, Delete(JOBS, key_of(left), uid_of(left)))
     assert await executor.execute(OWNER, Create(JOBS, job())) is not None
 
 
