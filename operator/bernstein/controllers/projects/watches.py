@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
@@ -11,6 +12,7 @@ from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.scheduling.occupancy import is_active
+from bernstein.core.waiting import secrets_missed
 from bernstein.kube.reconcile import controller_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import PROJECTS
@@ -27,14 +29,17 @@ def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
     counts = tasks.changes(starts_or_ends)
     yield Watch(tasks.informer, project_of, when=counts, pause=pause)
+    for waiters in (tasks, caches.plans):
+        yield Watch(waiters.informer, project_of, when=waiters.changes(misses_otherwise))
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_probe, pod_matters)
 
 
-def project_of(task: Object) -> Collection[Key]:
-    name = task.get("status", {}).get("project")
-    return (Key(key_of(task).namespace, name),) if name else ()
+def project_of(obj: Object) -> Collection[Key]:
+    """The Project that a Task or Plan says it belongs to."""
+    name = obj.get("status", {}).get("project")
+    return (Key(key_of(obj).namespace, name),) if name else ()
 
 
 def of_probe(pod: Object) -> Collection[Key]:
@@ -43,6 +48,16 @@ def of_probe(pod: Object) -> Collection[Key]:
     if said.get(labels.JOB) != PROBE or labels.PROJECT not in said:
         return ()
     return (Key(key_of(pod).namespace, said[labels.PROJECT]),)
+
+
+def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
+    """It waits for a missing Secret, or does not any more."""
+    return _misses(old) != _misses(new)
+
+
+def _misses(waiter: Task | Plan | None) -> frozenset[str]:
+    waiting = waiter.status.waiting if waiter is not None else None
+    return secrets_missed(waiting.reason, waiting.message) if waiting is not None else frozenset()
 
 
 def starts_or_ends(old: Task | None, new: Task | None) -> bool:
