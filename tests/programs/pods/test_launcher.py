@@ -353,16 +353,29 @@ def is_yama_on() -> bool:
     return scope.exists() and scope.read_text().strip() != "0"
 
 
-def test_the_command_cannot_write_into_the_launcher(launcher: Path) -> None:
+@pytest.fixture(scope="module")
+def traceable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A launcher that lets others trace it."""
+    source, protection = SOURCE.read_text(), "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)"
+    assert source.count(protection) == 1
+    careless = tmp_path_factory.mktemp("traceable") / "launcher.c"
+    careless.write_text(source.replace(protection, "0"))
+    program = careless.with_suffix("")
+    subprocess.run(["gcc", *FLAGS, "-o", str(program), str(careless)], check=True)
+    return program
+
+
+def test_the_command_cannot_write_into_the_launcher(launcher: Path, traceable: Path) -> None:
     """It is of the same user: what ends it and tells how it ended would be its own to change."""
-    command = (sys.executable, "-c", OPENS_PARENT)
-    by_itself = ("sh", "-c", '"$@"; exit $?', "sh", *command)
-    alone = subprocess.run([*UNPRIVILEGED, *by_itself], capture_output=True, check=False)
+
+    def opened_by_its_command(program: Path) -> subprocess.CompletedProcess[bytes]:
+        command = (str(program), "--", sys.executable, "-c", OPENS_PARENT)
+        return subprocess.run([*UNPRIVILEGED, *command], capture_output=True, check=False)
+
+    alone = opened_by_its_command(traceable)
     assert alone.returncode == 0 or is_yama_on(), "with the protection off it can"
 
-    done = subprocess.run(
-        [*UNPRIVILEGED, str(launcher), "--", *command], capture_output=True, check=False
-    )
+    done = opened_by_its_command(launcher)
 
     assert done.returncode == 1
     assert b"PermissionError" in done.stderr
