@@ -40,7 +40,7 @@ def ending(status: TaskStatus) -> tuple[str, bool]:
     return last.reason, last.counted
 
 
-def test_long_last_words_make_no_failure_free_within_the_12_KiB_of_a_pod(  # noqa: N802 - KiB
+def test_long_last_words_make_no_failure_free_within_the_12_kib_of_a_pod(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = {"type": "result", "error": {"kind": "error", "message": LAST_WORDS}}
@@ -58,7 +58,7 @@ def test_long_last_words_make_no_failure_free_within_the_12_KiB_of_a_pod(  # noq
     assert ending(status) == ("AgentFailed", True)
 
 
-def test_long_last_words_lose_no_honest_work_within_the_12_KiB_of_a_pod(  # noqa: N802 - KiB
+def test_long_last_words_lose_no_honest_work_within_the_12_kib_of_a_pod(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (volumes.worktree / "b.py").write_text("b = 2\n")

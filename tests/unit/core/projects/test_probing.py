@@ -144,7 +144,7 @@ def test_who_waits_for_a_secret_to_the_end_is_followed_by_the_next_soon() -> Non
         ("ConfigMapNotFound", 8),
     ],
 )
-def test_what_is_wrong_is_tried_again_every_five_minutes_or_soon(reason: str, seconds: int) -> None:
+def test_a_probe_tries_what_is_wrong_again_every_5_min_or_soon(reason: str, seconds: int) -> None:
     probe = after(GOOD, failed("probe-work", reason, "no"), DELIVER)
 
     assert [(f.subject, f.reason, f.message) for f in probe.findings] == [("work", reason, "no")]
