@@ -211,7 +211,7 @@ def test_back_off_doubles_up_to_the_time_between_probes() -> None:
 def test_a_freed_quota_or_a_corrected_image_is_noticed_within_15_s_in_the_first_minutes(
     reason: str, shows: float
 ) -> None:
-    """`shows`: seconds until a pod tells that it was not so yet; then the next one is waited for."""
+    """`shows`: seconds until a pod tells that it is not so yet; then the next one is waited for."""
     waits = [seconds_to_wait(reason, tries) for tries in range(1, reasons.SOON_TRIES)]
 
     assert shows + max(waits) <= 15
