@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parent / "stories"
 
 MENDED = (
     "a-begin-job-outlives-its-plan",
+    "a-check-is-taken-away-while-it-runs",
     "a-claim-is-given-back-while-its-session-is-made",
     "a-quota-refuses-a-prompt",
     "a-webhook-refuses-a-network-policy",

@@ -23,6 +23,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Waiting
+from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
@@ -143,11 +144,14 @@ def take(
     status = status.model_copy(update={"verification": judged})
     read = (question.checks, existing, now, project.spec.gates, abandoned)
     results = verdicts.verdicts(*read, works=seen.works, kept=seen.kept)
+    late = [job for job in unasked if not runs.is_over(job, now)]
+    if results is not None and late:
+        # A verdict may be the end of all: until they have ended there is none.
+        return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
         outcome = _judge(status, judged, question, results, seen.works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
-        ended = give_up((*existing.values(), *unasked))
-        return replace(outcome, status=status, actions=(*logs, *ended))
+        return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
     given_up = [a.check for a in abandoned or () if a.check in existing]
     doubled = [check for check, job in existing.items() if job.another and check not in given_up]
     early = [existing[check] for check in given_up if existing[check].goes_on]
