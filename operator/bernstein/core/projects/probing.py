@@ -1,13 +1,13 @@
 """The probe of a Project: a Job that tries its credentials, and what follows from its end.
 
-    changed, or `until` is over ──▶ at work ──▶ over ──┬──▶ nothing is wrong: no Job any more
-          ▲                                            │
-          └──────────────── after a while ◀────────────┴──▶ something is, or it could not tell
+    changed, or it is time ──▶ at work ──▶ over ──┬──▶ nothing is wrong: no Job any more
+          ▲                                       │
+          └─────────────── after a while ◀────────┴──▶ something is, or it could not tell
 
 Its pod has a container for each credential, so that none sees two. A container whose Secret is
 missing waits: the kubelet starts it once the Secret is there. What a container has told counts at
-once, whatever the others do. Nobody waits for a probe, and what it finds keeps nobody back: that
-is for who meets the same himself.
+once, whatever the others do. What a probe finds keeps nobody back: that is for who meets the same
+himself. Who misses a Secret has one begun, which tells when that is there.
 """
 
 from __future__ import annotations
