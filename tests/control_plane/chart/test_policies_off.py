@@ -1,4 +1,8 @@
-"""What each admission policy keeps from happening is seen to happen while it only watches."""
+"""What each admission policy keeps from happening is seen to happen while it only watches.
+
+That of connections is not among them: a pod that is nobody's of ours shows what it would let
+through.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Object, Resource
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import AGENT_SESSIONS, OURS, PLANS, TASKS, job, valid
+from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, OURS, PLANS, TASKS, job, valid
 
 BINDINGS = Resource(
     "admissionregistration.k8s.io",
@@ -98,6 +102,15 @@ async def anothers_name(by: Attacker) -> object:
     return await by.admin.create(PLANS, plan)
 
 
+async def anothers_request(by: Attacker) -> object:
+    asked = {"id": "r-1", "verb": "Retry", "by": "somebody-else", "reason": "once more"}
+    return await by.admin.create(TASKS, valid("Task", by.namespace, by.name(), requests=[asked]))
+
+
+async def approval_of_ones_own(by: Attacker) -> object:
+    return await by.admin.create(APPROVALS, valid("Approval", by.namespace, by.name()))
+
+
 ATTACKS: list[tuple[str, Attack]] = [
     ("operator", privileged_job),
     ("objects", forged_verdict),
@@ -108,6 +121,8 @@ ATTACKS: list[tuple[str, Attack]] = [
     ("pods", forged_pod),
     ("orphans", orphaning_plan),
     ("authors", anothers_name),
+    ("requests", anothers_request),
+    ("approvals", approval_of_ones_own),
 ]
 
 
