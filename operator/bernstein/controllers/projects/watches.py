@@ -18,7 +18,8 @@ from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import PROJECTS
 
 COUNT_SECONDS = 1.0
-"""How many agents are at work is counted and written at most so often, and at last rightly."""
+"""How many agents are at work is counted and written at most so often, and at last rightly. So is
+looked whether anything misses a Secret."""
 
 
 def pause(_old: Object | None, _new: Object | None) -> float:
@@ -30,7 +31,8 @@ def watches(caches: Caches) -> Iterable[Watch]:
     counts = tasks.changes(starts_or_ends)
     yield Watch(tasks.informer, project_of, when=counts, pause=pause)
     for waiters in (tasks, caches.plans):
-        yield Watch(waiters.informer, project_of, when=waiters.changes(misses_otherwise))
+        misses = waiters.changes(misses_otherwise)
+        yield Watch(waiters.informer, project_of, when=misses, pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_probe, pod_matters)
