@@ -46,10 +46,10 @@ def project_of(obj: Object) -> Collection[Key]:
 
 def of_probe(pod: Object) -> Collection[Key]:
     """The Project whose credentials are tried in it."""
-    said = pod["metadata"]["labels"]
-    if said.get(labels.JOB) != PROBE or labels.PROJECT not in said:
+    of_pod = pod["metadata"]["labels"]
+    if of_pod.get(labels.JOB) != PROBE or labels.PROJECT not in of_pod:
         return ()
-    return (Key(key_of(pod).namespace, said[labels.PROJECT]),)
+    return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
 
 
 def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
