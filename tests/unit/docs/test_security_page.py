@@ -74,3 +74,10 @@ def test_every_admission_policy_of_the_chart_has_its_row() -> None:
 
 def test_the_label_to_leave_out_of_a_selector_is_that_of_our_pods() -> None:
     assert f"`{MANAGED_BY}: {MANAGER}`" in PAGE.read_text()
+
+
+@pytest.mark.parametrize("setting", ["podPidsLimit", "kernel.yama.ptrace_scope"])
+def test_what_no_pod_can_limit_is_said_with_the_nodes_setting_that_can(setting: str) -> None:
+    limits = PAGE.read_text().split("## Known limits")[1]
+
+    assert f"`{setting}`" in limits
