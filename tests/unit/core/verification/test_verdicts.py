@@ -124,6 +124,11 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "TimedOut",
         "Timeout",
     ),
+    "deleted, and nobody knows how long it ran": (
+        over(ended("checkout"), objects.running("check"), deleting=True, reason="DeadlineExceeded"),
+        "Errored",
+        "Disrupted",
+    ),
     "the tree could not be fetched": (
         over(failed("checkout", "RepositoryUnreachable"), waiting("check")),
         "Errored",
