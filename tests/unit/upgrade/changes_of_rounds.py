@@ -143,14 +143,6 @@ def _names_the_way_of_agents(pair: Pair) -> bool:
     return bool(more) and said == f"{kept})."
 
 
-def _waits_for_what_was_taken_away(pair: Pair) -> bool:
-    """Nothing but to end a check that goes on."""
-    actions = next((d.today for d in pair.differences if d.path == "actions"), None) or ()
-    was, now = (status.get("verification", {}) for status in (pair.recorded, pair.today))
-    ends = [action["action"] for action in actions] == ["delete jobs"]
-    return ends and "passed" in was and "passed" not in now and was["round"] == now["round"]
-
-
 WORDS = (
     Change(
         "a condition names what said no, and leaves what was printed to the feedback",
@@ -173,12 +165,6 @@ WORDS = (
 )
 
 ROUNDS = (
-    Change(
-        "a Plan has no verdict while a check that nobody asks for any more is at work",
-        "Plan",
-        ("actions", "again", "conditions.Reconciling", "verification.passed"),
-        _waits_for_what_was_taken_away,
-    ),
     Change(
         "checks that take long are named while they have no verdict",
         "Task",
