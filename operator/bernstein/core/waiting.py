@@ -270,13 +270,25 @@ def missed_by_probe(project: Project | None) -> frozenset[str]:
 
 
 def _shows_alone(reason: str, message: str, project: Project | None) -> bool:
-    """Whether a missing Secret that is there by now shows in no other way than by a new try.
+    """Whether a missing Secret of the Project that is there by now shows by a new try alone.
 
     The operator may not read Secrets. While the pod of the Project's probe waits for the same one,
     the kubelet looks, and tries may be rare: the probe tells when it is there.
     """
     missed = secrets_missed(reason, message)
-    return bool(missed) and project is not None and not missed & missed_by_probe(project)
+    if not missed or project is None:
+        return False
+    return bool(missed & _secrets_of(project)) and not missed & missed_by_probe(project)
+
+
+def _secrets_of(project: Project) -> frozenset[str]:
+    """Names of the Secrets for which the probe waits while they are not there."""
+    spec, credentials = project.spec, project.spec.repository.credentials
+    accounts = (credentials.read, credentials.work, credentials.deliver)
+    keys = [agent.api_key for agent in spec.agents if agent.api_key is not None]
+    if spec.attestation is not None:
+        keys.append(spec.attestation.key)
+    return frozenset((*(each.secret_name for each in accounts), *(key.name for key in keys)))
 
 
 def scope_of(reason: str) -> WaitScope:

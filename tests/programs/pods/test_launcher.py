@@ -353,20 +353,13 @@ def is_yama_on() -> bool:
     return scope.exists() and scope.read_text().strip() != "0"
 
 
-@pytest.fixture(scope="module")
-def traceable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A launcher that lets others trace it."""
-    source, protection = SOURCE.read_text(), "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)"
-    assert source.count(protection) == 1
-    careless = tmp_path_factory.mktemp("traceable") / "launcher.c"
-    careless.write_text(source.replace(protection, "0"))
-    program = careless.with_suffix("")
-    subprocess.run(["gcc", *FLAGS, "-o", str(program), str(careless)], check=True)
-    return program
-
-
-def test_the_command_cannot_write_into_the_launcher(launcher: Path, traceable: Path) -> None:
+def test_the_command_cannot_write_into_the_launcher(launcher: Path, tmp_path: Path) -> None:
     """It is of the same user: what ends it and tells how it ended would be its own to change."""
+    source, protection = SOURCE.read_text(), "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)"
+    assert protection in source
+    careless, traceable = tmp_path / "launcher.c", tmp_path / "launcher"
+    careless.write_text(source.replace(protection, "0"))
+    subprocess.run(["gcc", *FLAGS, "-o", str(traceable), str(careless)], check=True)
 
     def opened_by_its_command(program: Path) -> subprocess.CompletedProcess[bytes]:
         command = (str(program), "--", sys.executable, "-c", OPENS_PARENT)

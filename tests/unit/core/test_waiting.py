@@ -145,10 +145,25 @@ def test_where_no_probe_waits_for_the_secret_each_try_is_15_s_after_the_last(
     assert held.until <= at(15)
 
 
-def test_what_names_no_secret_keeps_its_time() -> None:
-    held = waiting.held(status(), "PodRejected", f"quota: {GONE}", project(), NOW, 60).waiting
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [("PodRejected", f"quota: {GONE}"), ("SecretNotFound", 'secret "of-a-webhook" not found')],
+)
+def test_what_is_about_no_secret_of_the_project_keeps_its_time(reason: str, message: str) -> None:
+    held = waiting.held(status(), reason, message, project(), NOW, 60).waiting
 
     assert waiting.seconds_left(held, project(), at(15)) == 45
+
+
+def test_keys_of_models_and_attestations_are_secrets_of_the_project_too() -> None:
+    agent = {"name": "a", "adapter": "codex", "image": "a:1", "apiKey": {"name": "llm", "key": "k"}}
+    subject = project(agents=[agent], attestation={"key": {"name": "signs", "key": "key.pem"}})
+
+    for name in ("llm", "signs", "git-deliver"):
+        held = waiting.held(
+            status(), "SecretNotFound", f'secret "{name}" not found', subject, NOW, 60
+        )
+        assert waiting.seconds_left(held.waiting, subject, NOW) == 8
 
 
 # --- the time of day jumps ------------------------------------------------------------------------

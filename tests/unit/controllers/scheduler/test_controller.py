@@ -104,13 +104,16 @@ async def test_one_look_claims_what_fits_and_tells_the_others_why_they_wait(
     assert not any(each and world.context.claims.is_late(each) for each in claimed)
 
 
-def rare_try(secret: str) -> TaskStatus:
+MISSING = 'secret "git-read" not found'
+
+
+def rare_try() -> TaskStatus:
     """Of a Task that has missed a Secret so long that it tries every minute."""
     met = datetime.now(UTC) - timedelta(seconds=20)
     tried = {"reason": "SecretNotFound", "generation": 1, "times": 30}
     waiting = waits(
         "SecretNotFound",
-        f'secret "{secret}" not found',
+        MISSING,
         since=met,
         until=met + timedelta(seconds=60),
         tried=tried,
@@ -122,7 +125,7 @@ def rare_try(secret: str) -> TaskStatus:
 async def test_a_secret_that_turns_up_in_the_pod_of_the_probe_lets_tasks_go_on_at_once(
     world: Scheduling,
 ) -> None:
-    missing = {"subject": "read", "reason": "SecretNotFound", "message": 'secret "git" not found'}
+    missing = {"subject": "read", "reason": "SecretNotFound", "message": MISSING}
     world.project()
     spec = world.api.get(PROJECTS, "default", NAMESPACE)["spec"]
 
@@ -133,7 +136,7 @@ async def test_a_secret_that_turns_up_in_the_pod_of_the_probe_lets_tasks_go_on_a
         world.api.put(PROJECTS, "default", NAMESPACE, metadata=meta, spec=spec, status=status)
 
     found(missing)
-    world.task("held", status=rare_try("git"))
+    world.task("held", status=rare_try())
     await world.start()
     world.run()
     await world.controller.reconcile(KEY)
