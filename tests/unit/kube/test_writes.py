@@ -52,12 +52,13 @@ def executor(client: Client) -> Executor:
     return Executor(client, fence=Unfenced(), guard=Guard(()), ownership=OWNERSHIP)
 
 
-def job(*, owner_uid: str = "owner", command: str = "true") -> Object:
+def job(*, owner_uid: str = "owner", owner: str = "w", command: str = "true") -> Object:
+    reference = {"apiVersion": "v1", "kind": "Owner", "name": owner, "uid": owner_uid}
     return {
         "metadata": {
             "name": "j",
             "namespace": "default",
-            "ownerReferences": [{"controller": True, "uid": owner_uid, "name": "w"}],
+            "ownerReferences": [{"controller": True, **reference}],
         },
         "spec": {"command": command},
     }
@@ -96,6 +97,27 @@ async def test_create_after_an_unanswered_create_finds_its_own_object(
     assert api.names(JOBS) == ["j"]
 
 
+async def test_what_an_owner_of_the_same_name_has_left_is_waited_for(
+    api: ApiServer, executor: Executor
+) -> None:
+    left = await executor.execute(OWNER, Create(JOBS, job(owner_uid="deleted before")))
+    assert left is not None
+    with pytest.raises(Requeue, match="left over"):
+        await executor.execute(OWNER, Create(JOBS, job()))
+    await executor.execute(OWNER, Delete(JOBS, key_of(left), uid_of(left)))
+    assert await executor.execute(OWNER, Create(JOBS, job())) is not None
+
+
+async def test_what_has_another_owner_besides_is_no_left_over(
+    api: ApiServer, executor: Executor
+) -> None:
+    kept = job(owner_uid="deleted before")
+    kept["metadata"]["ownerReferences"].append({"kind": "Owner", "name": "x", "uid": "alive"})
+    await executor.execute(OWNER, Create(JOBS, kept))
+    with pytest.raises(NameConflict):
+        await executor.execute(OWNER, Create(JOBS, job()))
+
+
 @pytest.mark.parametrize("differs", ["label", "owner", "spec"])
 async def test_a_foreign_object_of_that_name_is_a_name_conflict(
     api: ApiServer, executor: Executor, differs: str
@@ -103,7 +125,7 @@ async def test_a_foreign_object_of_that_name_is_a_name_conflict(
     if differs == "label":
         api.put(JOBS, "j")
     elif differs == "owner":
-        await executor.execute(OWNER, Create(JOBS, job(owner_uid="another")))
+        await executor.execute(OWNER, Create(JOBS, job(owner_uid="another", owner="x")))
     else:
         await executor.execute(OWNER, Create(JOBS, job(command="false")))
     with pytest.raises(NameConflict, match="delete or rename") as raised:
