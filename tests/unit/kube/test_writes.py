@@ -97,26 +97,6 @@ async def test_create_after_an_unanswered_create_finds_its_own_object(
     assert api.names(JOBS) == ["j"]
 
 
-async def test_what_an_owner_of_the_same_name_has_left_is_waited_for(
-    api: ApiServer, executor: Executor
-) -> None:
-    await executor.execute(OWNER, Create(JOBS, job(owner_uid="deleted before")))
-    with pytest.raises(Requeue, match="left over"):
-        await executor.execute(OWNER, Create(JOBS, job()))
-    await executor.execute(OWNER, Delete(JOBS, Key("default", "j")))
-    assert await executor.execute(OWNER, Create(JOBS, job())) is not None
-
-
-async def test_what_has_another_owner_besides_is_no_left_over(
-    api: ApiServer, executor: Executor
-) -> None:
-    kept = job(owner_uid="deleted before")
-    kept["metadata"]["ownerReferences"].append({"kind": "Owner", "name": "x", "uid": "alive"})
-    await executor.execute(OWNER, Create(JOBS, kept))
-    with pytest.raises(NameConflict):
-        await executor.execute(OWNER, Create(JOBS, job()))
-
-
 @pytest.mark.parametrize("differs", ["label", "owner", "spec"])
 async def test_a_foreign_object_of_that_name_is_a_name_conflict(
     api: ApiServer, executor: Executor, differs: str
