@@ -183,7 +183,11 @@ ENDS = [
     ("exit 3", None, ("Skipped", "BaseFails")),
     ("[ -e a ] || exit 3; echo", None, ("Passed", "")),
     (f"[ -e a ] || exit 3; echo {UNUSED}", None, ("Skipped", "BaseFails")),
-    ("echo nonsense", None, ("Failed", "NewFindings")),
+    ("echo nonsense", None, ("Skipped", "BaseFails")),
+    ("[ -e a ] && echo || echo nonsense", None, ("Passed", "")),
+    (f"[ -e a ] && echo {UNUSED} || echo nonsense", None, ("Skipped", "BaseFails")),
+    ("echo nonsense", 20.0, ("Skipped", "BaseFails")),
+    ("[ -e a ] && echo nonsense || echo '{}'", 20.0, ("Failed", "WorseThanBase")),
     ("[ -e a ] && echo nonsense; echo", None, ("Failed", "NewFindings")),
 ]  # fmt: skip
 

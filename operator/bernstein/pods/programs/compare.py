@@ -25,6 +25,7 @@ CONFIG = CompareConfig
 
 _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 200_000_000
+_ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
 
@@ -42,23 +43,36 @@ def _compare(config: CompareConfig) -> CheckVerdict:
         return told
     if config.tolerance is not None:
         return _measured(config, config.tolerance)
+    if _code(config.base) != 0:
+        return _base_fails(config)
     try:
-        if _code(config.base) != 0:
-            finds = not config.decides or any(True for _ in _listed(config, config.head))
-            return CheckVerdict(config.name, *(("Skipped", "BaseFails") if finds else ("Passed",)))
         before = list(_listed(config, config.base))
+    except NoListing as error:
+        return _base_fails(config, f"{_ON_BASE}: {error}")
+    try:
         after = list(_listed(config, config.head))
         found = findings.new(before, _lines(config.base), after, _lines(config.head))
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
-        return _failed(config, "the linter ends with an error, which it does not on the base")
+        return _failed(config, "the tool ends with an error, which it does not on the base")
     if not after and not config.decides:
-        return _failed(config, "the linter fails, and lists nothing")
+        return _failed(config, "the tool fails, and lists nothing")
     if found:
         return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
     were = f"{len(after)} findings were there before" if after else ""
     return CheckVerdict(config.name, "Passed", "", were)
+
+
+def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
+    """The verdict where the base has no list: work without any finding has no new one either."""
+    try:
+        has_findings = any(True for _ in _listed(config, config.head))
+    except NoListing:
+        has_findings = True
+    if has_findings or not config.decides:
+        return CheckVerdict(config.name, "Skipped", "BaseFails", excerpt)
+    return CheckVerdict(config.name, "Passed")
 
 
 def _of_head(config: CompareConfig) -> CheckVerdict | None:
@@ -81,13 +95,16 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
 def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
     scale = outputs.MEASURES[config.output]
     try:
+        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
+        unread = ""
+    except NoListing as error:
+        before, unread = {}, f"{_ON_BASE}: {error}"
+    try:
         after = scale.read(_output(config.head), config.root)
     except NoListing as error:
+        if unread:
+            return CheckVerdict(config.name, "Skipped", "BaseFails", unread)
         return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
-    try:
-        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
-    except NoListing:
-        before = {}
     if not before:
         return CheckVerdict(
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
@@ -104,7 +121,7 @@ def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> Ch
 
 
 def _code(listing: Listing) -> int | None:
-    """The linter's exit code; None: it did not come to an end."""
+    """The tool's exit code; None: it did not come to an end."""
     said = _read(listing.code, 16)
     return int(said) if said is not None and said.strip().isdigit() else None
 
@@ -126,7 +143,7 @@ def _read(file: str, most: int) -> bytes | None:
 
 
 def _lines(listing: Listing) -> Line:
-    """Reads the tree's lines; linters list their findings by file, so one file is held."""
+    """Reads the tree's lines; tools list their findings by file, so one file is held."""
 
     @functools.lru_cache(maxsize=1)
     def of_file(path: str) -> list[bytes]:
