@@ -55,6 +55,10 @@ class CommitReader(Protocol):
     def changed_files(self) -> Iterator[ChangedFile]:
         """Every file or symlink with new content."""
 
+    @property
+    def deleted(self) -> Collection[str]:
+        """Paths of files and symlinks that the change takes away."""
+
     def pinned_files(
         self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
     ) -> Mapping[str, bytes]:

@@ -52,6 +52,10 @@ class Tree:
             if content != before:
                 yield ChangedFile(path, _bytes(before), _bytes(content))
 
+    @property
+    def deleted(self) -> Collection[str]:
+        return self.before.keys() - self.after.keys()
+
     def pinned_files(
         self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
     ) -> Mapping[str, bytes]:

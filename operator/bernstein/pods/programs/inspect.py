@@ -127,6 +127,11 @@ class Inspected:
                 path = os.fsdecode(change.path)
                 yield ChangedFile(path, content[change.before], content[change.after])
 
+    @property
+    def deleted(self) -> Collection[str]:
+        changes = trees.changed_paths(self._repository, self._config.base, self._config.sha)
+        return {os.fsdecode(each.path) for each in changes if each.before and not each.after}
+
     def pinned_files(
         self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
     ) -> Mapping[str, bytes]:
