@@ -1,14 +1,14 @@
 """What a linter finds in two trees, compared: which findings are new?
 
-A finding is known by its file, its rule and the content of its line, so that lines may move. Where
-the same stands there more often than before, the last ones are new.
+A finding is known by its file, its rule and the content of its line, so that lines may move, and
+files by `renames`. Where the same stands there more often than before, the last ones are new.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ Line: TypeAlias = Callable[[str, int], bytes]
 """Content of a file's line, by path and number from 1."""
 
 
+_NONE: Mapping[str, str] = {}
 UNREADABLE = (
     *(ValueError, TypeError, KeyError, AttributeError),
     *(OverflowError, RecursionError),
@@ -41,10 +42,13 @@ class Finding:
     line: int
     rule: str
     message: str
+    other: str = ""
+    """Path of another file that it is about."""
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{place} {self.rule} {self.message}".rstrip()
+        rule = f"{self.rule} with {self.other}" if self.other else self.rule
+        return f"{place} {rule} {self.message}".rstrip()
 
 
 def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
@@ -71,13 +75,18 @@ def said(message: object) -> str:
 
 
 def new(
-    before: Iterable[Finding], line_before: Line, after: Iterable[Finding], line_after: Line
+    before: Iterable[Finding],
+    line_before: Line,
+    after: Iterable[Finding],
+    line_after: Line,
+    renamed: Mapping[str, str] = _NONE,
 ) -> list[Finding]:
-    """The findings of `after` that `before` does not have, in their order."""
-    known = Counter(_identity(finding, line_before) for finding in before)
+    """The findings of `after` that `before` does not have, in their order. `renamed`: the path that
+    a file had before, by the one that it has now."""
+    known = Counter(_identity(finding, line_before, _NONE) for finding in before)
     found = []
     for finding in after:
-        identity = _identity(finding, line_after)
+        identity = _identity(finding, line_after, renamed)
         if known[identity] > 0:
             known[identity] -= 1
         else:
@@ -85,8 +94,9 @@ def new(
     return found
 
 
-def _identity(finding: Finding, line: Line) -> tuple[str, str, bytes]:
-    return finding.path, finding.rule, line(finding.path, finding.line).strip()
+def _identity(finding: Finding, line: Line, renamed: Mapping[str, str]) -> tuple[str | bytes, ...]:
+    path, other = (renamed.get(each, each) for each in (finding.path, finding.other))
+    return path, other, finding.rule, line(finding.path, finding.line).strip()
 
 
 def shown(rows: Sequence[object]) -> str:

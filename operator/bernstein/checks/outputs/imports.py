@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bernstein.checks.findings import Finding, NoListing
 from bernstein.checks.outputs.document import document, relative
+from bernstein.checks.outputs.import_scope import only_inside_functions
+from bernstein.checks.renames import Content
 
 MOST_IMPORTS = 2_000_000
 RULE = "import-cycle"
@@ -21,9 +23,16 @@ _MOST_PATHS = 50
 Graph = Mapping[str, Sequence[str]]
 
 
-def findings(output: bytes, root: str) -> Iterator[Finding]:
-    """Raises NoListing. Where there is no Python, ruff prints nothing."""
-    graph = _graph(document(output) if output.strip() else {}, root)
+def _unknown(_path: str) -> bytes | None:
+    return None
+
+
+def findings(output: bytes, root: str, content: Content = _unknown) -> Iterator[Finding]:
+    """Raises NoListing. Where there is no Python, ruff prints nothing.
+
+    `content`: what the tree has at a path. Imports inside functions close no circle.
+    """
+    graph = _at_once(_graph(document(output) if output.strip() else {}, root), content)
     part = parts(graph)
     ways = 0
     for importer, imported in graph.items():
@@ -32,8 +41,20 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
                 continue
             ways += 1
             back = _way(graph, module, importer) if ways <= _MOST_PATHS else ()
-            # The rule names what is imported: ruff tells no line.
-            yield Finding(importer, 0, f"{RULE} with {module}", _told(back))
+            yield Finding(importer, 0, RULE, _told(back), module)  # ruff tells no line
+
+
+def _at_once(graph: Graph, content: Content) -> Graph:
+    """The graph without imports that only functions make; those outside of circles may stay."""
+    part = parts(graph)
+    found = dict(graph)
+    for importer, imported in graph.items():
+        back = [module for module in imported if part[module] == part[importer]]
+        source = content(importer) if back else None
+        if source is not None:
+            later = only_inside_functions(importer, source, back)
+            found[importer] = [module for module in imported if module not in later]
+    return found
 
 
 def _graph(said: Mapping[str, object], root: str) -> dict[str, list[str]]:

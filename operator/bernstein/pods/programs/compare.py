@@ -4,7 +4,7 @@ measure worse than there?"""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bernstein.api.pod import (
@@ -15,7 +15,7 @@ from bernstein.api.pod import (
     InspectResult,
     Listing,
 )
-from bernstein.checks import findings, measures, outputs
+from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -51,7 +51,8 @@ def _compare(config: CompareConfig) -> CheckVerdict:
         return _base_fails(config, f"{_ON_BASE}: {error}")
     try:
         after = list(_listed(config, config.head))
-        found = findings.new(before, _lines(config.base), after, _lines(config.head))
+        names = _renamed(config, _paths_of(before), _paths_of(after))
+        found = findings.new(before, _lines(config.base), after, _lines(config.head), names)
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
@@ -109,6 +110,8 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
         return CheckVerdict(
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
         )
+    names = _renamed(config, measures.paths(before), measures.paths(after))
+    before = measures.under_new_names(before, names)
     found = measures.worse(scale, before, after, tolerance)
     if found:
         return _failed(config, f"{len(found)} worse:\n{findings.shown(found)}", "WorseThanBase")
@@ -127,7 +130,8 @@ def _code(listing: Listing) -> int | None:
 
 
 def _listed(config: CompareConfig, listing: Listing) -> Iterable[Finding]:
-    return outputs.FINDINGS[config.output](_output(listing), config.root)
+    output = _output(listing)
+    return outputs.findings_in(config.output, output, config.root, _contents(listing))
 
 
 def _output(listing: Listing) -> bytes:
@@ -140,6 +144,21 @@ def _output(listing: Listing) -> bytes:
 def _read(file: str, most: int) -> bytes | None:
     path = Path(file)
     return nofollow.read_below(path.parent, path.name, most)
+
+
+def _paths_of(found: Iterable[Finding]) -> Iterable[str]:
+    return (path for finding in found for path in (finding.path, finding.other) if path)
+
+
+def _renamed(
+    config: CompareConfig, before: Iterable[str], after: Iterable[str]
+) -> Mapping[str, str]:
+    """The path that a file with findings or measures had before, by that which it has now."""
+    return renames.renamed(before, _contents(config.base), after, _contents(config.head))
+
+
+def _contents(listing: Listing) -> renames.Content:
+    return lambda path: nofollow.read_below(Path(listing.tree), path, _FILE_BYTES)
 
 
 def _lines(listing: Listing) -> Line:

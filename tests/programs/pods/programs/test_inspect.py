@@ -240,3 +240,16 @@ def test_the_repositorys_licence_is_that_of_the_pinned_commit(
     result = inspect.run(InspectConfig(sha, base, (DLP,), git_dir=git_dir, pinned=start))
 
     assert summary({v.name: v for v in result.verdicts})["dlp_scan"].startswith(expected)
+
+
+def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect) -> None:
+    gate = "migration_reversibility"
+    base = origin.commit({"db/1.up.sql": "CREATE TABLE t;", "db/1.down.sql": "DROP TABLE t;"})
+    origin.commit({"db/1.down.sql": None}, base, ref=REF)
+
+    found = run(base, Check(gate, gate))[gate]
+
+    assert (found.reason, found.excerpt) == (
+        "NotReversible",
+        "db/1.up.sql has no 1.down.sql beside it",
+    )
