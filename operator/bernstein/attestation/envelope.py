@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bernstein.attestation.statement import PAYLOAD, dump
@@ -83,6 +84,26 @@ def signed(payload: bytes, signer: CryptoSigner) -> bytes:
 
 def _line(envelope: dict[str, Any]) -> bytes:
     return dump(envelope).encode("ascii") + b"\n"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an envelope holds, whoever has made it: no signature was compared."""
+
+    payload: str
+    """In base64."""
+    signers: frozenset[str]
+    """Ids of the keys that it says it is signed with."""
+
+
+def parts(content: bytes) -> Parts | None:
+    """None: it is no envelope."""
+    try:
+        found = json.loads(content)
+        signers = frozenset(str(signature["keyid"]) for signature in found["signatures"])
+        return Parts(str(found["payload"]), signers)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def opened(content: bytes, key: Key) -> bytes:

@@ -36,6 +36,8 @@ REMEDIES = {
     "somebody else has pushed to {ref}",
     "WrongResource": "take the one for that ref: what a Plan has delivered is attested for the "
     "branch, what its Tasks landed for its integration ref",
+    "WrongLandings": "look at the commits between the two: one that no Task of the Plan has landed "
+    "is proved by nothing that the Plan says",
     "WrongSubject": "believe nothing of it: somebody has pushed the attestation of another commit "
     "to {ref}",
 }
@@ -162,6 +164,10 @@ async def _landings(repo: str, commit: Commit, found: Statement) -> list[Commit]
     except NoCommit as problem:
         text = f"what the Plan's Tasks landed, {base[:12]}..{tip[:12]}, is not there: {problem}"
         raise CliError("CommitNotFound", text, "fetch the whole branch", INVALID) from None
+    if len(every) != said.get("count"):
+        counted = line(str(said.get("count")), 20)
+        text = f"its Plan counted {counted} landed, and {base[:12]}..{tip[:12]} is {len(every)}"
+        raise CliError("WrongLandings", text, REMEDIES["WrongLandings"])
     return [each for each in every if each.sha != commit.sha]
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import get_args
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import AttestationState, Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE
 from bernstein.api.programs.merge import LandResult, PrepareResult
@@ -320,7 +321,8 @@ def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
 def _merged(
     delivery: Delivery, commit: JudgedCommit, result: LandResult, now: datetime
 ) -> Delivery:
-    known = result.attestation in ("Signed", "Unsigned", "Missing")
+    known = result.attestation in get_args(AttestationState)
+    refused = Reason.ATTESTATION_REFUSED if result.refused else None
     update = {
         "state": "Merged",
         "step": None,
@@ -329,6 +331,8 @@ def _merged(
         "tree": commit.tree,
         "tip": result.tip,
         "attestation": result.attestation if known else None,
+        "reason": refused,
+        "message": sanitise(result.refused, MESSAGE) if refused else None,
         "landed_at": now,
         "failures": None,
     }
