@@ -20,8 +20,7 @@ from bernstein.core.plans import size
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.rows import in_place, names_by_stage, names_of_steps
 from bernstein.core.verification import required, verdicts
-from bernstein.kube.json_patch import json_patch
-from bernstein.kube.writes import status_diff
+from bernstein.kube.patches import json_patch, status_diff
 from tests.unit.core import objects
 
 STAGES, STEPS = 40, 50
@@ -118,7 +117,7 @@ def test_verdicts_are_part_of_what_a_plan_may_take(character: str) -> None:
     changed = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
     checks = required.required_checks(signals, no_gates, changed)
     jobs = {c.name: objects.checked(c.name, 1, said=character * 1500) for c in checks}
-    results = verdicts.verdicts(checks, jobs, objects.NOW, Gates())
+    results = verdicts.complete(verdicts.so_far(checks, jobs, objects.NOW, Gates()))
     judged = objects.verification(passed=False, checks=results)
 
     together = _bytes(full.spec.dump()) + _bytes_of_status(full, judged)
