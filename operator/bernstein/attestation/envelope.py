@@ -99,9 +99,9 @@ class Parts:
 def parts(content: bytes) -> Parts | None:
     """None: it is no envelope."""
     try:
-        found = json.loads(content)
-        signers = frozenset(str(signature["keyid"]) for signature in found["signatures"])
-        return Parts(str(found["payload"]), signers)
+        parsed = json.loads(content)
+        signers = frozenset(str(signature["keyid"]) for signature in parsed["signatures"])
+        return Parts(str(parsed["payload"]), signers)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -112,10 +112,10 @@ def opened(content: bytes, key: Key) -> bytes:
     from securesystemslib.exceptions import VerificationError
 
     try:
-        found = json.loads(content)
-        if found["signatures"] == []:
+        parsed = json.loads(content)
+        if parsed["signatures"] == []:
             raise Refused("Unsigned", "it is not signed: nobody answers for what it says")
-        envelope = Envelope.from_dict(found)
+        envelope = Envelope.from_dict(parsed)
         if envelope.payload_type != PAYLOAD:
             raise Refused("Tampered", f"what it holds is not of the type {PAYLOAD}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

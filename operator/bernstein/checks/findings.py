@@ -62,14 +62,14 @@ def listed(output: Iterable[bytes], root: str) -> Iterator[Finding]:
             raise NoListing(f"line {number + 1} is no finding") from error
 
 
-def _finding(told: Any, root: str) -> Finding:
-    path = str(told["filename"]).removeprefix(root.rstrip("/") + "/")
-    line = int((told.get("location") or {}).get("row") or 0)
-    message = said(told.get("message") or "")
-    return Finding(path, line, str(told.get("code") or "syntax"), message)
+def _finding(row: Any, root: str) -> Finding:
+    path = str(row["filename"]).removeprefix(root.rstrip("/") + "/")
+    line = int((row.get("location") or {}).get("row") or 0)
+    message = one_line(row.get("message") or "")
+    return Finding(path, line, str(row.get("code") or "syntax"), message)
 
 
-def said(message: object) -> str:
+def one_line(message: object) -> str:
     """A finding's message on one line, as long as is shown."""
     return " ".join(str(message).split())[:_WORDS]
 
@@ -84,14 +84,14 @@ def new(
     """The findings of `after` that `before` does not have, in their order. `renamed`: the path that
     a file had before, by the one that it has now."""
     known = Counter(_identity(finding, line_before, _NONE) for finding in before)
-    found = []
+    unknown = []
     for finding in after:
         identity = _identity(finding, line_after, renamed)
         if known[identity] > 0:
             known[identity] -= 1
         else:
-            found.append(finding)
-    return found
+            unknown.append(finding)
+    return unknown
 
 
 def _identity(finding: Finding, line: Line, renamed: Mapping[str, str]) -> tuple[str | bytes, ...]:

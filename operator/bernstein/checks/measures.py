@@ -33,7 +33,7 @@ class Scale:
             return round(before - after, _DIGITS) > tolerance
         return after > self.harmless and after > before * (1 + tolerance / 100) * (1 + 1e-9)
 
-    def told(self, before: Measures, after: Measures) -> str:
+    def summary(self, before: Measures, after: Measures) -> str:
         """What was measured, where nothing is worse."""
         if len(before) == 1 and before.keys() == after.keys():
             (was,), (now,) = before.values(), after.values()
@@ -65,12 +65,12 @@ def paths(measures: Measures) -> Iterable[str]:
 
 def worse(scale: Scale, before: Measures, after: Measures, tolerance: float) -> list[str]:
     """What has become worse, the worst first, in words."""
-    found = []
+    rows = []
     for name, was in before.items():
         now = after.get(name)
         if now is None:
             if scale.stays:
-                found.append((float("inf"), f"{name} was {was:g}{scale.unit}, is not measured"))
+                rows.append((float("inf"), f"{name} was {was:g}{scale.unit}, is not measured"))
         elif scale.is_worse(was, now, tolerance):
-            found.append((abs(now - was) / (was or 1), f"{name} {scale.both(was, now)}"))
-    return [told for _, told in sorted(found, key=lambda each: (-each[0], each[1]))]
+            rows.append((abs(now - was) / (was or 1), f"{name} {scale.both(was, now)}"))
+    return [row for _, row in sorted(rows, key=lambda each: (-each[0], each[1]))]

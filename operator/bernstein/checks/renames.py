@@ -36,17 +36,17 @@ def renamed(
     theirs. `before`, `after`: the paths that are of interest in either tree."""
     gone = _prints((path for path in before if content_after(path) is None), content_before)
     new = _prints((path for path in after if content_before(path) is None), content_after)
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for path, known in new.items():
         same = (old for old, of in gone.items() if of.digest == known.digest)
         old = min(same, key=lambda old: (_name(old) != _name(path), old), default=None)
         if old is not None:
-            found[path] = old
+            names[path] = old
             del gone[old]
-    left = {path: known for path, known in new.items() if path not in found}
+    left = {path: known for path, known in new.items() if path not in names}
     if max(len(gone), len(left)) <= MOST_FILES:
-        found |= _similar(gone, left)
-    return found
+        names |= _similar(gone, left)
+    return names
 
 
 def _prints(paths: Iterable[str], content: Content) -> dict[str, _Print]:
@@ -68,13 +68,13 @@ def _similar(gone: Mapping[str, _Print], new: Mapping[str, _Print]) -> dict[str,
         for path, after in new.items()
         if (part := _part(before.lines, after.lines)) >= _SIMILAR
     ]
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     taken = set[str]()
     for _, _, old, path in sorted(pairs, reverse=True):
-        if path not in found and old not in taken:
-            found[path] = old
+        if path not in names and old not in taken:
+            names[path] = old
             taken.add(old)
-    return found
+    return names
 
 
 def _part(one: frozenset[int], other: frozenset[int]) -> float:

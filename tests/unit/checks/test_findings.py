@@ -69,7 +69,8 @@ def test_a_finding_of_a_file_under_a_new_name_is_the_same() -> None:
     cycle = Finding("a.py", 0, "import-cycle", "", other="c.py")
     before = [Finding("a.py", 1, "F401", ""), cycle]
     after = [Finding("p/b.py", 1, "F401", ""), Finding("p/b.py", 0, "import-cycle", "", "p/c.py")]
-    none, all_ = {}, {"p/b.py": "a.py", "p/c.py": "c.py"}
+    none: dict[str, str] = {}
+    all_ = {"p/b.py": "a.py", "p/c.py": "c.py"}
 
     assert new(before, line(files), after, line(files), all_) == []
     assert new(before, line(files), after, line(files), none) == after

@@ -57,13 +57,13 @@ def test_two_values_are_told_with_as_many_digits_as_tell_them_apart() -> None:
     assert worse(POINTS, {"all": 80.0149}, {"all": 80.0051}, 0) == [
         "all was 80.0149 %, is 80.0051 %"
     ]
-    assert POINTS.told(before, after) == "was 80.00001 %, is 80 %"
-    assert POINTS.told({"all": 75}, {"all": 75}) == "was 75 %, is 75 %"
+    assert POINTS.summary(before, after) == "was 80.00001 %, is 80 %"
+    assert POINTS.summary({"all": 75}, {"all": 75}) == "was 75 %, is 75 %"
 
 
 def test_two_that_are_not_the_same_thing_are_not_told_as_one() -> None:
-    assert MORE.told({"a": 10}, {"b": 99}) == "0 measured in both"
-    assert MORE.told({"a": 10}, {"a": 11}) == "was 10 s, is 11 s"
+    assert MORE.summary({"a": 10}, {"b": 99}) == "0 measured in both"
+    assert MORE.summary({"a": 10}, {"a": 11}) == "was 10 s, is 11 s"
 
 
 def test_what_a_file_under_a_new_name_measures_is_compared() -> None:

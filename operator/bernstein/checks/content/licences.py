@@ -83,12 +83,12 @@ def stated_in(text: str) -> frozenset[str]:
 
 def titled(line: str) -> frozenset[str]:
     """The families whose name at length is the line, with a version at most."""
-    found = (
+    names = (
         name
         for name, (long, _) in _TITLES.items()
         if re.fullmatch(rf"{long}[\w., ]{{0,40}}", line.strip(), re.IGNORECASE)
     )
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _stated(name: str, text: str) -> Iterator[re.Match[str]]:
@@ -103,8 +103,8 @@ def _statements(text: str) -> tuple[tuple[str, re.Match[str]], ...]:
 
 def _family(statement: str) -> str:
     """The one that is named first."""
-    found = ((name, title.search(statement)) for name, title in _TITLE.items())
-    return min((match.start(), name) for name, match in found if match is not None)[1]
+    titles = ((name, title.search(statement)) for name, title in _TITLE.items())
+    return min((match.start(), name) for name, match in titles if match is not None)[1]
 
 
 _TITLE = {
@@ -149,8 +149,8 @@ def is_lock(path: str) -> bool:
 
 def identified_in(text: str) -> frozenset[str]:
     """The families of which SPDX expressions of the text leave no other choice."""
-    found = (bound for _, bound in _expressions(text, frozenset()))
-    return frozenset().union(*found)
+    bindings = (bound for _, bound in _expressions(text, frozenset()))
+    return frozenset().union(*bindings)
 
 
 def _identified(name: str, own: frozenset[str], text: str) -> Iterator[re.Match[str]]:

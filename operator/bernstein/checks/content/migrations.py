@@ -111,10 +111,10 @@ def _sql(path: str, text: str, content: Content) -> str | None:
             goes_back = any(map(_does_something, parts[1:]))
             return None if goes_back else "has no way back in its section for that"
     named = ways_back(path)
-    found = [said for each in named if (said := content(each)) is not None]
-    if not found:
+    texts = [back for each in named if (back := content(each)) is not None]
+    if not texts:
         return f"has no {posixpath.basename(named[0])} beside it"
-    return None if any(map(_does_something, found)) else "has a way back that does nothing"
+    return None if any(map(_does_something, texts)) else "has a way back that does nothing"
 
 
 def ways_back(path: str) -> tuple[str, ...]:
@@ -126,11 +126,11 @@ def ways_back(path: str) -> tuple[str, ...]:
     beside = [f"{stem.removesuffix('.up').removesuffix('_up')}{end}" for end in (".down", "_down")]
     if stem in ("up", "migration"):
         beside.insert(0, "down")
-    found = [posixpath.join(folder, f"{each}.sql") for each in beside]
-    found.append(posixpath.join(folder, "down", name))
+    paths = [posixpath.join(folder, f"{each}.sql") for each in beside]
+    paths.append(posixpath.join(folder, "down", name))
     if posixpath.basename(folder) == "up":
-        found.append(posixpath.join(posixpath.dirname(folder), "down", name))
-    return tuple(found)
+        paths.append(posixpath.join(posixpath.dirname(folder), "down", name))
+    return tuple(paths)
 
 
 def _does_something(text: str) -> bool:

@@ -31,20 +31,20 @@ def is_one(path: str) -> bool:
 
 def families(files: Mapping[str, bytes]) -> frozenset[str]:
     """The binding families that the repository is under. `files`: those that `is_one` names."""
-    told, texts = frozenset[str](), frozenset[str]()
+    named, texts = frozenset[str](), frozenset[str]()
     is_lgpl_3 = False
     for path, content in files.items():
         text = content.decode("utf-8", "replace")
         if posixpath.dirname(path) == "LICENSES":
             name = spdx.family(posixpath.basename(path))
-            told |= {name} if name else set()
+            named |= {name} if name else set()
         elif path in _REUSE:
-            told |= licences.identified_in(text)
+            named |= licences.identified_in(text)
         else:
             texts |= _of(text[:_TEXT])
             is_lgpl_3 = is_lgpl_3 or _LGPL_3.match(text) is not None
     # The Lesser GPL 3 is that of the GPL and more, so that both texts lie side by side.
-    return told | (texts - {"GPL"} if is_lgpl_3 else texts)
+    return named | (texts - {"GPL"} if is_lgpl_3 else texts)
 
 
 def _of(text: str) -> frozenset[str]:

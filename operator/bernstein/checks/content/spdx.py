@@ -28,8 +28,8 @@ _NONE: frozenset[str] = frozenset()
 
 def family(identifier: str) -> str | None:
     """The family that an identifier is of; None: of none that binds."""
-    found = (name for name, begins in _IDENTIFIERS.items() if begins.match(identifier))
-    return next(found, None)
+    names = (name for name, begins in _IDENTIFIERS.items() if begins.match(identifier))
+    return next(names, None)
 
 
 def families(expression: str, own: Collection[str] = (), *, whole: bool) -> frozenset[str]:
@@ -43,8 +43,8 @@ def families(expression: str, own: Collection[str] = (), *, whole: bool) -> froz
     if plain.count("(") > _DEEPEST:
         plain = plain.replace("(", " ").replace(")", " ")
     reader = _Reader(_TOKEN.findall(plain), own)
-    found = reader.choice()
-    return _NONE if whole and reader.rest else found
+    bound = reader.choice()
+    return _NONE if whole and reader.rest else bound
 
 
 class _Reader:
@@ -56,23 +56,23 @@ class _Reader:
 
     def choice(self) -> frozenset[str]:
         """OR, which binds loosest: it leaves free where one side does."""
-        found = self._together()
+        bound = self._together()
         while self._takes("OR"):
             other = self._together()
-            found = found | other if found and other else _NONE
-        return found
+            bound = bound | other if bound and other else _NONE
+        return bound
 
     def _together(self) -> frozenset[str]:
-        found = self._single()
+        bound = self._single()
         while self._takes("AND"):
-            found |= self._single()
-        return found
+            bound |= self._single()
+        return bound
 
     def _single(self) -> frozenset[str]:
         if self._takes("("):
-            found = self.choice()
+            bound = self.choice()
             self._takes(")")
-            return found
+            return bound
         if not self.rest or self.rest[0] == ")":
             return _NONE
         name = family(self.rest.pop(0))

@@ -30,13 +30,13 @@ def _problems(commit: CommitReader) -> Iterator[str]:
         is_file = commit.kind(path) == "file" and commit.size(path) <= MOST_BYTES
         return _text(commit.content(path)) if is_file else None
 
-    told, ways_back = set[str](), {*filter(migrations.is_way_back, commit.deleted)}
+    judged, ways_back = set[str](), {*filter(migrations.is_way_back, commit.deleted)}
     for file in commit.changed_files():
         if migrations.is_way_back(file.path):
             ways_back.add(file.path)
         if not migrations.is_migration(file.path) or commit.kind(file.path) != "file":
             continue
-        told.add(file.path)
+        judged.add(file.path)
         if len(file.after) > MOST_BYTES:
             if file.path.endswith(".sql"):
                 yield f"{file.path} is longer than {MOST_BYTES} bytes"
@@ -44,7 +44,7 @@ def _problems(commit: CommitReader) -> Iterator[str]:
         problem = migrations.problem(file.path, _text(file.after), content)
         if problem is not None:
             yield f"{file.path} {problem}"
-    for path in sorted(_left_behind(commit, ways_back) - told):
+    for path in sorted(_left_behind(commit, ways_back) - judged):
         problem = migrations.problem(path, content(path) or "", content)
         if problem is not None:
             yield f"{path} {problem}"

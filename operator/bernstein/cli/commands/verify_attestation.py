@@ -116,11 +116,11 @@ def _key(file: str) -> Key:
 async def _verify(terminal: Terminal, asked: _Asked) -> None:
     key, repo = _key(asked.key), asked.repo
     commit = await _commit(repo, asked.sha)
-    found = await _proved(repo, commit, key, asked.resource)
-    others = tuple(await _landings(repo, commit, found)) if asked.landings else ()
+    claim = await _proved(repo, commit, key, asked.resource)
+    others = tuple(await _landings(repo, commit, claim)) if asked.landings else ()
     for other in others:
         await _proved(repo, other, key)
-    proof = _Proof(commit, found, others)
+    proof = _Proof(commit, claim, others)
     if terminal.json:
         terminal.answer(_record(proof, key))
     else:
@@ -148,10 +148,10 @@ async def _proved(repo: str, commit: Commit, key: Key, resource: str | None = No
         raise CliError(problem.reason, text, remedy) from None
 
 
-async def _landings(repo: str, commit: Commit, found: Statement) -> list[Commit]:
+async def _landings(repo: str, commit: Commit, claim: Statement) -> list[Commit]:
     """What the Tasks of the Plan landed, without the commit itself."""
-    said = found.ours.get("landings") or {}
-    base, tip = said.get("base"), said.get("tip")
+    ledger = claim.ours.get("landings") or {}
+    base, tip = ledger.get("base"), ledger.get("tip")
     if not isinstance(base, str) or not isinstance(tip, str):
         raise CliError(
             "NoLandings",
@@ -164,8 +164,8 @@ async def _landings(repo: str, commit: Commit, found: Statement) -> list[Commit]
     except NoCommit as problem:
         text = f"what the Plan's Tasks landed, {base[:12]}..{tip[:12]}, is not there: {problem}"
         raise CliError("CommitNotFound", text, "fetch the whole branch", INVALID) from None
-    if len(every) != said.get("count"):
-        counted = line(str(said.get("count")), 20)
+    if len(every) != ledger.get("count"):
+        counted = line(str(ledger.get("count")), 20)
         text = f"its Plan counted {counted} landed, and {base[:12]}..{tip[:12]} is {len(every)}"
         raise CliError("WrongLandings", text, REMEDIES["WrongLandings"])
     return [each for each in every if each.sha != commit.sha]

@@ -78,14 +78,14 @@ def told_of_both(
     check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
 ) -> CheckResult:
     """The verdict of a check that is always asked of both trees, once its Job is over."""
-    found = _comparison(check, job, abandoned, now)
-    if isinstance(found, CheckResult):
-        return found
-    if found is None:
+    comparison = _comparison(check, job, abandoned, now)
+    if isinstance(comparison, CheckResult):
+        return comparison
+    if comparison is None:
         return _unfinished(check, job.pod or {})
-    if found.verdict == "Skipped" and found.reason == VerdictReason.BASE_FAILS:
-        return _fails_too(check, result_of(check, "Failed", excerpt=found.excerpt))
-    return result_of(check, found.verdict, found.reason, found.excerpt)
+    if comparison.verdict == "Skipped" and comparison.reason == VerdictReason.BASE_FAILS:
+        return _fails_too(check, result_of(check, "Failed", excerpt=comparison.excerpt))
+    return result_of(check, comparison.verdict, comparison.reason, comparison.excerpt)
 
 
 def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
@@ -107,11 +107,11 @@ def _compared(
     abandoned: Abandoned | None,
     now: datetime,
 ) -> CheckResult:
-    found = _comparison(check, job, abandoned, now, only_errors=True)
-    if isinstance(found, CheckResult):
-        return found
+    comparison = _comparison(check, job, abandoned, now, only_errors=True)
+    if isinstance(comparison, CheckResult):
+        return comparison
     # Without an answer the linter was ended before it had listed anything: it counts as it is.
-    return result if found is None else _answered(check, result, found)
+    return result if comparison is None else _answered(check, result, comparison)
 
 
 def _comparison(

@@ -38,9 +38,9 @@ def run(config: CompareConfig) -> CheckVerdict:
 
 
 def _compare(config: CompareConfig) -> CheckVerdict:
-    told = _of_head(config) if config.decides else None
-    if told is not None:
-        return told
+    verdict = _of_head(config) if config.decides else None
+    if verdict is not None:
+        return verdict
     if config.tolerance is not None:
         return _measured(config, config.tolerance)
     if _code(config.base) != 0:
@@ -52,15 +52,15 @@ def _compare(config: CompareConfig) -> CheckVerdict:
     try:
         after = list(_listed(config, config.head))
         names = _renamed(config, _paths_of(before), _paths_of(after))
-        found = findings.new(before, _lines(config.base), after, _lines(config.head), names)
+        unknown = findings.new(before, _lines(config.base), after, _lines(config.head), names)
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
         return _failed(config, "the tool ends with an error, which it does not on the base")
     if not after and not config.decides:
         return _failed(config, "the tool fails, and lists nothing")
-    if found:
-        return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
+    if unknown:
+        return _failed(config, f"{len(unknown)} new:\n{findings.shown(unknown)}")
     were = f"{len(after)} findings were there before" if after else ""
     return CheckVerdict(config.name, "Passed", "", were)
 
@@ -112,10 +112,10 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
         )
     names = _renamed(config, measures.paths(before), measures.paths(after))
     before = measures.under_new_names(before, names)
-    found = measures.worse(scale, before, after, tolerance)
-    if found:
-        return _failed(config, f"{len(found)} worse:\n{findings.shown(found)}", "WorseThanBase")
-    return CheckVerdict(config.name, "Passed", "", scale.told(before, after))
+    rows = measures.worse(scale, before, after, tolerance)
+    if rows:
+        return _failed(config, f"{len(rows)} worse:\n{findings.shown(rows)}", "WorseThanBase")
+    return CheckVerdict(config.name, "Passed", "", scale.summary(before, after))
 
 
 def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> CheckVerdict:
@@ -125,8 +125,8 @@ def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> Ch
 
 def _code(listing: Listing) -> int | None:
     """The tool's exit code; None: it did not come to an end."""
-    said = _read(listing.code, 16)
-    return int(said) if said is not None and said.strip().isdigit() else None
+    code = _read(listing.code, 16)
+    return int(code) if code is not None and code.strip().isdigit() else None
 
 
 def _listed(config: CompareConfig, listing: Listing) -> Iterable[Finding]:
@@ -146,8 +146,8 @@ def _read(file: str, most: int) -> bytes | None:
     return nofollow.read_below(path.parent, path.name, most)
 
 
-def _paths_of(found: Iterable[Finding]) -> Iterable[str]:
-    return (path for finding in found for path in (finding.path, finding.other) if path)
+def _paths_of(listed: Iterable[Finding]) -> Iterable[str]:
+    return (path for finding in listed for path in (finding.path, finding.other) if path)
 
 
 def _renamed(
