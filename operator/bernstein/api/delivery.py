@@ -59,8 +59,7 @@ class Delivery(Model):
     attestation: AttestationState | None = Field(
         default=None,
         description="What `refs/bernstein/attestations/` has of the commit that landed. Unsigned: "
-        "the Project named no key. OtherKey: it is signed, by another key than the Project names. "
-        "Missing: the git server does not have ours; reason AttestationRefused: it takes none.",
+        "the Project named no key. OtherKey: another one signed it. Missing: it has not ours.",
     )
     landed_at: datetime | None = None
     """When the remote was seen to have it."""

@@ -111,7 +111,7 @@ def _sql(path: str, text: str, content: Content) -> str | None:
             goes_back = any(map(_does_something, parts[1:]))
             return None if goes_back else "has no way back in its section for that"
     named = ways_back(path)
-    texts = [back for each in named if (back := content(each)) is not None]
+    texts = [sql for each in named if (sql := content(each)) is not None]
     if not texts:
         return f"has no {posixpath.basename(named[0])} beside it"
     return None if any(map(_does_something, texts)) else "has a way back that does nothing"

@@ -322,7 +322,6 @@ def _merged(
     delivery: Delivery, commit: JudgedCommit, result: LandResult, now: datetime
 ) -> Delivery:
     known = result.attestation in get_args(AttestationState)
-    refused = Reason.ATTESTATION_REFUSED if result.refused else None
     update = {
         "state": "Merged",
         "step": None,
@@ -331,11 +330,12 @@ def _merged(
         "tree": commit.tree,
         "tip": result.tip,
         "attestation": result.attestation if known else None,
-        "reason": refused,
-        "message": sanitise(result.refused, MESSAGE) if refused else None,
         "landed_at": now,
         "failures": None,
     }
+    if result.refused:
+        why = {"message": sanitise(result.refused, MESSAGE)}
+        update |= {"reason": Reason.ATTESTATION_REFUSED, **why}
     return delivery.model_copy(update=update)
 
 

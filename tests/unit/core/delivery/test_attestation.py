@@ -239,17 +239,6 @@ def test_why_it_landed_without_one_stands_in_the_status() -> None:
     assert delivered.message == "the git server does not take it"
 
 
-def test_what_kept_it_back_before_it_landed_is_over() -> None:
-    update = {"reason": "RepositoryUnreachable", "message": "no answer", "may_have_landed": True}
-    end = result_job("work-s1-land-1", "land", LandResult("Landed", HEAD, "Signed"))
-    before = judged().model_copy(update={"delivery": LANDING.model_copy(update=update)})
-
-    delivered = look(before, end).status.delivery
-
-    assert delivered is not None
-    assert (delivered.state, delivered.reason, delivered.message) == ("Merged", None, None)
-
-
 def test_a_job_of_an_older_release_tells_nothing_of_it() -> None:
     end = result_job("work-s1-land-1", "land", LandResult("Landed", HEAD))
 
