@@ -252,7 +252,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.NEVER,
         False,
         "Mend what the gate finds on the branch and apply the work anew; or set "
-        "gates.allowBaseFailures in the Project, or required: false for the gate.",
+        "gates.allowBaseFailures in the Project, or required: false for the gate; give a gate that "
+        "is not done in time there more timeoutSeconds.",
     ),
     Reason.GATE_ERRORED: Policy(
         Retry.BACK_OFF,

@@ -17,7 +17,7 @@ def said(path: str, row: int, code: str | None = "F401", root: str = "/workspace
 
 
 def line(files: dict[str, str]) -> findings.Line:
-    return lambda path, number: files[path].split("\n")[number - 1].encode()
+    return lambda path, number: files[path].split("\n")[number - 1].encode() if number else b""
 
 
 def test_findings_are_read_with_paths_of_the_repository() -> None:
@@ -62,6 +62,20 @@ def test_another_file_rule_or_line_is_a_new_finding(after: Finding) -> None:
     files = {"a.py": "import os\nimport sys", "b.py": "import os"}
 
     assert new([Finding("a.py", 1, "F401", "")], line(files), [after], line(files)) == [after]
+
+
+def test_a_finding_of_a_file_under_a_new_name_is_the_same() -> None:
+    files = {"a.py": "import os", "p/b.py": "import os"}
+    cycle = Finding("a.py", 0, "import-cycle", "", other="c.py")
+    before = [Finding("a.py", 1, "F401", ""), cycle]
+    after = [Finding("p/b.py", 1, "F401", ""), Finding("p/b.py", 0, "import-cycle", "", "p/c.py")]
+    none: dict[str, str] = {}
+    all_ = {"p/b.py": "a.py", "p/c.py": "c.py"}
+
+    assert new(before, line(files), after, line(files), all_) == []
+    assert new(before, line(files), after, line(files), none) == after
+    assert new(before, line(files), after, line(files), {"p/b.py": "a.py"}) == after[1:]
+    assert str(after[1]) == "p/b.py import-cycle with p/c.py"
 
 
 def test_the_same_once_more_is_new() -> None:

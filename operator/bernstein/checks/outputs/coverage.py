@@ -21,7 +21,7 @@ def measures(output: bytes, _root: str) -> Measures:
         lines, covered = float(totals["num_statements"]), float(totals["percent_covered"])
     if not math.isfinite(covered):
         raise NoListing("a coverage is no number")
-    return {NAME: round(covered, 2)} if lines > 0 else {}
+    return {NAME: covered} if lines > 0 else {}
 
 
 SCALE = Scale(measures, unit=" %", less_is_worse=True, stays=True)

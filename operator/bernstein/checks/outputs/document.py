@@ -18,12 +18,12 @@ def document(output: bytes) -> dict[str, Any]:
     if len(output) > MOST_BYTES:
         raise NoListing(f"it is over {MOST_BYTES} bytes")
     try:
-        found = json.loads(output)
+        parsed = json.loads(output)
     except (ValueError, RecursionError) as error:
         raise NoListing("it is no document of JSON") from error
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise NoListing("it is no object of JSON")
-    return found
+    return parsed
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.checks.findings import Finding, said
+from bernstein.checks.findings import Finding, one_line
 from bernstein.checks.outputs.document import document, relative, report_of
 
 
@@ -16,4 +16,4 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
             if each["severity"] == "error":
                 line = int(each["range"]["start"]["line"]) + 1 if "range" in each else 0
                 rule = str(each.get("rule") or "error")
-                yield Finding(relative(each["file"], root), line, rule, said(each["message"]))
+                yield Finding(relative(each["file"], root), line, rule, one_line(each["message"]))

@@ -18,15 +18,15 @@ def measures(output: bytes, root: str) -> Measures:
 
     A file that radon cannot read has none: it is the linter's to tell of.
     """
-    found: dict[str, float] = {}
+    complexities: dict[str, float] = {}
     report = document(output)
     with report_of("radon"):
         for path, blocks in report.items():
             for name, value in _blocks(blocks if isinstance(blocks, list) else ()):
                 key = f"{relative(path, root)}:{name}"
                 # Of two with one name, as of a property and its setter, the greater counts.
-                found[key] = max(value, found.get(key, 0))
-    return found
+                complexities[key] = max(value, complexities.get(key, 0))
+    return complexities
 
 
 def _blocks(blocks: Iterable[Any]) -> Iterator[tuple[str, float]]:

@@ -4,7 +4,7 @@ measure worse than there?"""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bernstein.api.pod import (
@@ -15,7 +15,7 @@ from bernstein.api.pod import (
     InspectResult,
     Listing,
 )
-from bernstein.checks import findings, measures, outputs
+from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -25,6 +25,7 @@ CONFIG = CompareConfig
 
 _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 200_000_000
+_ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
 
@@ -37,28 +38,42 @@ def run(config: CompareConfig) -> CheckVerdict:
 
 
 def _compare(config: CompareConfig) -> CheckVerdict:
-    told = _of_head(config) if config.decides else None
-    if told is not None:
-        return told
+    verdict = _of_head(config) if config.decides else None
+    if verdict is not None:
+        return verdict
     if config.tolerance is not None:
         return _measured(config, config.tolerance)
+    if _code(config.base) != 0:
+        return _base_fails(config)
     try:
-        if _code(config.base) != 0:
-            finds = not config.decides or any(True for _ in _listed(config, config.head))
-            return CheckVerdict(config.name, *(("Skipped", "BaseFails") if finds else ("Passed",)))
         before = list(_listed(config, config.base))
+    except NoListing as error:
+        return _base_fails(config, f"{_ON_BASE}: {error}")
+    try:
         after = list(_listed(config, config.head))
-        found = findings.new(before, _lines(config.base), after, _lines(config.head))
+        names = _renamed(config, _paths_of(before), _paths_of(after))
+        unknown = findings.new(before, _lines(config.base), after, _lines(config.head), names)
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
-        return _failed(config, "the linter ends with an error, which it does not on the base")
+        return _failed(config, "the tool ends with an error, which it does not on the base")
     if not after and not config.decides:
-        return _failed(config, "the linter fails, and lists nothing")
-    if found:
-        return _failed(config, f"{len(found)} new:\n{findings.shown(found)}")
+        return _failed(config, "the tool fails, and lists nothing")
+    if unknown:
+        return _failed(config, f"{len(unknown)} new:\n{findings.shown(unknown)}")
     were = f"{len(after)} findings were there before" if after else ""
     return CheckVerdict(config.name, "Passed", "", were)
+
+
+def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
+    """The verdict where the base has no list: work without any finding has no new one either."""
+    try:
+        has_findings = any(True for _ in _listed(config, config.head))
+    except NoListing:
+        has_findings = True
+    if has_findings or not config.decides:
+        return CheckVerdict(config.name, "Skipped", "BaseFails", excerpt)
+    return CheckVerdict(config.name, "Passed")
 
 
 def _of_head(config: CompareConfig) -> CheckVerdict | None:
@@ -81,21 +96,26 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
 def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
     scale = outputs.MEASURES[config.output]
     try:
+        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
+        unread = ""
+    except NoListing as error:
+        before, unread = {}, f"{_ON_BASE}: {error}"
+    try:
         after = scale.read(_output(config.head), config.root)
     except NoListing as error:
+        if unread:
+            return CheckVerdict(config.name, "Skipped", "BaseFails", unread)
         return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
-    try:
-        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
-    except NoListing:
-        before = {}
     if not before:
         return CheckVerdict(
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
         )
-    found = measures.worse(scale, before, after, tolerance)
-    if found:
-        return _failed(config, f"{len(found)} worse:\n{findings.shown(found)}", "WorseThanBase")
-    return CheckVerdict(config.name, "Passed", "", scale.told(before, after))
+    names = _renamed(config, measures.paths(before), measures.paths(after))
+    before = measures.under_new_names(before, names)
+    rows = measures.worse(scale, before, after, tolerance)
+    if rows:
+        return _failed(config, f"{len(rows)} worse:\n{findings.shown(rows)}", "WorseThanBase")
+    return CheckVerdict(config.name, "Passed", "", scale.summary(before, after))
 
 
 def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> CheckVerdict:
@@ -104,13 +124,14 @@ def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> Ch
 
 
 def _code(listing: Listing) -> int | None:
-    """The linter's exit code; None: it did not come to an end."""
-    said = _read(listing.code, 16)
-    return int(said) if said is not None and said.strip().isdigit() else None
+    """The tool's exit code; None: it did not come to an end."""
+    code = _read(listing.code, 16)
+    return int(code) if code is not None and code.strip().isdigit() else None
 
 
 def _listed(config: CompareConfig, listing: Listing) -> Iterable[Finding]:
-    return outputs.FINDINGS[config.output](_output(listing), config.root)
+    output = _output(listing)
+    return outputs.findings_in(config.output, output, config.root, _contents(listing))
 
 
 def _output(listing: Listing) -> bytes:
@@ -125,8 +146,23 @@ def _read(file: str, most: int) -> bytes | None:
     return nofollow.read_below(path.parent, path.name, most)
 
 
+def _paths_of(listed: Iterable[Finding]) -> Iterable[str]:
+    return (path for finding in listed for path in (finding.path, finding.other) if path)
+
+
+def _renamed(
+    config: CompareConfig, before: Iterable[str], after: Iterable[str]
+) -> Mapping[str, str]:
+    """The path that a file with findings or measures had before, by that which it has now."""
+    return renames.renamed(before, _contents(config.base), after, _contents(config.head))
+
+
+def _contents(listing: Listing) -> renames.Content:
+    return lambda path: nofollow.read_below(Path(listing.tree), path, _FILE_BYTES)
+
+
 def _lines(listing: Listing) -> Line:
-    """Reads the tree's lines; linters list their findings by file, so one file is held."""
+    """Reads the tree's lines; tools list their findings by file, so one file is held."""
 
     @functools.lru_cache(maxsize=1)
     def of_file(path: str) -> list[bytes]:

@@ -86,10 +86,10 @@ def test_imports_of_a_circle_are_findings_and_others_are_not() -> None:
         "p/e.py": ["p/a.py", "p/e.py"],
     }
 
-    assert [(f.path, f.rule) for f in read("imports", graph)] == [
-        ("p/a.py", "import-cycle with p/b.py"),
-        ("p/b.py", "import-cycle with p/c.py"),
-        ("p/c.py", "import-cycle with p/a.py"),
+    assert [(f.path, f.rule, f.other) for f in read("imports", graph)] == [
+        ("p/a.py", "import-cycle", "p/b.py"),
+        ("p/b.py", "import-cycle", "p/c.py"),
+        ("p/c.py", "import-cycle", "p/a.py"),
     ]
     assert read("imports", graph)[0].message == "which leads back: p/b.py -> p/c.py -> p/a.py"
 
@@ -175,7 +175,7 @@ def test_a_report_without_what_it_must_have_is_none(form: str, said: Any) -> Non
 def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
     totals = {"num_statements": 4, "percent_covered": 66.66666}
 
-    assert read("coverage", {"files": {}, "totals": totals}) == {"coverage": 66.67}
+    assert read("coverage", {"files": {}, "totals": totals}) == {"coverage": 66.66666}
     assert read("coverage", {"totals": totals | {"num_statements": 0}}) == {}
     assert read("coverage", {}) == {}
 
