@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.reasons import Reason
 from bernstein.core.actions import PlanAction, PlanDecision
-from bernstein.core.approvals import asking, plans
+from bernstein.core.approvals import asking, plans, policy
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, waits
 
 PHASE = "PendingApproval"
 
@@ -32,7 +33,14 @@ def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         update = {"phase": PHASE, "beginning": None}
         return asking.ask(status, question, now).model_copy(update=update)
     left = asking.withdrawn(status)
-    return status if left is status else goes_on(left)
+    lacked = status.waiting is not None and status.waiting.reason == Reason.AUTHOR_MISSING
+    return goes_on(left) if lacked or left is not status else status
+
+
+def without_author(status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status of one that asks nobody, and begins no more, before somebody stands for it."""
+    left = asking.withdrawn(status).model_copy(update={"phase": "Pending", "beginning": None})
+    return waits(left, Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, now, needs_person=True)
 
 
 def step(

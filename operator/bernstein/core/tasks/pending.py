@@ -41,6 +41,8 @@ def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
 
 
 def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
+    """What was asked before there was the rule is asked no more: its author could decide."""
+    status = asking.withdrawn(status)
     return waits(status, Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, now, needs_person=True)
 
 
@@ -91,7 +93,7 @@ def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open once a person has approved its Plan; until then nothing of it starts."""
-    wait = chain.first(chain.OWNERS, snapshot, now)
+    wait = chain.first((*chain.OWNERS, chain.author_missing), snapshot, now)
     if wait is not None:
         return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     of_plan = snapshot.plan.status if snapshot.plan is not None else None

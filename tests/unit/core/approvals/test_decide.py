@@ -138,6 +138,16 @@ def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> Non
     )
 
 
+def test_of_a_plans_task_the_author_is_the_plans_whatever_it_says_itself() -> None:
+    subject = task(asks())
+    spec = subject.spec.model_copy(update={"author": ANN})
+
+    found = look(subject.model_copy(update={"spec": spec}), plan=objects.plan()).shown
+
+    assert found is not None
+    assert found.author is None
+
+
 def test_what_did_not_pass_is_shown_first_however_many_checks_there_are() -> None:
     many = [objects.gate("lint") | {"name": f"gate_{i}"} for i in range(100)]
     many.append(objects.gate("lint", "Failed") | {"name": "gate_x", "required": False})
