@@ -95,9 +95,9 @@ async def test_our_own_accounts_decide_nothing_whatever_rights_they_are_given(
         f"--serviceaccount={RELEASE_NAMESPACE}:bernstein-{ours}",
     )
     await eventually(lambda: may(account_of, "patch", "approvals.bernstein.dev", namespace))
+    decision = yes(account(RELEASE_NAMESPACE, f"bernstein-{ours}"))
 
     with pytest.raises(Forbidden, match=policy):
-        decision = yes(account(RELEASE_NAMESPACE, f"bernstein-{ours}"))
         await account_of.patch(APPROVALS, "one", namespace, decision)
 
 

@@ -4,6 +4,7 @@ wakes one that is Planned."""
 from __future__ import annotations
 
 import asyncio
+
 import pytest
 
 from bernstein.api.approvals.approval import AskedApproval, Asks
