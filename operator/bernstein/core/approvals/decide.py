@@ -144,6 +144,7 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         ref=judged.ref if judged is not None else None,
         files_changed=judged.files_changed if judged is not None else None,
         most_changed=judged.most_changed if judged is not None else None,
+        diff=f"bernstein diff {task.metadata.name} --namespace {task.metadata.namespace}",
         checks=_checks(judged),
         cost_usd=task.status.spend_usd,
     )
