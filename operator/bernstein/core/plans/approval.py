@@ -49,15 +49,12 @@ def step(
     """One look at the Approval, after the actions `before`; None: the Plan may begin."""
     assert snapshot.project is not None
     question = plans.question(snapshot.plan, snapshot.project, status)
-    if question is None or status.approval is None:
+    if question is None:
         return None
-    outcome = asking.decided(status.approval, snapshot.approvals, now)
-    if outcome is not None:
-        return PlanDecision(asking.answered(status, outcome, now), tuple(before))
-    actions = (*before, *asking.create(question, status.approval, snapshot.approvals))
-    again = asking.seconds_left(status.approval, now)
-    waiting = asking.ask(status, question, now).model_copy(update={"phase": PHASE})
-    return PlanDecision(waiting, actions, again)
+    look = asking.look(status, question, snapshot.approvals, now)
+    waits = look.outcome is None
+    status = look.status.model_copy(update={"phase": PHASE}) if waits else look.status
+    return PlanDecision(status, (*before, *look.actions), look.seconds)
 
 
 def why_ended(plan: Plan, status: PlanStatus) -> str | None:
