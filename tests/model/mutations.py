@@ -233,7 +233,7 @@ def ended_sessions() -> Iterator[None]:
 @contextmanager
 def ended_checks() -> Iterator[None]:
     """A check has a verdict when it is given up, not when its run is over."""
-    read = verdicts.verdicts
+    read = verdicts.so_far
 
     def at_once(
         checks: Any, jobs: Any, now: datetime, gates: Any, abandoned: Any, *, kept: Any, **_: Any
@@ -245,7 +245,7 @@ def ended_checks() -> Iterator[None]:
         }
         return read(checks, seen, now, gates, abandoned, kept=kept)
 
-    with patch.object(verdicts, "verdicts", at_once):
+    with patch.object(verdicts, "so_far", at_once):
         yield
 
 

@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parent / "stories"
 
 MENDED = (
     "a-begin-job-outlives-its-plan",
+    "a-check-is-taken-away-while-it-runs",
     "a-claim-is-given-back-while-its-session-is-made",
     "a-quota-refuses-a-prompt",
     "a-webhook-refuses-a-network-policy",
@@ -22,6 +23,7 @@ MENDED = (
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
+    "a-policy-refuses-the-prompt-of-one-task",
     "the-time-of-day-jumps-while-a-check-runs",
     "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )

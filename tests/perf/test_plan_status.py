@@ -118,7 +118,7 @@ def test_verdicts_are_part_of_what_a_plan_may_take(character: str) -> None:
     changed = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
     checks = required.required_checks(signals, no_gates, changed)
     jobs = {c.name: objects.checked(c.name, 1, said=character * 1500) for c in checks}
-    results = verdicts.verdicts(checks, jobs, objects.NOW, Gates())
+    results = verdicts.complete(verdicts.so_far(checks, jobs, objects.NOW, Gates()))
     judged = objects.verification(passed=False, checks=results)
 
     together = _bytes(full.spec.dump()) + _bytes_of_status(full, judged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
@@ -16,6 +17,7 @@ from tests.unit.rooms import PACKAGE, ROOT, children, layers
 
 MOST_LINES = 450
 MOST_MODULES = 20
+MOST_LINES_OF_A_FUNCTION = 60
 
 # Rooms of unit tests that are not called like a package: where what they test is.
 ELSEWHERE = {
@@ -38,6 +40,17 @@ def test_no_module_is_too_long() -> None:
     lines = {path: len(path.read_text().splitlines()) for path in modules()}
 
     assert {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES} == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lines = {
+        f"{path.relative_to(ROOT)}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert {name: n for name, n in lines.items() if n > MOST_LINES_OF_A_FUNCTION} == {}
 
 
 def test_no_folder_holds_too_many_modules() -> None:

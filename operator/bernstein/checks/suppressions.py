@@ -1,10 +1,14 @@
 """Comments that silence a linter or type checker for more than one statement, by kind of file.
 
-What counts is what the tools honour, not what a person would write: a comment whose directive
-stands on the line below its opening, one behind a byte order mark or a lone carriage return, one
-that a notebook spells in JSON, one in a file whose encoding makes another text of it. The text is
-therefore read once as all of them together would read it. A directive is known by its comment and
-its word, so that a text that names one is none.
+What counts is what the tools honour, not what a person would write. So these are found, too:
+
+- a comment whose directive stands on the line below its opening
+- one behind a byte order mark or a lone carriage return
+- one that a notebook spells in JSON
+- one in a file whose encoding makes another text of it
+
+The text is therefore read once as all the tools together would read it. A directive is known by its
+comment and its word, so that a text that names one is none.
 
 Every pattern is linear: what is open has a bound, and nothing starts anew inside what it has read.
 """

@@ -117,7 +117,7 @@ async def execute(
                 await context.writer.delete_job(key, job)
         return
     assert project is not None
-    wanted = build(action, project, key.namespace, owner, context.settings)
+    manifest = build(action, project, key.namespace, owner, context.settings)
     with refusable(JOBS, action.job, key, context):
         await network_policies.ensure(key, project, context)
-        await context.writer.create(key, JOBS, pod.also_for(wanted, also_for or {}))
+        await context.writer.create(key, JOBS, pod.also_for(manifest, also_for or {}))

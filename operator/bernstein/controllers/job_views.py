@@ -310,8 +310,8 @@ def _made_by(pod: Object, job: Object) -> bool:
     An owner reference is quickly written, and taken away: so what the controller wrote on the pod
     when it made it has to say the same.
     """
-    said, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
-    told = (owner.get("uid"), said.get(labels.JOB_UID), said.get(labels.JOB_NAME))
+    of_pod, meta, owner = pod["metadata"]["labels"], job["metadata"], controller_of(pod) or {}
+    told = (owner.get("uid"), of_pod.get(labels.JOB_UID), of_pod.get(labels.JOB_NAME))
     return told == (meta["uid"], meta["uid"], meta["name"])
 
 

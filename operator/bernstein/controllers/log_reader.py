@@ -63,13 +63,13 @@ class LogReader:
 
         Raises Requeue while one of them is still being read.
         """
-        wanted = list(pods)
-        new = [self._ask(pod) for pod in wanted if _uid(pod) not in self._readings]
+        pods = tuple(pods)
+        new = [self._ask(pod) for pod in pods if _uid(pod) not in self._readings]
         if new:
             waiting = asyncio.gather(*(reading.done.wait() for reading in new))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(waiting, PATIENCE)
-        readings = {_uid(pod): self._readings[_uid(pod)] for pod in wanted}
+        readings = {_uid(pod): self._readings[_uid(pod)] for pod in pods}
         if not all(self._is_over(reading) for reading in readings.values()):
             raise Requeue(AGAIN_SECONDS, "logs of checks are being read")
         for uid in readings:

@@ -52,8 +52,8 @@ def failure_of(pod: Object, name: str) -> Diagnosis | None:
     except ValueError:
         text = (ended.get("message") or "").strip()[-_LAST_WORDS:]
         detail = f"{name} ended with exit code {ended.get('exitCode')}"
-        said = sanitise.quoting(detail, text, _LAST_WORDS)
-        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, said)
+        message = sanitise.quoting(detail, text, _LAST_WORDS)
+        return Diagnosis(Reason.INFRASTRUCTURE_ERROR, message)
     if failure.reason in ("InternalError", "InvalidConfig"):
         return Diagnosis(Reason.INFRASTRUCTURE_ERROR, failure.message)
     return Diagnosis(failure.reason, failure.message)

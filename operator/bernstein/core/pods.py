@@ -32,9 +32,9 @@ def _all_went_well(pod: Object) -> bool:
     if is_deleting(pod) or is_disrupted(pod):
         return False
     spec, began = pod.get("spec", {}), pod.get("status", {}).get("startTime")
-    wanted = [*spec.get("initContainers", ()), *spec.get("containers", ())]
-    ends = [terminated(pod, container["name"]) for container in wanted]
-    if began is None or not wanted or any(end is None or end.get("exitCode") for end in ends):
+    containers = [*spec.get("initContainers", ()), *spec.get("containers", ())]
+    ends = [terminated(pod, container["name"]) for container in containers]
+    if began is None or not containers or any(end is None or end.get("exitCode") for end in ends):
         return False
     # What the kubelet ends at the deadline may end well; both times are the kubelet's, in seconds.
     last = max(parse_time(end["finishedAt"]) for end in ends if end is not None)

@@ -59,7 +59,8 @@ class Policy:
     """Which other Tasks wait while one tries whether it is mended: those that it is evidence
     about."""
     unconfirmed: bool = False
-    """Only the session itself says so: no other Task waits until a second one has met the same."""
+    """Only the session itself says so, or it may be about what this one Task brings, such as its
+    prompt: no other Task waits until a second one has met the same."""
     passes: bool = False
     """Goes away by itself: a Plan in which all wait for such a thing still moves."""
     keeps_work: bool = False
@@ -160,6 +161,7 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         False,
         "Look at quota and admission policies of the namespace.",
         holds=WaitScope.AGENT,
+        unconfirmed=True,
     ),
     Reason.MODEL_AUTH_FAILED: Policy(
         Retry.PROBE,

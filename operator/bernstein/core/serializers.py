@@ -227,8 +227,10 @@ def plan_standing(plan: Plan) -> tuple[str, str]:
     waiting, conditions = plan.status.waiting, plan.status.conditions
     if waiting is not None:
         return waiting.reason, waiting.message
-    said = find(conditions, ConditionType.SUCCEEDED) or find(conditions, ConditionType.RECONCILING)
-    return (said.reason, said.message) if said is not None else ("", "")
+    condition = find(conditions, ConditionType.SUCCEEDED) or find(
+        conditions, ConditionType.RECONCILING
+    )
+    return (condition.reason, condition.message) if condition is not None else ("", "")
 
 
 def waiting_record(waiting: Waiting | None) -> Document | None:

@@ -5,8 +5,8 @@
         └── wait as the provider asks ◀┘ limited, overloaded, unreachable
 
 Whoever answers may send without end, slowly, or nonsense. So the time of a question and the bytes
-of an answer are bounded, nothing is decompressed, no redirect is followed, no cookie or variable of
-the environment is read, and what cannot be counted counts with the most that it can be.
+of an answer are bounded. Nothing is decompressed, no redirect is followed, no cookie and no
+variable of the environment is read. What cannot be counted counts with the most that it can be.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Census:
         self._field = field
         self._of: dict[str, tuple[str, str, str | None]] = {}
         """What each counts as, by uid: the last state of one that is deleted may say another."""
-        self._said: dict[tuple[str, str, str | None], tuple[str, str, str | None]] = {}
+        self._shared: dict[tuple[str, str, str | None], tuple[str, str, str | None]] = {}
         """The same, each once."""
         self.values: Tally[tuple[str, ...]] = Tally()
         self.stalled: Tally[tuple[str, ...]] = Tally()
@@ -46,12 +46,12 @@ class Census:
                 self._count(before, -1)
         if new is not None:
             value = (new.get("status") or {}).get(self._field) or NEW
-            said = new["metadata"].get("namespace", ""), word(value), _stalled_for(new)
-            self._of[_uid(new)] = self._said.setdefault(said, said)
-            self._count(said, 1)
+            counted = new["metadata"].get("namespace", ""), word(value), _stalled_for(new)
+            self._of[_uid(new)] = self._shared.setdefault(counted, counted)
+            self._count(counted, 1)
 
-    def _count(self, said: tuple[str, str, str | None], by: int) -> None:
-        namespace, value, stalled = said
+    def _count(self, counted: tuple[str, str, str | None], by: int) -> None:
+        namespace, value, stalled = counted
         _add(self.values, (namespace, value), by)
         if stalled is not None:
             _add(self.stalled, (namespace, stalled), by)

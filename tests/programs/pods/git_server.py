@@ -69,7 +69,8 @@ class GitServer:
         self.hold.set()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate(self.folder))
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        handler = type("Handler", (_Handler,), {"served": self})
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.http.daemon_threads = True
         self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
         self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,))
@@ -130,81 +131,81 @@ def plain_env() -> dict[str, str]:
     }
 
 
-def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - one small class
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = 1 << 16  # with the next line: no 40 ms of waiting for acknowledgements
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    """Answers as the smart HTTP server of git does; for the server that `served` names."""
 
-        def do_GET(self) -> None:
-            self._answer()
+    served: GitServer
+    protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # with the next line: no 40 ms of waiting for acknowledgements
+    disable_nagle_algorithm = True
 
-        def do_POST(self) -> None:
-            self._answer()
+    def do_GET(self) -> None:
+        self._answer()
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
+    def do_POST(self) -> None:
+        self._answer()
 
-        def _answer(self) -> None:
-            body = self._body()
-            user = self._user()
-            path, _, query = self.path.partition("?")
-            header = self.headers.get("Authorization")
-            server.requests.append(Request(self.command, self.path, user, header))
-            server.hold.wait(60)
-            if server.redirect_to:
-                return self._reply(302, {"Location": server.redirect_to + self.path}, b"")
-            if user is None:
-                challenge = {"WWW-Authenticate": 'Basic realm="git"'}
-                return self._reply(401, challenge, b"who are you?\n")
-            if user == "read" and "git-receive-pack" in self.path:
-                return self._reply(403, {}, b"read only\n")
-            return self._backend(path, query, user, body)
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
 
-        def _body(self) -> bytes:
-            if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-                data = b""
-                while size := int(self.rfile.readline().split(b";")[0], 16):
-                    data += self.rfile.read(size)
-                    self.rfile.readline()
+    def _answer(self) -> None:
+        body = self._body()
+        user = self._user()
+        path, _, query = self.path.partition("?")
+        header = self.headers.get("Authorization")
+        self.served.requests.append(Request(self.command, self.path, user, header))
+        self.served.hold.wait(60)
+        if self.served.redirect_to:
+            return self._reply(302, {"Location": self.served.redirect_to + self.path}, b"")
+        if user is None:
+            challenge = {"WWW-Authenticate": 'Basic realm="git"'}
+            return self._reply(401, challenge, b"who are you?\n")
+        if user == "read" and "git-receive-pack" in self.path:
+            return self._reply(403, {}, b"read only\n")
+        return self._backend(path, query, user, body)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            data = b""
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                data += self.rfile.read(size)
                 self.rfile.readline()
-            else:
-                data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            return gzip.decompress(data) if self.headers.get("Content-Encoding") == "gzip" else data
+            self.rfile.readline()
+        else:
+            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        return gzip.decompress(data) if self.headers.get("Content-Encoding") == "gzip" else data
 
-        def _user(self) -> str | None:
-            kind, _, value = self.headers.get("Authorization", "").partition(" ")
-            if kind != "Basic":
-                return None
-            user, _, password = base64.b64decode(value).decode().partition(":")
-            return user if USERS.get(user) == password else None
+    def _user(self) -> str | None:
+        kind, _, value = self.headers.get("Authorization", "").partition(" ")
+        if kind != "Basic":
+            return None
+        user, _, password = base64.b64decode(value).decode().partition(":")
+        return user if USERS.get(user) == password else None
 
-        def _backend(self, path: str, query: str, user: str, body: bytes) -> None:
-            env = plain_env() | {
-                "GIT_PROJECT_ROOT": str(server.folder / "repositories"),
-                "PATH_INFO": path,
-                "QUERY_STRING": query,
-                "REQUEST_METHOD": self.command,
-                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-                "CONTENT_LENGTH": str(len(body)),
-                "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-                "REMOTE_USER": user,
-                "REMOTE_ADDR": self.client_address[0],
-            }
-            done = subprocess.run(
-                ["git", "http-backend"], input=body, env=env, capture_output=True, check=False
-            )
-            head, _, content = done.stdout.partition(b"\r\n\r\n")
-            headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
-            status = int(headers.pop("Status", "200").split()[0])
-            self._reply(status, headers, content)
+    def _backend(self, path: str, query: str, user: str, body: bytes) -> None:
+        env = plain_env() | {
+            "GIT_PROJECT_ROOT": str(self.served.folder / "repositories"),
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "REMOTE_USER": user,
+            "REMOTE_ADDR": self.client_address[0],
+        }
+        done = subprocess.run(
+            ["git", "http-backend"], input=body, env=env, capture_output=True, check=False
+        )
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
+        status = int(headers.pop("Status", "200").split()[0])
+        self._reply(status, headers, content)
 
-        def _reply(self, status: int, headers: dict[str, str], content: bytes) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-    return Handler
+    def _reply(self, status: int, headers: dict[str, str], content: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)

@@ -17,7 +17,7 @@ from bernstein.controllers.snapshots import (
 )
 from bernstein.core import projects
 from bernstein.core.owners import owner_reference
-from bernstein.core.projects import Found
+from bernstein.core.projects import Membership
 from bernstein.core.scheduling import occupancy
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.kube.client import Client
@@ -171,7 +171,7 @@ async def test_agents_at_work_are_counted_without_a_look_at_all_other_tasks(
     asked: list[str] = []
     of_task = projects.of_task
 
-    def noted(task: Task, *more: Any) -> Found:
+    def noted(task: Task, *more: Any) -> Membership:
         asked.append(task.metadata.name)
         return of_task(task, *more)
 

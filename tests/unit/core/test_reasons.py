@@ -127,11 +127,12 @@ HOLDS = {
 UNCONFIRMED = {
     "AgentNotStarted",
     "ModelAuthFailed",
+    "PodRejected",
     "ProviderUnavailable",
     "RateLimited",
     "UsageLimited",
 }
-"""What sessions say: one of them holds no other Task."""
+"""What sessions say, or may be about one Task's own words: one of them holds no other Task."""
 PASSES = {"InfrastructureError", "ProviderUnavailable", "RateLimited", "UsageLimited"}
 KEEPS_WORK = {
     *("Blocked", "Disrupted", "HeartbeatLost", "Killed", "PodLost", "Timeout", "Unclaimed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.core.jobs import LOOK_AGAIN_SECONDS
 from bernstein.core.sanitise import quoted
 from bernstein.core.waiting import parted
 from tests.unit.upgrade.change import EVERYTHING, Change
@@ -336,7 +337,22 @@ def _is_verified(pair: Pair) -> bool:
     return pair.today["verification"]["passed"] is True
 
 
+def _is_not_over_yet(pair: Pair) -> bool:
+    was, now = (s.get("verification", {}).get("passed") for s in _both(pair))
+    again = [each.today for each in pair.differences if each.path == "again"]
+    return was is not None and now is None and again == [LOOK_AGAIN_SECONDS]
+
+
 STANDSTILL = (
+    *(
+        Change(
+            f"a {kind} has no verdict while a check that nobody asks for any more is at work",
+            kind,
+            ("again", "conditions.Reconciling", "conditions.Verified", "verification.passed"),
+            _is_not_over_yet,
+        )
+        for kind in ("Task", "Plan")
+    ),
     *(
         Change(
             f"a {kind} notes when its tree was verified",

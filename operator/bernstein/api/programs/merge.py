@@ -27,7 +27,7 @@ class BeginResult:
 
     target_sha: str
     integration_sha: str
-    """The same as `target_sha`."""
+    """The same as `target_sha`: an older operator takes no result without it."""
     integration: str = ""
     """The ref; older releases did not tell."""
 

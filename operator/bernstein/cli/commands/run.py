@@ -49,6 +49,22 @@ class Strategy(StrEnum):
     DIRECT = "direct"
 
 
+MaxAgents = Annotated[
+    int | None,
+    typer.Option(
+        "--max-agents", metavar="NUMBER", min=1, max=1000, help="Agents at the same time."
+    ),
+]
+Approving = Annotated[
+    Approval | None,
+    typer.Option(
+        "--approval",
+        metavar="review|none",
+        help="Whether a person must approve verified work before it lands.",
+    ),
+]
+
+
 def run(
     settings: CliSettings,
     path: Annotated[str | None, PLAN_FILE] = None,
@@ -62,20 +78,8 @@ def run(
         str | None,
         typer.Option("--project", metavar="NAME", help="Project of the namespace to use."),
     ] = None,
-    max_agents: Annotated[
-        int | None,
-        typer.Option(
-            "--max-agents", metavar="NUMBER", min=1, max=1000, help="Agents at the same time."
-        ),
-    ] = None,
-    approval: Annotated[
-        Approval | None,
-        typer.Option(
-            "--approval",
-            metavar="review|none",
-            help="Whether a person must approve verified work before it lands.",
-        ),
-    ] = None,
+    max_agents: MaxAgents = None,
+    approval: Approving = None,
     merge: Annotated[
         Strategy | None,
         typer.Option("--merge", metavar="direct", help="How verified work is delivered."),

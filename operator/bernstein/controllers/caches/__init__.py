@@ -76,12 +76,10 @@ class Caches:
         settlement.follow(self.plans.informer, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
-        self.tasks_there, self.sessions_there = Census("state"), Census("state")
-        self.plans_there, self.approvals_there = Census("phase"), Census("state")
-        self.tasks.informer.add_handler(self.tasks_there.changed)
-        self.sessions.informer.add_handler(self.sessions_there.changed)
-        self.plans.informer.add_handler(self.plans_there.changed)
-        self.approvals.informer.add_handler(self.approvals_there.changed)
+        self.tasks_there = _census(self.tasks.informer, "state")
+        self.sessions_there = _census(self.sessions.informer, "state")
+        self.plans_there = _census(self.plans.informer, "phase")
+        self.approvals_there = _census(self.approvals.informer, "state")
         self.jobs = informer(JOBS, label_selector=ours, indexes=owned, strip=fields.job)
         self.pods = informer(
             PODS,
@@ -109,6 +107,13 @@ class Caches:
             self.pods,
             self.network_policies,
         ]
+
+
+def _census(informer: Informer, field: str) -> Census:
+    """Counts what the informer shows, by this field of the status."""
+    census = Census(field)
+    informer.add_handler(census.changed)
+    return census
 
 
 def is_read(annotation: str) -> bool:

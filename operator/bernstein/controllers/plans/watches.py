@@ -40,8 +40,8 @@ def pause_after_tally(old: Object | None, new: Object | None) -> float:
 
 def _but_for_tally(plan: Object) -> tuple[object, ...]:
     meta, status = plan["metadata"], plan.get("status", {})
-    said = {field: value for field, value in status.items() if field not in _TALLY}
-    return meta["uid"], meta.get("generation"), is_deleting(plan), said
+    rest = {field: value for field, value in status.items() if field not in _TALLY}
+    return meta["uid"], meta.get("generation"), is_deleting(plan), rest
 
 
 def watches(caches: Caches) -> Iterable[Watch]:

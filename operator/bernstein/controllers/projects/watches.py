@@ -39,10 +39,10 @@ def project_of(task: Object) -> Collection[Key]:
 
 def of_probe(pod: Object) -> Collection[Key]:
     """The Project whose credentials are tried in it."""
-    said = pod["metadata"]["labels"]
-    if said.get(labels.JOB) != PROBE or labels.PROJECT not in said:
+    of_pod = pod["metadata"]["labels"]
+    if of_pod.get(labels.JOB) != PROBE or labels.PROJECT not in of_pod:
         return ()
-    return (Key(key_of(pod).namespace, said[labels.PROJECT]),)
+    return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
 
 
 def starts_or_ends(old: Task | None, new: Task | None) -> bool:

@@ -29,9 +29,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
 
     def project_named(task: Task) -> str | None:
         """The name of its Project; the status of one that nobody has looked at says none."""
-        said = task.status.project
-        if said is not None:
-            return said
+        name = task.status.project
+        if name is not None:
+            return name
         found = project_of(caches, task)
         return found.metadata.name if found is not None else None
 

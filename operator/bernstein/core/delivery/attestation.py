@@ -34,12 +34,12 @@ def of_task(snapshot: TaskSnapshot, status: TaskStatus) -> str:
     judged, project = status.verification, snapshot.project
     if judged is None or project is None:
         return ""
-    said = _named("Task", snapshot.task.metadata, project, judged)
-    said |= {"session": status.session, "attempt": status.attempt}
+    extension = _named("Task", snapshot.task.metadata, project, judged)
+    extension |= {"session": status.session, "attempt": status.attempt}
     if snapshot.plan is not None:
-        said["plan"] = _identity(snapshot.plan.metadata)
-    said |= _approved(status, judged)
-    return _predicate(judged, project, snapshot.target_ref, said)
+        extension["plan"] = _identity(snapshot.plan.metadata)
+    extension |= _approved(status, judged)
+    return _predicate(judged, project, snapshot.target_ref, extension)
 
 
 def _approved(status: TaskStatus, judged: Verification) -> Object:
@@ -50,8 +50,8 @@ def _approved(status: TaskStatus, judged: Verification) -> Object:
     asked = (approval.asks.attempt, approval.asks.work)
     if asked != (status.attempt, origin_of(judged).sha):
         return {}
-    said = {"name": approval.name, "by": approval.by, "digest": approval.asks.digest}
-    return {"approval": said}
+    approved = {"name": approval.name, "by": approval.by, "digest": approval.asks.digest}
+    return {"approval": approved}
 
 
 def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration) -> str:
@@ -62,16 +62,16 @@ def of_plan(snapshot: PlanSnapshot, status: PlanStatus, integration: Integration
     project = snapshot.project
     if judged is None or project is None:
         return ""
-    said = _named("Plan", snapshot.plan.metadata, project, judged)
-    said["landings"] = {
+    extension = _named("Plan", snapshot.plan.metadata, project, judged)
+    extension["landings"] = {
         "ref": integration.ref,
         "base": integration.target_sha,
         "tip": integration.tip,
         "count": sum(row.landed is not None for row in status.tasks),
     }
     if status.partial is not None:
-        said["partial"] = True
-    return _predicate(judged, project, integration.target, said)
+        extension["partial"] = True
+    return _predicate(judged, project, integration.target, extension)
 
 
 def _named(kind: str, meta: Metadata, project: Project, judged: Verification) -> Object:
@@ -92,7 +92,7 @@ def _identity(meta: Metadata) -> Object:
 
 def _check(result: CheckResult) -> Object:
     """One verdict; what it has not is left out."""
-    said: Object = {
+    verdict: Object = {
         "name": result.name,
         "kind": result.kind,
         "required": result.required,
@@ -103,11 +103,11 @@ def _check(result: CheckResult) -> Object:
         "seconds": result.seconds,
         "excused": result.excused or None,
     }
-    return {key: value for key, value in said.items() if value is not None}
+    return {key: value for key, value in verdict.items() if value is not None}
 
 
-def _predicate(judged: Verification, project: Project, onto: str, said: Object) -> str:
-    found: Object = {
+def _predicate(judged: Verification, project: Project, onto: str, extension: Object) -> str:
+    predicate: Object = {
         "verifier": {"id": VERIFIER},
         "resourceUri": f"git+{project.spec.repository.url}@{onto}",
         "policy": {"digest": {POLICY: judged.policy}} if judged.policy else None,
@@ -116,9 +116,9 @@ def _predicate(judged: Verification, project: Project, onto: str, said: Object) 
         # The format wants a level of SLSA: of how the tree was built nothing is said.
         "verifiedLevels": ["SLSA_BUILD_LEVEL_UNEVALUATED"],
         "slsaVersion": "1.0",
-        EXTENSION: said,
+        EXTENSION: extension,
     }
-    return dump({key: value for key, value in found.items() if value is not None})
+    return dump({key: value for key, value in predicate.items() if value is not None})
 
 
 def _time(moment: datetime | None) -> str | None:

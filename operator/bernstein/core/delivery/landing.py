@@ -336,9 +336,9 @@ def _merged(
 
 
 def _conflict(
-    status: S, delivery: Delivery, landing: Landing, found: PrepareResult
+    status: S, delivery: Delivery, landing: Landing, result: PrepareResult
 ) -> Conflicted[S]:
-    files = ", ".join(sanitise(path, 200) for path in found.conflicts)
+    files = ", ".join(sanitise(path, 200) for path in result.conflicts)
     text = f"{landing.conflict}: {files}"
     update = {
         "state": "Conflict",
@@ -347,7 +347,7 @@ def _conflict(
         "message": text[:2000],
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
-    return Conflicted(status, text, found.sides)
+    return Conflicted(status, text, result.sides)
 
 
 def _failed(

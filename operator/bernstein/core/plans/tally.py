@@ -353,8 +353,8 @@ def _state(row: PlanTask, task: Task | None) -> str:
 
 
 def _counts(states: Mapping[str, int], failed: int) -> Counts:
-    def number(wanted: Collection[TaskState]) -> int:
-        return sum(states.get(state, 0) for state in wanted)
+    def number(counted: Collection[TaskState]) -> int:
+        return sum(states.get(state, 0) for state in counted)
 
     rows, running, verifying = sum(states.values()), number(ACTIVE), number(VERIFYING)
     closed, cancelled = number({TaskState.CLOSED}), number({TaskState.CANCELLED})

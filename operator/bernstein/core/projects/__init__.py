@@ -14,14 +14,14 @@ from bernstein.core.diagnosis import Diagnosis
 DEFAULT = "default"
 
 
-class Found(NamedTuple):
+class Membership(NamedTuple):
     """The Project of an object, or why it has none."""
 
     project: Project | None
     problem: Diagnosis | None = None
 
 
-def of_plan(plan: Plan, projects: Iterable[Project]) -> Found:
+def of_plan(plan: Plan, projects: Iterable[Project]) -> Membership:
     """The Project that the Plan began under; before that, the one that it names."""
     status = plan.status
     if status.project_uid is not None:
@@ -31,7 +31,7 @@ def of_plan(plan: Plan, projects: Iterable[Project]) -> Found:
     return resolve(plan.spec.project_ref or began_under, projects)
 
 
-def of_task(task: Task, plan: Plan | None, projects: Iterable[Project]) -> Found:
+def of_task(task: Task, plan: Plan | None, projects: Iterable[Project]) -> Membership:
     """The Project of its Plan; without one that of its first session, or the one that it names."""
     status = task.status
     if plan is not None and plan.status.project_uid is not None:
@@ -59,18 +59,18 @@ def members(
     ]
 
 
-def _pinned(uid: str, name: str | None, projects: Iterable[Project]) -> Found:
+def _pinned(uid: str, name: str | None, projects: Iterable[Project]) -> Membership:
     living = [p for p in projects if p.metadata.deletion_timestamp is None]
     for project in living:
         if project.metadata.uid == uid:
-            return Found(project)
+            return Membership(project)
     text = f"Project '{name}', under which it began, was deleted"
     if any(project.metadata.name == name for project in living):
         text += "; the one that has this name now is another"
-    return Found(None, Diagnosis(Reason.PROJECT_GONE, text))
+    return Membership(None, Diagnosis(Reason.PROJECT_GONE, text))
 
 
-def resolve(ref: str | None, projects: Iterable[Project]) -> Found:
+def resolve(ref: str | None, projects: Iterable[Project]) -> Membership:
     """The Project that an object names.
 
     An object that names none belongs to the only Project, or to the one called `default`.
@@ -79,11 +79,11 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Found:
     if ref is not None and ref not in by_name:
         return _none(f"there is no Project '{ref}' in this namespace")
     if ref is not None:
-        return Found(by_name[ref])
+        return Membership(by_name[ref])
     if len(by_name) == 1:
-        return Found(next(iter(by_name.values())))
+        return Membership(next(iter(by_name.values())))
     if DEFAULT in by_name:
-        return Found(by_name[DEFAULT])
+        return Membership(by_name[DEFAULT])
     if not by_name:
         return _none("there is no Project in this namespace")
     return _none(
@@ -91,5 +91,5 @@ def resolve(ref: str | None, projects: Iterable[Project]) -> Found:
     )
 
 
-def _none(text: str) -> Found:
-    return Found(None, Diagnosis(Reason.PROJECT_NOT_FOUND, text))
+def _none(text: str) -> Membership:
+    return Membership(None, Diagnosis(Reason.PROJECT_NOT_FOUND, text))

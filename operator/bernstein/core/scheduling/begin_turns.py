@@ -27,8 +27,8 @@ def turns(plans: Iterable[Plan], most_agents: int) -> list[tuple[Plan, PlanStatu
 
 
 def _asks(plan: Plan) -> bool:
-    wanted = plan.spec.cancel is None and plan.metadata.deletion_timestamp is None
-    return wanted and plan.status.beginning == ASKS
+    alive = plan.spec.cancel is None and plan.metadata.deletion_timestamp is None
+    return alive and plan.status.beginning == ASKS
 
 
 def _order(plan: Plan) -> tuple[datetime, str]:

@@ -228,19 +228,15 @@ def held(snapshot: TaskSnapshot, now: datetime) -> Wait | None:
     return Wait(waiting.reason, waiting.message, waiting.needs_person, seconds)
 
 
-OWNERS: tuple[Link, ...] = (project_gone, plan_gone)
-"""What every Task needs to its end: without Project and Plan nothing says where its work goes."""
-_PROJECT: tuple[Link, ...] = (
+CHAIN: tuple[Link, ...] = (
+    project_gone,
+    plan_gone,
+    held,
     project_not_ready,
     agent_missing,
     operator_too_old,
     model_unknown,
     pattern_invalid,
-)
-LAUNCH: tuple[Link, ...] = (*OWNERS, *_PROJECT, plan_ended)
-"""What a session needs: without one of these none can be made."""
-OTHERS: tuple[Link, ...] = (
-    *_PROJECT,
     author_missing,
     dependencies_open,
     plan_cancelled,
@@ -252,8 +248,20 @@ OTHERS: tuple[Link, ...] = (
     tokens_unknown,
     siblings_at_work,
 )
+OWNERS = CHAIN[: CHAIN.index(held)]
+"""What every Task needs to its end: without Project and Plan nothing says where its work goes."""
+OTHERS = CHAIN[CHAIN.index(held) + 1 :]
 """What is asked of a Task that holds nothing itself back."""
-CHAIN: tuple[Link, ...] = (*OWNERS, held, *OTHERS)
+LAUNCH: tuple[Link, ...] = (
+    *OWNERS,
+    project_not_ready,
+    agent_missing,
+    operator_too_old,
+    model_unknown,
+    pattern_invalid,
+    plan_ended,
+)
+"""What a session needs: without one of these none can be made."""
 
 
 def first(links: tuple[Link, ...], snapshot: TaskSnapshot, now: datetime) -> Wait | None:

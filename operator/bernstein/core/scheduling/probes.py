@@ -2,7 +2,8 @@
 
 Whom it concerns is its scope, by the table of reasons. What a session itself says is evidence
 for its own Task alone, until a second one has met the same within minutes; and then it holds others
-for minutes, however long the two wait themselves.
+for minutes, however long the two wait themselves. So is what the API server refuses: a policy may
+object to the prompt of one Task.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bernstein.core.scheduling.peer import Order, Peer
 from bernstein.core.waiting import parted
 
 EVIDENCE = 2
-"""So many Tasks must have met the same before others wait for the provider."""
+"""So many Tasks must have met what is unconfirmed before others wait for it."""
 
 Affected = tuple[WaitScope, Hashable]
 """Whom a cause concerns: the kind of scope, and which one of that kind."""

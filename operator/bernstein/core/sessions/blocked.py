@@ -17,8 +17,6 @@ PATH = ".bernstein/blocked.json"
 MOST_BYTES = 64 << 10
 """Of the file."""
 MOST_TASKS = 10
-LONGEST_TEXT = 500
-"""Characters; the rest is cut."""
 LINE = "BLOCKED:"
 """What the last line of a message begins with that says it."""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
@@ -40,13 +38,13 @@ def read(data: bytes) -> Block:
     if len(data) > MOST_BYTES:
         raise ValueError(f"it has more than {MOST_BYTES} bytes")
     try:
-        said: Any = json.loads(data.decode())
+        content: Any = json.loads(data.decode())
     except (ValueError, RecursionError):
         raise ValueError("it is no JSON in UTF-8") from None
-    text = said.get("text") if isinstance(said, dict) else None
+    text = content.get("text") if isinstance(content, dict) else None
     if not isinstance(text, str) or not text.strip():
         raise ValueError("it is no object with a 'text' that says what is waited for")
-    tasks = said.get("tasks", [])
+    tasks = content.get("tasks", [])
     if not isinstance(tasks, list) or not all(isinstance(name, str) for name in tasks):
         raise ValueError("its 'tasks' is no list of names")
     if len(tasks) > MOST_TASKS:
@@ -56,7 +54,7 @@ def read(data: bytes) -> Block:
     return Block(text, tuple(dict.fromkeys(tasks)))
 
 
-def said(message: str) -> Block | None:
+def of_message(message: str) -> Block | None:
     """What the last line of a message says; None: that it is not blocked."""
     last = message.rstrip().rpartition("\n")[2].strip()
     text = last.removeprefix(LINE).strip()

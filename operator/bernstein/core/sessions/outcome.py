@@ -216,9 +216,13 @@ def _outcome(
     if agent.get("reason") == "OOMKilled":
         return failed(Reason.AGENT_OUT_OF_MEMORY, "the agent ran out of memory", started=True)
     if pods.could_not_start(agent) or _not_found(agent):
-        said, text = str(agent.get("message") or ""), "the agent's command was not found"
+        message, text = str(agent.get("message") or ""), "the agent's command was not found"
         # What does not start has said nothing: these are the runtime's words.
-        text = said or text if pods.could_not_start(agent) else quoting(text, said, MESSAGE_LIMIT)
+        text = (
+            message or text
+            if pods.could_not_start(agent)
+            else quoting(text, message, MESSAGE_LIMIT)
+        )
         return failed(Reason.AGENT_NOT_STARTED, text, started=False, exit_code=code)
     if early is not None:
         return failed(early.reason, early.message, started=False)

@@ -127,9 +127,9 @@ def fail(
 def _no_retry_left(
     snapshot: TaskSnapshot, status: TaskStatus, reason: str, now: datetime
 ) -> TaskStatus:
-    said = _last_message(status).removeprefix(f"{reason}: ")
+    last = _last_message(status).removeprefix(f"{reason}: ")
     attempts = count(status.attempt, "attempt")
-    text = ": ".join(part for part in (f"no retry is left after {attempts}", said) if part)
+    text = ": ".join(part for part in (f"no retry is left after {attempts}", last) if part)
     before = _earlier(status)
     if before:
         text = f"{text.rstrip('.')}. Before that: {before}"

@@ -185,8 +185,8 @@ def _name(task: Declared, project: str | None, key: str | None) -> str:
     if task.id is not None:
         return names.task_name(task.id)
     # Without defaults: a field that a later release has changes no name.
-    said = TaskSpec.model_validate(task.spec).model_dump(mode="json", exclude_defaults=True)
-    asked = [said, sorted(task.depends_on)]
+    spec = TaskSpec.model_validate(task.spec).model_dump(mode="json", exclude_defaults=True)
+    asked = [spec, sorted(task.depends_on)]
     content = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return names.keyed_task_name(task.title, project or "", key if key is not None else content)
 
@@ -225,9 +225,9 @@ def manifest(task: Named, *, namespace: str | None, project: str | None) -> dict
     return {"apiVersion": API_VERSION, "kind": TASK_KIND, "metadata": metadata, "spec": spec}
 
 
-def differing(live: TaskSpec, wanted: Mapping[str, Any]) -> list[str]:
+def differing(live: TaskSpec, declared: Mapping[str, Any]) -> list[str]:
     """Fields, as a task file names them, in which a Task asks for other work."""
-    other = TaskSpec.model_validate(wanted)
+    other = TaskSpec.model_validate(declared)
     return [
         field
         for field in TaskSpec.model_fields

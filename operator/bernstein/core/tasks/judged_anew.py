@@ -100,8 +100,10 @@ def _told(
             answer = requests.refused(_rejected(after), asked, request, *told, now)
             return TaskDecision(answer, actions)
         case CannotRun(seen, actions) | Undecided(seen, actions):
-            said = find(seen.conditions, ConditionType.VERIFIED)
-            reason, text = (said.reason, said.message) if said else (Reason.GATE_ERRORED, "")
+            verified = find(seen.conditions, ConditionType.VERIFIED)
+            reason, text = (
+                (verified.reason, verified.message) if verified else (Reason.GATE_ERRORED, "")
+            )
             answer = requests.refused(_rejected(after), asked, request, reason, text, now)
             return TaskDecision(answer, actions)
 

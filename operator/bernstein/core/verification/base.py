@@ -118,9 +118,9 @@ def _comparison(
         problem = diagnosis.failure_of(job.pod, program)
         if problem is not None:
             return errored(check, problem)
-    said = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
+    message = (pods.terminated(job.pod, CHECK) or {}).get("message") or ""
     try:
-        return load(CheckVerdict, said)
+        return load(CheckVerdict, message)
     except ValueError:
         return None
 

@@ -138,7 +138,8 @@ def cut_off(
     took = _seconds(ended)
     if hurried and took is not None and took >= check.timeout:
         return _timed_out(check, _printed(ended))
-    if pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, CHECK):
+    known = took is not None or not pods.is_deleting(pod)
+    if known and pods.reason(pod) == "DeadlineExceeded" and pods.has_started(pod, CHECK):
         if took is not None and took < check.timeout - SLACK:
             text = f"its pod took so long to start that only {took:.0f} s were left for it"
             return result_of(check, "Errored", VerdictReason.STARTED_LATE, text)

@@ -7,7 +7,7 @@ minute at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from bernstein.api.verification import CheckResult, Outstanding
@@ -26,12 +26,12 @@ def outstanding(
     before: Outstanding | None,
     jobs: Iterable[JobView],
     checks: Sequence[CheckSpec],
-    found: Callable[[], Sequence[CheckResult | None]],
+    results: Sequence[CheckResult | None],
     now: datetime,
 ) -> Outstanding | None:
     """What the status says of it from now on; `before`: what it says.
 
-    `jobs`: those of the round. `found`: gives the verdict of each check, None where there is none.
+    `jobs`: those of the round. `results`: the verdict of each check, None where there is none.
     """
     began = min((job.created for job in jobs), default=now)
     due = (now - began).total_seconds() >= FIRST_SECONDS
@@ -39,7 +39,7 @@ def outstanding(
         due = (now - before.told).total_seconds() >= AGAIN_SECONDS
     if not due:
         return before
-    out = [spec.title for spec, result in zip(checks, found(), strict=True) if result is None]
+    out = [spec.title for spec, result in zip(checks, results, strict=True) if result is None]
     text = line(some((line(title, _TITLE) for title in out), len(out)), _LONGEST)
     if before is not None and text == before.checks:
         return before

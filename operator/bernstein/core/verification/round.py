@@ -12,10 +12,9 @@ caller's decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from bernstein.api.meta import ConditionType
@@ -23,6 +22,7 @@ from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import Waiting
+from bernstein.core import runs
 from bernstein.core.actions import JobAction, RunFence, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
@@ -38,7 +38,7 @@ from bernstein.core.reasons import (
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
-from bernstein.core.verification.look import Question, judging, look
+from bernstein.core.verification.look import Look, Question, judging, look
 from bernstein.core.verification.outstanding import outstanding
 from bernstein.core.waiting import (
     goes_on,
@@ -124,51 +124,71 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        over = _is_over(status) or is_of_base(status) or _is_endless(judged)
-        over = over and not is_mended(status.waiting, project)
-        seconds = None if over else seconds_left(status.waiting, project, now)
-        if over or seconds is not None:
-            return Undecided(status, (), seconds)
+        resting = _at_rest(status, status.waiting, judged, project, now)
+        if resting is not None:
+            return resting
         status, judged = _resumed(status, judged)
     status = goes_on(status)
     if _is_endless(judged):
         return Undecided(_endless(status, project, now))
     seen = look(question, judged, jobs, now)
-    existing, unasked = seen.existing, seen.unasked(jobs)
     digest = summary.digest_of_checks(question.checks)
     if judged.policy not in (None, digest) or seen.is_outdated:
         return Undecided(again(status, afresh(judged)), give_up(judging(jobs)))
-    abandoned = verdicts.abandon(question.checks, judged.abandoned, existing, now)
+    abandoned = verdicts.abandon(question.checks, judged.abandoned, seen.existing, now)
     judged = judged.model_copy(update={"abandoned": abandoned, "policy": digest})
     status = status.model_copy(update={"verification": judged})
-    read = (question.checks, existing, now, project.spec.gates, abandoned)
-    results = verdicts.verdicts(*read, works=seen.works, kept=seen.kept)
+    return _read(status, judged, question, seen, seen.unasked(jobs), now)
+
+
+def _at_rest(
+    status: S, waiting: Waiting, judged: Verification, project: Project, now: datetime
+) -> Undecided[S] | None:
+    """While it is held: for some time, or until the Project changes. None: that is over."""
+    until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
+    if until_changed and not is_mended(waiting, project):
+        return Undecided(status)
+    seconds = seconds_left(waiting, project, now)
+    return Undecided(status, (), seconds) if seconds is not None else None
+
+
+def _read(
+    status: S,
+    judged: Verification,
+    question: Question,
+    seen: Look,
+    unasked: Collection[JobView],
+    now: datetime,
+) -> RoundState[S]:
+    """What follows from the Jobs that there are; those of them that are `unasked` are ended."""
+    checks, gates, existing = question.checks, question.project.spec.gates, seen.existing
+    abandoned, works = judged.abandoned, seen.works
+    known = verdicts.so_far(checks, existing, now, gates, abandoned, works=works, kept=seen.kept)
+    results = verdicts.complete(known)
+    late = [job for job in unasked if not runs.is_over(job, now)]
+    if results is not None and late:
+        # A verdict may be the end of all: until they have ended there is none.
+        return Undecided(waits_for_jobs(status, late, now), give_up(late), LOOK_AGAIN_SECONDS)
     if results is not None:
-        outcome = _judge(status, judged, question, results, seen.works, now)
+        outcome = _judge(status, judged, question, results, works, now)
         status, logs = check_logs.keep(judged.checks, outcome.status, existing)
-        ended = give_up((*existing.values(), *unasked))
-        return replace(outcome, status=status, actions=(*logs, *ended))
+        return replace(outcome, status=status, actions=(*logs, *give_up(existing.values())))
     given_up = [a.check for a in abandoned or () if a.check in existing]
     doubled = [check for check, job in existing.items() if job.another and check not in given_up]
     early = [existing[check] for check in given_up if existing[check].goes_on]
-    ending = [existing[check] for check in (*given_up, *doubled)]
+    ended = give_up((*(existing[check] for check in (*given_up, *doubled)), *unasked))
     status, logs = check_logs.keep_early(status, early)
-    unable = verdicts.unable(question.checks, existing, now, abandoned)
+    unable = verdicts.unable(checks, existing, now, abandoned)
     if unable is not None:
-        found = verdicts.so_far(*read, works=seen.works, kept=seen.kept)
-        to_run = rerun.could_not_run(question.checks, found, seen.works)
-        next_ = rerun.next_try(judged, question.checks, found, to_run)
+        to_run = rerun.could_not_run(checks, known, works)
+        next_ = rerun.next_try(judged, checks, known, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
-        ended = give_up((*ending, *unasked))
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
-    start = verdicts.to_start(seen.runs, existing, now, project.spec.gates)
-    ended = give_up((*ending, *unasked))
-    found_so_far = partial(verdicts.so_far, *read, works=seen.works, kept=seen.kept)
-    out = outstanding(judged.outstanding, existing.values(), question.checks, found_so_far, now)
-    status = status.model_copy(
-        update={"verification": judged.model_copy(update={"outstanding": out})}
-    )
+    start = verdicts.to_start(seen.runs, existing, now, gates)
+    out = outstanding(judged.outstanding, existing.values(), checks, known, now)
+    judged = judged.model_copy(update={"outstanding": out})
+    status = status.model_copy(update={"verification": judged})
     status = waits_for_jobs(status, existing.values(), now)
     return Undecided(status, (*logs, *ended, *start), LOOK_AGAIN_SECONDS if existing else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -108,22 +108,6 @@ def _find(abandoned: Abandonments, check: str) -> Abandoned | None:
     return next((a for a in abandoned or () if a.check == check), None)
 
 
-def verdicts(
-    checks: Iterable[CheckSpec],
-    jobs: Mapping[str, JobView],
-    now: datetime,
-    gates: Gates,
-    abandoned: Abandonments = None,
-    *,
-    works: Mapping[str, CheckResult] | None = None,
-    kept: Mapping[str, CheckResult] | None = None,
-) -> tuple[CheckResult, ...] | None:
-    """All verdicts, once every run is over; None before. Arguments as those of `so_far`."""
-    found = so_far(checks, jobs, now, gates, abandoned, works=works, kept=kept)
-    results = tuple(result for result in found if result is not None)
-    return results if len(results) == len(found) else None
-
-
 def so_far(
     checks: Iterable[CheckSpec],
     jobs: Mapping[str, JobView],
@@ -162,6 +146,12 @@ def so_far(
             results.append(_counting(check, works.get(check.name), jobs, abandoned, now))
     room = _room(sum(bool(result and result.excerpt) for result in results))
     return tuple(result and _within(result, room) for result in results)
+
+
+def complete(results: Sequence[CheckResult | None]) -> tuple[CheckResult, ...] | None:
+    """The verdicts of all checks, once there is each; None before."""
+    there = tuple(result for result in results if result is not None)
+    return there if len(there) == len(results) else None
 
 
 def _within(result: CheckResult, room: int) -> CheckResult:

@@ -224,9 +224,9 @@ class Git:
             if error.reason != Reason.REF_NOT_FOUND:
                 raise
             asked = ", ".join(spec.lstrip("+").partition(":")[0] for spec in refspecs)
-            said = sanitise.quoted(error.message)
+            quote = sanitise.quoted(error.message)
             text = sanitise.quoting(
-                f"the repository lacks what it was asked for: {asked}", said, 500
+                f"the repository lacks what it was asked for: {asked}", quote, 500
             )
             raise GitError(error.reason, text) from error
 
@@ -267,8 +267,8 @@ class Git:
         if not all(map(is_sha, to.values())):
             raise GitError("InvalidConfig", "push takes full object ids")
         flags = ["--quiet", "--porcelain", "--no-verify", "--no-signed", *more]
-        wanted = (f"{'+' * (ref in forced)}{sha}:{full_ref(ref)}" for ref, sha in to.items())
-        pushed = ("push", *flags, "--", self._url(), *wanted)
+        refspecs = (f"{'+' * (ref in forced)}{sha}:{full_ref(ref)}" for ref, sha in to.items())
+        pushed = ("push", *flags, "--", self._url(), *refspecs)
         done = self.complete(*pushed, timeout=NETWORK_SECONDS)
         if done.code != 0:
             raise from_output(done.stderr + b"\n" + done.stdout, pushing=True, host=self._host)

@@ -113,5 +113,5 @@ def _at(host: str) -> str:
 
 def _quoting(ours: str, words: str) -> str:
     """git's words are below ours: they repeat what the server and its hooks say."""
-    said = sanitise.line(words, _MESSAGE_LIMIT)
-    return sanitise.quoting(ours, said or "git said nothing", _MESSAGE_LIMIT)
+    quote = sanitise.line(words, _MESSAGE_LIMIT)
+    return sanitise.quoting(ours, quote or "git said nothing", _MESSAGE_LIMIT)

@@ -62,9 +62,9 @@ def _entry(repository: Git, tree: str, path: bytes) -> str | None:
 
 def _places(lines: list[bytes], most: int) -> Iterator[bytes]:
     """The marked lines with some around them; "..." where others are left out."""
-    wanted = _around(lines, most)
+    numbers = _around(lines, most)
     before = -1
-    for number in sorted(wanted):
+    for number in sorted(numbers):
         if number > before + 1:
             yield b"..."
         yield lines[number]
@@ -72,13 +72,13 @@ def _places(lines: list[bytes], most: int) -> Iterator[bytes]:
 
 
 def _around(lines: list[bytes], most: int) -> set[int]:
-    wanted: set[int] = set()
+    numbers: set[int] = set()
     for first, middle, last in _marked(lines):
-        wanted.update(range(max(first - _AROUND, 0), first))
-        wanted.update((*range(first, middle)[: most + 1], middle))
-        wanted.update((*range(middle + 1, last)[:most], last))
-        wanted.update(range(last + 1, min(last + _AROUND + 1, len(lines))))
-    return wanted
+        numbers.update(range(max(first - _AROUND, 0), first))
+        numbers.update((*range(first, middle)[: most + 1], middle))
+        numbers.update((*range(middle + 1, last)[:most], last))
+        numbers.update(range(last + 1, min(last + _AROUND + 1, len(lines))))
+    return numbers
 
 
 def _marked(lines: Iterable[bytes]) -> Iterator[tuple[int, int, int]]:

@@ -369,7 +369,7 @@ class Recorder:
         if self._stopped is not None or final.outcome not in _BY_ITSELF:
             return final
         try:
-            block = self._work.blocked() or blocked.said(final.text)
+            block = self._work.blocked() or blocked.of_message(final.text)
         except ValueError as error:
             text = f"what it left in {blocked.PATH} cannot be read: {error}"
             return dataclasses.replace(final, outcome=Reason.BLOCK_REFUSED, message=text)

@@ -33,12 +33,15 @@ from tests.unit.core.objects import (
     job,
     over,
     pod,
+    running,
     sha,
     stalled_for,
     told,
     waiting,
 )
 from tests.unit.core.verification.comparisons import compared
+
+CANCEL = {"reason": "not needed"}
 
 
 def judging(*ends: JobView, **more: Any) -> PlanDecision:
@@ -209,3 +212,23 @@ def test_a_gate_that_came_after_a_merge_was_judged_judges_it_again() -> None:
     assert again.verification is not None
     assert (again.verification.passed, again.verification.round) == (None, 1)
     assert (again.delivery and again.delivery.step) is None
+
+
+# --- a cancel meanwhile ---------------------------------------------------------------------------
+
+
+def test_a_cancelled_plan_ends_its_own_checks_and_waits_until_they_do_nothing_more() -> None:
+    judged = look(step("Preparing"), prepared()).status
+    at_work = job("web-lint-0", pod(running("check")))
+    told_to_end = job("web-lint-0", pod(running("check"), deleting=0), deleting=True)
+    stopped = job("web-lint-0", over(ended("check", 143), deleting=True), deleting=True)
+
+    asked = look(judged, at_work, cancel=CANCEL)
+    waits = look(asked.status, told_to_end, cancel=CANCEL)
+    over_ = look(waits.status, stopped, cancel=CANCEL)
+
+    assert DeleteJobs((at_work,)) in asked.actions
+    phases = [each.status.phase for each in (asked, waits, over_)]
+    assert phases == ["Cancelling", "Cancelling", "Cancelled"]
+    assert [each.status.ended_at for each in (asked, waits)] == [None, None]
+    assert not [action for action in waits.actions if isinstance(action, RunCheck)]

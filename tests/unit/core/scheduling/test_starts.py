@@ -205,7 +205,8 @@ def test_a_repository_that_cannot_be_reached_holds_every_agent() -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["UsageLimited", "ProviderUnavailable", "ModelAuthFailed", "AgentNotStarted"]
+    "reason",
+    ["UsageLimited", "ProviderUnavailable", "ModelAuthFailed", "AgentNotStarted", "PodRejected"],
 )
 def test_what_one_session_says_holds_no_other_task_until_a_second_one_says_it(reason: str) -> None:
     first, second = (peer(n, tried=met(reason), ready=n == "b") for n in ("a", "b"))

@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.api.pod import FinalRecord
 from bernstein.core.sessions import outcome
-from bernstein.core.sessions.blocked import MOST_BYTES, MOST_TASKS, Block, is_name, read, said
+from bernstein.core.sessions.blocked import MOST_BYTES, MOST_TASKS, Block, is_name, of_message, read
 from tests.unit.core.objects import Object, agent_pod, ended, job, recorded, session
 
 
@@ -51,11 +51,13 @@ def test_what_cannot_be_read_is_refused_in_our_words(data: bytes, wrong: str) ->
 
 
 def test_a_message_says_it_with_its_last_line_alone() -> None:
-    assert said("I tried.\n\nBLOCKED: a key for the sandbox\n") == Block("a key for the sandbox")
-    assert said("BLOCKED: a key\nAll done.") is None
-    assert said("It is BLOCKED: no") is None
-    assert said("BLOCKED:  ") is None
-    assert said("") is None
+    assert of_message("I tried.\n\nBLOCKED: a key for the sandbox\n") == Block(
+        "a key for the sandbox"
+    )
+    assert of_message("BLOCKED: a key\nAll done.") is None
+    assert of_message("It is BLOCKED: no") is None
+    assert of_message("BLOCKED:  ") is None
+    assert of_message("") is None
 
 
 @pytest.mark.parametrize("name", ["", "A", "-a", "a-", "a.b", "a_b", "\uff41", "a\n"])

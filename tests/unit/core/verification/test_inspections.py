@@ -109,7 +109,7 @@ def test_a_verdict_is_read_from_the_job_that_looked() -> None:
         "inspect-2": result_job("i2", INSPECT, said(second, "Failed", "not there")),
     }
 
-    results = verdicts.verdicts(checks, jobs, NOW, Gates())
+    results = verdicts.complete(verdicts.so_far(checks, jobs, NOW, Gates()))
 
     assert results is not None
     found = {r.name: r.verdict for r in results}
@@ -118,7 +118,7 @@ def test_a_verdict_is_read_from_the_job_that_looked() -> None:
     assert len(first) + len(second) == len(reading)
     for name in ("inspect", "inspect-2"):
         fewer = {called: each for called, each in jobs.items() if called != name}
-        assert verdicts.verdicts(checks, fewer, NOW, Gates()) is None
+        assert verdicts.complete(verdicts.so_far(checks, fewer, NOW, Gates())) is None
 
 
 def test_one_job_that_failed_says_nothing_about_what_another_one_read() -> None:
@@ -129,7 +129,7 @@ def test_one_job_that_failed_says_nothing_about_what_another_one_read() -> None:
     broken = over(failed(INSPECT, "RepositoryUnreachable", "no route"))
     jobs["inspect-2"] = job("i2", broken)
 
-    results = verdicts.verdicts(checks, jobs, NOW, Gates())
+    results = verdicts.complete(verdicts.so_far(checks, jobs, NOW, Gates()))
 
     assert results is not None
     errored = [r.name for r in results if r.verdict == "Errored"]
@@ -159,7 +159,7 @@ def all_failing(count: int, character: str) -> tuple[CheckResult, ...]:
     off = objects.project(gates={"enabled": False}).spec
     checks = required.required_checks(signals, off, CHANGED)
     jobs = {c.name: objects.checked(c.name, 1, said=character * 1500) for c in checks}
-    results = verdicts.verdicts(checks, jobs, NOW, Gates())
+    results = verdicts.complete(verdicts.so_far(checks, jobs, NOW, Gates()))
     assert results is not None
     return results
 

@@ -198,3 +198,20 @@ def test_a_check_whose_job_was_deleted_and_does_not_go_needs_a_person(kind: Kind
     assert "foregroundDeletion" in found.waiting.message
     placed = take(kind, job(name, pod(phase="Pending", age=20)))
     assert placed.status.waiting is None
+
+
+@BOTH
+def test_there_is_no_verdict_before_jobs_that_nobody_asks_for_any_more_have_ended(
+    kind: Kind,
+) -> None:
+    earlier = kind.job("types", 0)
+    at_work = job(earlier, pod(objects.running("check")))
+    ending = job(earlier, pod(objects.running("check")), deleting=True)
+
+    first, second = take(kind, *ends(kind), at_work), take(kind, *ends(kind), ending)
+
+    assert isinstance(first, rounds.Undecided)
+    assert first.actions == (DeleteJobs((at_work,)),)
+    assert isinstance(second, rounds.Undecided)
+    assert second.actions == ()
+    assert isinstance(take(kind, *ends(kind), checked(earlier)), rounds.Passed)

@@ -124,6 +124,11 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "TimedOut",
         "Timeout",
     ),
+    "deleted, and nobody knows how long it ran": (
+        over(ended("checkout"), objects.running("check"), deleting=True, reason="DeadlineExceeded"),
+        "Errored",
+        "Disrupted",
+    ),
     "the tree could not be fetched": (
         over(failed("checkout", "RepositoryUnreachable"), waiting("check")),
         "Errored",
@@ -146,15 +151,19 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
+    found = verdicts.complete(
+        verdicts.so_far([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
+    )
 
     assert found is not None
     assert [(r.verdict, r.reason) for r in found] == [(verdict, reason)]
 
 
 def test_a_pod_that_is_gone_gives_no_verdict() -> None:
-    found = verdicts.verdicts(
-        [RUNS], {"lint": job("lint", failed="BackoffLimitExceeded", no_pod=True)}, NOW, PARALLEL
+    found = verdicts.complete(
+        verdicts.so_far(
+            [RUNS], {"lint": job("lint", failed="BackoffLimitExceeded", no_pod=True)}, NOW, PARALLEL
+        )
     )
 
     assert found is not None
@@ -164,7 +173,9 @@ def test_a_pod_that_is_gone_gives_no_verdict() -> None:
 def test_a_check_on_a_node_that_is_gone_gives_no_verdict() -> None:
     on_dead_node = objects.pod(objects.running("check"), deleting=-LOST_SECONDS - 1)
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", on_dead_node)}, NOW, PARALLEL)
+    found = verdicts.complete(
+        verdicts.so_far([RUNS], {"lint": job("lint", on_dead_node)}, NOW, PARALLEL)
+    )
 
     assert found is not None
     assert (found[0].verdict, found[0].reason) == ("Errored", "Disrupted")
@@ -173,7 +184,9 @@ def test_a_check_on_a_node_that_is_gone_gives_no_verdict() -> None:
 def test_the_end_of_the_output_is_kept_and_harmless() -> None:
     pod = check_pod(1, said="\x1b[31mF401\x1b[0m @me")
 
-    found = verdicts.verdicts([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
+    found = verdicts.complete(
+        verdicts.so_far([RUNS], {"lint": job("lint", pod), **BASE_PASSES}, NOW, PARALLEL)
+    )
 
     assert found is not None
     assert found[0].excerpt == "exit code 1\nF401 \uff20me"
@@ -183,8 +196,10 @@ def test_the_end_of_the_output_is_kept_and_harmless() -> None:
 def test_of_long_output_the_end_is_kept_with_its_summary(text: str) -> None:
     said = "".join(text.format(n) for n in range(28)) + "3 failed, 25 passed"
 
-    found = verdicts.verdicts(
-        [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+    found = verdicts.complete(
+        verdicts.so_far(
+            [RUNS], {"lint": job("lint", check_pod(1, said=said)), **BASE_PASSES}, NOW, PARALLEL
+        )
     )
 
     assert found is not None
@@ -200,7 +215,7 @@ def test_there_is_no_judgement_before_every_job_has_ended(missing: dict[str, Any
     other = CheckSpec("own", "gate", "own", True, command="true")
 
     jobs = {"own": job("own", check_pod(1))} | missing
-    assert verdicts.verdicts([RUNS, other], jobs, NOW, PARALLEL) is None
+    assert verdicts.complete(verdicts.so_far([RUNS, other], jobs, NOW, PARALLEL)) is None
 
 
 # --- in which order -----------------------------------------------------------------------------
@@ -284,8 +299,8 @@ def test_a_check_that_was_ended_for_its_slowness_is_judged_by_the_nodes_own_cloc
     late = ended("check", 143, after=seconds)
     slow = over(ended("checkout"), late, deleting=True, disrupted=drained)
 
-    found = verdicts.verdicts(
-        [RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED
+    found = verdicts.complete(
+        verdicts.so_far([RUNS], {"lint": job("lint", slow), **BASE_PASSES}, NOW, PARALLEL, HURRIED)
     )
 
     assert found is not None
@@ -303,9 +318,9 @@ def test_in_turn_the_first_required_check_that_does_not_pass_is_the_last(
     then = CheckSpec("own", "gate", "own", True, command="true")
     jobs = {"lint": job("lint", check_pod(code)), **BASE_PASSES}
 
-    found = verdicts.verdicts([first, then], jobs, NOW, IN_TURN)
+    found = verdicts.complete(verdicts.so_far([first, then], jobs, NOW, IN_TURN))
 
-    assert verdicts.verdicts([first, then], jobs, NOW, PARALLEL) is None
+    assert verdicts.complete(verdicts.so_far([first, then], jobs, NOW, PARALLEL)) is None
     if follows is None:
         assert found is None
     else:
@@ -321,7 +336,7 @@ def inspected(job_: Any) -> list[tuple[str, str, str]] | None:
     found = required.required_checks([Signal(type="path_exists", path="a")], spec(), NOTHING)
     lint = job("lint", check_pod())
     jobs = {"lint": lint, INSPECT: job_} if job_ else {"lint": lint}
-    results = verdicts.verdicts(found, jobs, NOW, PARALLEL)
+    results = verdicts.complete(verdicts.so_far(found, jobs, NOW, PARALLEL))
     if results is None:
         return None
     return [(r.name, r.verdict, r.reason) for r in results]

@@ -35,6 +35,11 @@ from bernstein.core.tasks.declared import (
 )
 from bernstein.core.tasks.declared import named as with_names
 
+IdempotencyKey = Annotated[
+    str | None,
+    typer.Option("--idempotency-key", metavar="TEXT", help="Another key makes another Task of it."),
+]
+
 
 def add_task(
     settings: CliSettings,
@@ -70,12 +75,7 @@ def add_task(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="Name of the Task object.")
     ] = None,
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option(
-            "--idempotency-key", metavar="TEXT", help="Another key makes another Task of it."
-        ),
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
     project: Annotated[
         str | None, typer.Option("--project", metavar="NAME", help="Project that it belongs to.")
     ] = None,
