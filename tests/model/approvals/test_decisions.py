@@ -16,7 +16,7 @@ from tests.model.scenario import Scenario
 from tests.model.world import World
 
 STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]
-WORK = [
+WORK: list[dict[str, Any]] = [
     {"at": 1.0, "do": "apply plan", "name": "web", "spec": {"name": "web", "stages": STAGES}},
     {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}},
 ]
