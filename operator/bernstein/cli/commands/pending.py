@@ -47,7 +47,7 @@ async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | Non
         awaited = await _verdicts(cluster, seconds)
         approvals = await cluster.approvals()
         now = datetime.now(UTC)
-        found = [a for a in approvals if is_pending(a) or _is_rejected(a, awaited, now)]
+        found = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
     if terminal.json:
         terminal.answer([approval_record(approval) for approval in found])
         return
@@ -70,7 +70,7 @@ def is_pending(approval: Approval) -> bool:
     return undecided and approval.status.state in (None, ApprovalState.PENDING)
 
 
-def _is_rejected(approval: Approval, awaited: Collection[str], now: datetime) -> bool:
+def is_rejected(approval: Approval, awaited: Collection[str], now: datetime) -> bool:
     """Whether work was rejected while it was waited for, or so shortly before that whoever asks may
     not know: he would take it for approved, or for merged without him."""
     spec, status = approval.spec, approval.status
