@@ -28,7 +28,7 @@ from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money.pricing import add
 from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.scheduling.opening import is_new
-from bernstein.kube.resource import PODS, Object, Resource, is_deleting, uid_of
+from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
@@ -36,6 +36,7 @@ from tests.model.endings import (
     chain_of,
     goes_in_part,
     goes_on,
+    goes_too_early,
     is_judged_anew,
     rounds,
     rounds_granted,
@@ -195,6 +196,8 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
+        if resource == JOBS and goes_too_early(self._store, old, new, self._people.deleted):
+            self.fail("who has said how it ended may stay", f"{old and old['metadata']['name']}")
         if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
             self._count(new)
         if resource not in (TASKS, PLANS, SESSIONS) or new is None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.control_plane.controllers.conftest import MakeWorld
+from tests.control_plane.controllers.crash.difference import explained
 from tests.control_plane.controllers.crash.end_state import end_state
 from tests.control_plane.controllers.crash.faults import Faults
 from tests.control_plane.controllers.crash.operators import Nursery, deployment, nursery
@@ -85,7 +86,7 @@ class Teller:
             try:
                 async with operators as replicas:
                     await self.story.tell(world)
-                    await _comes_to(world, (await whole).end)
+                    await _comes_to(world, (await whole).end, crash)
                 killed = sum(replica.starts for replica in replicas) > weather.replicas
                 assert killed or len(crash.writes) < after
             except BaseException as error:
@@ -102,14 +103,17 @@ async def _still(crash: Crash) -> None:
         await asyncio.sleep(STILL_SECONDS)
 
 
-async def _comes_to(world: World, end: dict[str, Any]) -> None:
-    """The last writes come after what people wait for."""
+async def _comes_to(world: World, end: dict[str, Any], crash: Crash) -> None:
+    """And stays there: the last writes come after what people wait for, and so would one that does
+    harm."""
     deadline = asyncio.get_running_loop().time() + PATIENCE
-    found: dict[str, Any] = {}
-    while asyncio.get_running_loop().time() < deadline and found != end:
+    while (found := await end_state(world)) != end:
+        if asyncio.get_running_loop().time() >= deadline:
+            pytest.fail(await explained(world, found, end), pytrace=False)
         await asyncio.sleep(0.2)
-        found = await end_state(world)
-    assert found == end
+    await _still(crash)
+    if (found := await end_state(world)) != end:
+        pytest.fail(await explained(world, found, end), pytrace=False)
 
 
 @pytest.fixture
