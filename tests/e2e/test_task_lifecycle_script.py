@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.answer import Answer
 from tests.e2e.conftest import LIE, MakeWorld, World, does, state, writing
 from tests.scripts import TASK_LIFECYCLE
@@ -19,10 +21,14 @@ SECONDS = 400
 
 PROGRAMS = Path(sys.executable).parent
 QUICKER = f"""#!/bin/sh
-[ "$1" != approve ] || {PROGRAMS}/bernstein reject "$2" --reason "we do not want this" >&2
+case "$*" in
+*BEFORE*)
+  name=$({PROGRAMS}/bernstein --json pending | jq -r '.[0].task_id')
+  {PROGRAMS}/bernstein reject "$name" --reason "we do not want this" >&2 ;;
+esac
 exec {PROGRAMS}/bernstein "$@"
 """
-"""A `bernstein` before whose `approve` another person rejects."""
+"""A `bernstein` before whose command BEFORE another person rejects what waits."""
 
 
 def run(here: World, folder: Path, *first: Path) -> Answer:
@@ -99,14 +105,15 @@ def test_where_people_are_asked_the_script_approves_and_ends_closed(
     assert task["status"]["approval"]["decision"] == "Approve"
 
 
+@pytest.mark.parametrize("command", ["pending", "approve"])
 def test_where_somebody_rejects_the_script_fails_and_nothing_is_merged(
-    world: MakeWorld, tmp_path: Path
+    world: MakeWorld, tmp_path: Path, command: str
 ) -> None:
     here = world([does(TITLE, writing("sbom.py", "X = 1\n"))], asks_people)
     before = here.tip()
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "bernstein").write_text(QUICKER)
+    (programs / "bernstein").write_text(QUICKER.replace("BEFORE", command))
     (programs / "bernstein").chmod(0o755)
 
     answer = run(here, tmp_path, programs)

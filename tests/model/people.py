@@ -164,7 +164,8 @@ class People:
     def _budget(self, event: dict[str, Any]) -> None:
         plan = self._pick(PLANS, event)
         if plan is not None and plan["spec"].get("budget"):
-            self._store.merge(PLANS, key_of(plan), {"spec": {"budget": "100"}})
+            figure = event.get("figure", "100")
+            self._store.merge(PLANS, key_of(plan), {"spec": {"budget": figure}})
 
     def _edit_project(self, event: dict[str, Any]) -> None:
         project = self._store.all(PROJECTS)[0]

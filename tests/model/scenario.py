@@ -115,7 +115,7 @@ def _project(dice: Dice) -> dict[str, Any]:
     execution = dice.pick(("Parallel", "Sequential"), "execution")
     soon = int(dice.between(10, 1200, "kept"))
     return {
-        "approval": _policy(dice),
+        "approval": _policy(dice, "asks") if dice.chance(0.35, "asks") else {},
         "retention": {"tasksSeconds": soon if dice.chance(0.4, "retention") else 604800},
         "gates": {
             "extends": "Default",
@@ -130,17 +130,17 @@ def _project(dice: Dice) -> dict[str, Any]:
     }
 
 
-def _policy(dice: Dice) -> dict[str, Any]:
-    """When people decide; most Projects ask nobody."""
-    if not dice.chance(0.35, "asks"):
-        return {}
+def _policy(dice: Dice, *which: object) -> dict[str, Any]:
+    """When people decide, if they do."""
     policy: dict[str, Any] = {
-        "plan": dice.pick(("Never", "Always"), "asks", "plan"),
-        "result": dice.pick(("Never", "HighRisk", "Always"), "asks", "result"),
-        "movedBase": dice.pick(("Ask", "Keep"), "asks", "moved"),
+        "plan": dice.pick(("Never", "Always"), *which, "plan"),
+        "result": dice.pick(("Never", "HighRisk", "Always"), *which, "result"),
+        "movedBase": dice.pick(("Ask", "Keep"), *which, "moved"),
     }
-    if dice.chance(0.3, "asks", "expires"):
-        policy["expiresAfterSeconds"] = int(dice.between(60, 900, "asks", "seconds"))
+    if dice.chance(0.3, *which, "expires"):
+        policy["expiresAfterSeconds"] = int(dice.between(60, 900, *which, "seconds"))
+    if dice.chance(0.3, *which, "authors"):
+        policy["approverIsNotAuthor"] = True
     return policy
 
 
@@ -233,7 +233,7 @@ class _Maker:
         asks = (self._ask(n, at) for n, at in self._times(2.0, "requests of tasks"))
         decides = [{"at": self._at("decides", latest=120), "do": "decide all"}]
         acts = [self._act(n, at) for n, at in self._times(3.0, "people")]
-        return [*acts, *patient, *asks, *decides, *self._decisions()]
+        return [*acts, *patient, *asks, *decides, *self._decisions(), *self._changes()]
 
     def _ask(self, number: int, at: float) -> Event:
         """Somebody asks for something of a Task: most wait until it makes sense."""
@@ -260,6 +260,20 @@ class _Maker:
                 event = {"do": "delete", "kind": "approvals", "propagation": "Background"}
                 made.append(event | {"at": self._at("deletes", n), "pick": pick})
         return made
+
+    def _changes(self) -> list[Event]:
+        """Of what people are asked about: other policies, and budgets of Plans."""
+        dice = self._dice
+        policies = [
+            {"at": at, "do": "policy", "policy": _policy(dice, "policy", n)}
+            for n, at in self._times(1.0, "policies")
+        ]
+        budgets = [
+            {"at": at, "do": "budget", "pick": round(dice.draw("whose budget", n), 3)}
+            | {"figure": dice.pick(("5", "100", None), "figure", n)}
+            for n, at in self._times(1.0, "budgets")
+        ]
+        return [*policies, *budgets]
 
     def _act(self, number: int, at: float) -> Event:
         dice = self._dice

@@ -13,6 +13,7 @@ import structlog
 from tests.model import endings
 from tests.model.approvals.approvers import Approvers
 from tests.model.approvals.oracle import OraclesOfDecisions
+from tests.model.approvals.policies import Policies
 from tests.model.cluster.collector import Collector
 from tests.model.cluster.job_controller import JobController
 from tests.model.cluster.kubelet import Kubelets
@@ -62,7 +63,8 @@ class World:
         self.remote = Remote(TARGET)
         self.people = People(self.store, self.remote)
         self.approvers = Approvers(self.store, dice)
-        self.oracles = OraclesOfDecisions(self.store, self.people, self.approvers)
+        self.policies = Policies(self.store, dice)
+        self.oracles = OraclesOfDecisions(self.store, self.people, self.approvers, self.policies)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
         self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
@@ -79,6 +81,7 @@ class World:
 
     async def play(self) -> Outcome:
         self.people.make_project(self.scenario.project)
+        self.policies.begin()
         loop, begun = asyncio.get_running_loop(), self.store.seconds
         for event in self.scenario.events:
             loop.call_later(event["at"], self.happen, event)
@@ -110,6 +113,9 @@ class World:
 
     def _decide_all(self, _: Event) -> None:
         self.approvers.look()
+
+    def _policy(self, event: Event) -> None:
+        self.policies.change(event)
 
     def _fault(self, event: Event) -> None:
         self.troubles.arm(dict(event))

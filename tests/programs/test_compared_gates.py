@@ -102,6 +102,31 @@ def test_an_import_for_the_type_checker_alone_closes_no_circle(tmp_path: Path) -
     )
 
 
+LATER = {"p/b.py": "def f() -> None:\n    import p.a\n\n    print(p.a)\n"}
+
+
+def test_an_import_that_waits_in_a_function_closes_no_circle(tmp_path: Path) -> None:
+    gate = command_of("import_cycle")
+    at_once = {"p/b.py": f"import p.a\n\n\n{LATER['p/b.py']}"}
+
+    assert verdict(gate, Tree(CIRCLE | LATER), tmp_path / "later").verdict == "Passed"
+    assert verdict(gate, Tree(CIRCLE | at_once), tmp_path / "at-once").verdict == "Failed"
+
+
+def test_a_circle_under_new_names_is_an_old_one(tmp_path: Path) -> None:
+    moved = {f"q/{path}": text for path, text in CIRCLE.items()}
+
+    found = verdict(command_of("import_cycle"), Tree(moved, before=CIRCLE), tmp_path)
+
+    assert (found.verdict, found.excerpt) == ("Passed", "2 findings were there before")
+
+
+def test_dangerous_code_of_before_may_move_to_another_file(tmp_path: Path) -> None:
+    tree = Tree({"p/b.py": f"{SHELL}\n"}, before={"a.py": f"{SHELL}\n"})
+
+    assert verdict(command_of("security_scan"), tree, tmp_path).verdict == "Passed"
+
+
 @pytest.mark.parametrize(
     "hides",
     [
@@ -196,7 +221,11 @@ ENDS = [
     ("exit 3", None, ("Skipped", "BaseFails")),
     ("[ -e a ] || exit 3; echo", None, ("Passed", "")),
     (f"[ -e a ] || exit 3; echo {UNUSED}", None, ("Skipped", "BaseFails")),
-    ("echo nonsense", None, ("Failed", "NewFindings")),
+    ("echo nonsense", None, ("Skipped", "BaseFails")),
+    ("[ -e a ] && echo || echo nonsense", None, ("Passed", "")),
+    (f"[ -e a ] && echo {UNUSED} || echo nonsense", None, ("Skipped", "BaseFails")),
+    ("echo nonsense", 20.0, ("Skipped", "BaseFails")),
+    ("[ -e a ] && echo nonsense || echo '{}'", 20.0, ("Failed", "WorseThanBase")),
     ("[ -e a ] && echo nonsense; echo", None, ("Failed", "NewFindings")),
 ]  # fmt: skip
 
@@ -285,6 +314,16 @@ def test_a_benchmark_that_is_slower_or_not_run_fails(after: dict[str, str], tmp_
     found = verdict(command_of("benchmark"), Tree(after, before=benched(1000)), tmp_path)
 
     assert found.verdict == "Failed", found
+
+
+def test_a_benchmark_in_a_file_of_another_name_is_the_same_one(tmp_path: Path) -> None:
+    after = {"bench/test_sums.py": benched(1000)["test_bench.py"]}
+
+    found = verdict(
+        command_of("benchmark"), Tree(after, before=benched(1000)), tmp_path, tolerance=10_000
+    )
+
+    assert found.verdict == "Passed", found
 
 
 def test_a_repository_without_benchmarks_has_nothing_to_be_measured_by(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from bernstein.api.meta import (
 )
 from bernstein.api.waiting import Abandoned
 
+AttestationState = Literal["Signed", "Unsigned", "OtherKey", "Missing"]
+
 
 class Delivery(Model):
     """How far verified work is on its way to where it belongs."""
@@ -44,9 +46,9 @@ class Delivery(Model):
     failures: Annotated[int, Field(ge=1)] | None = None
     """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
     reason: Annotated[str, Field(max_length=64)] | None = None
-    """Why it stands still, in one word."""
+    """Why it stands still, or has landed without its attestation, in one word."""
     message: Annotated[str, Field(max_length=2048)] | None = None
-    """Why it stands still, for people."""
+    """The same for people."""
     may_have_landed: bool | None = Field(
         default=None,
         description="The last land Job may have pushed: the next one only reads the remote.",
@@ -54,10 +56,10 @@ class Delivery(Model):
     abandoned: Abandoned | None = Field(
         default=None, description="Why the pod of its Job is being ended."
     )
-    attestation: Literal["Signed", "Unsigned", "Missing"] | None = Field(
+    attestation: AttestationState | None = Field(
         default=None,
         description="What `refs/bernstein/attestations/` has of the commit that landed. Unsigned: "
-        "the Project names no key. Missing: the git server does not have ours.",
+        "the Project named no key. OtherKey: another one signed it. Missing: it has not ours.",
     )
     landed_at: datetime | None = None
     """When the remote was seen to have it."""

@@ -105,36 +105,43 @@ def one_way(field: str) -> CelRule:
 
 
 def immutable_except(
-    *mutable: str, remedy: str, rules: tuple[tuple[str, str] | CelRule, ...] = ()
+    *mutable: str,
+    remedy: str,
+    once: tuple[str, ...] = (),
+    rules: tuple[tuple[str, str] | CelRule, ...] = (),
 ) -> Callable[[dict[str, Any]], None]:
     """JSON schema extension of a spec: every field but the `mutable` ones keeps its first value.
 
-    There is a rule per field, so that the API server's answer names the field. `remedy` is what
-    the user can do instead; `rules` are added to these rules.
+    There is a rule per field, so that the API server's answer names the field. Those of `once` may
+    get their first value later. `remedy` is what the user can do instead; `rules` are added to
+    these rules.
     """
 
     def extend(schema: dict[str, Any]) -> None:
         required = schema.get("required", ())
-        unknown = set(mutable) - schema["properties"].keys()
+        unknown = {*mutable, *once} - schema["properties"].keys()
         if unknown:
             raise ValueError(f"no such fields: {sorted(unknown)}")
-        fixed = [name for name in schema["properties"] if name not in mutable]
-        schema.update(cel(*rules, *(_immutable(name, name in required, remedy) for name in fixed)))
+        fixed = [name for name in schema["properties"] if name not in (*mutable, *once)]
+        each = (_immutable(name, name in required, remedy) for name in fixed)
+        schema.update(cel(*rules, *each, *(_once(name, remedy) for name in once)))
 
     return extend
 
 
 def immutable_spec_except(
-    *mutable: str, spec: type[Model], unless: str, remedy: str
+    *mutable: str, spec: type[Model], unless: str, remedy: str, once: tuple[str, ...] = ()
 ) -> tuple[CelRule, ...]:
     """Rules for the root of a kind: every field of its spec but the `mutable` ones keeps its first
-    value, unless that CEL is true of the old object."""
+    value, unless that CEL is true of the old object. Those of `once` may get it later."""
     fields = {to_camel(name): field for name, field in spec.model_fields.items()}
-    unknown = set(mutable) - fields.keys()
+    free = {*mutable, *once}
+    unknown = free - fields.keys()
     if unknown:
         raise ValueError(f"no such fields: {sorted(unknown)}")
-    fixed = [(f"spec.{name}", f.is_required()) for name, f in fields.items() if name not in mutable]
-    return tuple(_immutable(name, required, remedy, f"({unless}) || ") for name, required in fixed)
+    fixed = [(f"spec.{name}", f.is_required()) for name, f in fields.items() if name not in free]
+    each = (_immutable(name, required, remedy, f"({unless}) || ") for name, required in fixed)
+    return (*each, *(_once(f"spec.{name}", remedy, f"({unless}) || ") for name in once))
 
 
 def _immutable(field: str, required: bool, remedy: str, unless: str = "") -> CelRule:
@@ -144,6 +151,15 @@ def _immutable(field: str, required: bool, remedy: str, unless: str = "") -> Cel
     return rule(
         f"{unless}({same})" if unless else same,
         f"the field is immutable: {remedy}",
+        fieldPath=f".{field}",
+        reason="FieldValueForbidden",
+    )
+
+
+def _once(field: str, remedy: str, unless: str = "") -> CelRule:
+    return rule(
+        f"{unless}!has(oldSelf.{field}) || (has(self.{field}) && self.{field} == oldSelf.{field})",
+        f"the field is written once: {remedy}",
         fieldPath=f".{field}",
         reason="FieldValueForbidden",
     )

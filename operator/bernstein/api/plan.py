@@ -114,7 +114,9 @@ class PlanSpec(Model):
         "become stricter.",
     )
     author: UserName | None = Field(
-        default=None, description="Who made the Plan: the user's own name, or it is refused."
+        default=None,
+        description="Who made the Plan, or stands for it: the user's own name, or it is refused. "
+        "Written once, also later.",
     )
     suspend: bool = Field(default=False, description="true: no new session starts.")
     cancel: Cancel | None = None
@@ -337,6 +339,7 @@ class Plan(Model):
                 *CHANGEABLE,
                 spec=PlanSpec,
                 unless=_NEVER_RAN,
+                once=("author",),
                 remedy="apply a Plan of another name instead",
             ),
         ),

@@ -342,6 +342,8 @@ class InspectConfig:
     scan_seconds: int = 300
     """What a scan of the whole change may take; other checks are quick."""
     git_dir: str = places.OWN_GIT
+    pinned: str | None = None
+    """The commit that the Plan started from; None: `base`."""
 
 
 EXCERPT_CHARACTERS = 1500

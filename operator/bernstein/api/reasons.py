@@ -104,7 +104,8 @@ class Reason(StrEnum):
     ATTESTATION_KEY_INVALID = "AttestationKeyInvalid"
     """The key that the Project signs with is no Ed25519 key as PEM, or has a password."""
     ATTESTATION_REFUSED = "AttestationRefused"
-    """The git server takes no attestation, without which nothing lands where there is a key."""
+    """The git server takes no attestation, without which nothing lands where there is a key.
+    Without one it is told of what has landed."""
     TREE_MISMATCH = "TreeMismatch"
     """The commit on a ref of ours does not hold the tree that was verified."""
     VERIFICATION_MISSING = "VerificationMissing"

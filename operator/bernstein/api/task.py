@@ -60,6 +60,7 @@ class TaskSpec(Assignment):
         "json_schema_extra": immutable_except(
             "cancel",
             "requests",
+            once=("author",),
             remedy="make a Task of another name instead",
             rules=(one_way("cancel"),),
         ),
@@ -96,7 +97,8 @@ class TaskSpec(Assignment):
     )
     author: UserName | None = Field(
         default=None,
-        description="Who made the Task, where no Plan did: the user's own name, or it is refused.",
+        description="Who made the Task, where no Plan did, or stands for it: the user's own name, "
+        "or it is refused. Written once, also later.",
     )
     cancel: Cancel | None = None
     """Ends the Task for good; its agent gets time to save its work."""

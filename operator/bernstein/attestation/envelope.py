@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bernstein.attestation.statement import PAYLOAD, dump
@@ -85,16 +86,36 @@ def _line(envelope: dict[str, Any]) -> bytes:
     return dump(envelope).encode("ascii") + b"\n"
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What an envelope holds, whoever has made it: no signature was compared."""
+
+    payload: str
+    """In base64."""
+    signers: frozenset[str]
+    """Ids of the keys that it says it is signed with."""
+
+
+def parts(content: bytes) -> Parts | None:
+    """None: it is no envelope."""
+    try:
+        parsed = json.loads(content)
+        signers = frozenset(str(signature["keyid"]) for signature in parsed["signatures"])
+        return Parts(str(parsed["payload"]), signers)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
 def opened(content: bytes, key: Key) -> bytes:
     """The payload, if it was signed with this key. Raises Refused."""
     from securesystemslib.dsse import Envelope
     from securesystemslib.exceptions import VerificationError
 
     try:
-        found = json.loads(content)
-        if found["signatures"] == []:
+        parsed = json.loads(content)
+        if parsed["signatures"] == []:
             raise Refused("Unsigned", "it is not signed: nobody answers for what it says")
-        envelope = Envelope.from_dict(found)
+        envelope = Envelope.from_dict(parsed)
         if envelope.payload_type != PAYLOAD:
             raise Refused("Tampered", f"what it holds is not of the type {PAYLOAD}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -41,8 +41,8 @@ class Statement:
     @property
     def ours(self) -> Object:
         """Our extension; empty where there is none."""
-        found = self.predicate.get(EXTENSION)
-        return found if isinstance(found, Mapping) else {}
+        extension = self.predicate.get(EXTENSION)
+        return extension if isinstance(extension, Mapping) else {}
 
 
 def dump(value: Object) -> str:
@@ -60,17 +60,17 @@ def made(predicate: Object, *, commit: str, tree: str) -> bytes:
 def read(payload: bytes) -> Statement:
     """The Statement in it. Raises ValueError for anything else, in words that name the field."""
     try:
-        found = json.loads(payload)
+        parsed = json.loads(payload)
     except (ValueError, RecursionError) as error:
         raise ValueError("it holds no JSON") from error
-    if not isinstance(found, dict) or found.get("_type") != STATEMENT:
+    if not isinstance(parsed, dict) or parsed.get("_type") != STATEMENT:
         raise ValueError(f"its _type is not {STATEMENT}")
-    if found.get("predicateType") != PREDICATE:
+    if parsed.get("predicateType") != PREDICATE:
         raise ValueError(f"its predicateType is not {PREDICATE}")
-    predicate = found.get("predicate")
+    predicate = parsed.get("predicate")
     if not (isinstance(predicate, dict) and predicate.get("verificationResult") == "PASSED"):
         raise ValueError("its verificationResult is not PASSED")
-    subjects = found.get("subject")
+    subjects = parsed.get("subject")
     digests = [_digest(each) for each in subjects] if isinstance(subjects, list) else []
     return Statement(_named(digests, "gitCommit"), _named(digests, "gitTree"), predicate)
 
@@ -81,5 +81,5 @@ def _digest(subject: Any) -> Object:
 
 
 def _named(digests: list[Object], algorithm: str) -> frozenset[str]:
-    found = (digest.get(algorithm) for digest in digests)
-    return frozenset(sha for sha in found if isinstance(sha, str) and _SHA.fullmatch(sha))
+    values = (digest.get(algorithm) for digest in digests)
+    return frozenset(sha for sha in values if isinstance(sha, str) and _SHA.fullmatch(sha))

@@ -86,6 +86,11 @@ def is_test(path: str | bytes) -> bool:
     return _is_test(_text(path).split("/"))
 
 
+def is_dependency(path: str) -> bool:
+    """Whether it lists what the code depends on."""
+    return _is_dependency(path.split("/"))
+
+
 def _text(path: str | bytes) -> str:
     return path if isinstance(path, str) else path.decode("utf-8", "surrogateescape")
 

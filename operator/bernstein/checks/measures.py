@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+_DIGITS = 2
+"""Behind the point: where less is worse, a smaller difference is none. Most come about where lines
+are added or taken away elsewhere."""
 Measures = Mapping[str, float]
 """Values by what was measured."""
 
@@ -30,26 +33,47 @@ class Scale:
     def is_worse(self, before: float, after: float, tolerance: float) -> bool:
         """`tolerance`: units where less is worse, else per cent."""
         if self.less_is_worse:
-            return round(before - after, 6) > tolerance
+            return round(before - after, _DIGITS) > tolerance
         return after > self.harmless and after > before * (1 + tolerance / 100) * (1 + 1e-9)
 
-    def told(self, before: Measures, after: Measures) -> str:
+    def summary(self, before: Measures, after: Measures) -> str:
         """What was measured, where nothing is worse."""
-        if len(before) == len(after) == 1:
+        if len(before) == 1 and before.keys() == after.keys():
             (was,), (now,) = before.values(), after.values()
-            return f"was {was:g}{self.unit}, is {now:g}{self.unit}"
+            return self.both(was, now)
         return f"{len(before.keys() & after.keys())} measured in both"
+
+    def both(self, was: float, now: float) -> str:
+        """Two values, with as many digits as tell them apart."""
+        digits = next((n for n in range(6, 17) if f"{was:.{n}g}" != f"{now:.{n}g}"), 6)
+        return f"was {was:.{digits}g}{self.unit}, is {now:.{digits}g}{self.unit}"
+
+
+def under_new_names(before: Measures, renamed: Mapping[str, str]) -> Measures:
+    """The measures by the names that they have now: each begins with a path and a colon, where it
+    is of a file. `renamed`: the path that a file had before, by the one that it has now."""
+    now = {old: path for path, old in renamed.items()}
+    return {_renamed(name, now): value for name, value in before.items()}
+
+
+def _renamed(name: str, now: Mapping[str, str]) -> str:
+    path, colon, rest = name.partition(":")
+    return f"{now.get(path, path)}{colon}{rest}"
+
+
+def paths(measures: Measures) -> Iterable[str]:
+    """The files that they are of."""
+    return (name.partition(":")[0] for name in measures if ":" in name)
 
 
 def worse(scale: Scale, before: Measures, after: Measures, tolerance: float) -> list[str]:
     """What has become worse, the worst first, in words."""
-    found = []
+    rows = []
     for name, was in before.items():
         now = after.get(name)
         if now is None:
             if scale.stays:
-                found.append((float("inf"), f"{name} was {was:g}{scale.unit}, is not measured"))
+                rows.append((float("inf"), f"{name} was {was:g}{scale.unit}, is not measured"))
         elif scale.is_worse(was, now, tolerance):
-            told = f"{name} was {was:g}{scale.unit}, is {now:g}{scale.unit}"
-            found.append((abs(now - was) / (was or 1), told))
-    return [told for _, told in sorted(found, key=lambda each: (-each[0], each[1]))]
+            rows.append((abs(now - was) / (was or 1), f"{name} {scale.both(was, now)}"))
+    return [row for _, row in sorted(rows, key=lambda each: (-each[0], each[1]))]

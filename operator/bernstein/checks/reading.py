@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -55,6 +55,16 @@ class CommitReader(Protocol):
     def changed_files(self) -> Iterator[ChangedFile]:
         """Every file or symlink with new content."""
 
+    @property
+    def deleted(self) -> Collection[str]:
+        """Paths of files and symlinks that the change takes away."""
+
+    def pinned_files(
+        self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
+    ) -> Mapping[str, bytes]:
+        """Files, no symlinks, of up to `most` bytes, directly in these folders ("" is the root) of
+        the commit that the work's Plan started from; needs `Reads.pinned`."""
+
     def conflicts(self) -> tuple[str, ...]:
         """Paths in conflict with the tip that the work will land on; needs `Reads.merges`."""
 
@@ -72,7 +82,9 @@ class Reads:
 
     scan: Scan
     merges: bool = False
-    """Whether it calls `Commit.conflicts`, for which the Job fetches the whole history."""
+    """Whether it calls `CommitReader.conflicts`, for which the Job fetches the whole history."""
+    pinned: bool = False
+    """Whether it calls `CommitReader.pinned_files`."""
 
 
 def _unknown(_commit: CommitReader, check: Check) -> Verdict:

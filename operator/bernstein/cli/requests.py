@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from bernstein.api.plan import Plan
@@ -31,6 +32,7 @@ LONGEST_REQUEST_REASON = 300
 ANSWER_SECONDS = 15.0
 """An answer is waited for; the operator gives it within a few."""
 _NEXT = {
+    "NothingToRetry": "see how it stands with `bernstein logs {name}`",
     "NothingToVerify": "see what it does, or waits for, with `bernstein logs {name}`",
     "NothingToMerge": "see what it does, or waits for, with `bernstein logs {name}`",
     "MergeInProgress": "ask again once the merge is over",
@@ -42,7 +44,7 @@ _NEXT = {
     "BeingDelivered": "see how far it is with `bernstein status`",
     "OperatorTooOld": "run the version of the operator that the CRDs are from",
 }
-"""What helps where a request of a Task is refused for a reason that only requests have."""
+"""What helps where a request is refused for a reason that only requests have."""
 
 _WITH_SESSION = (TaskState.CLAIMED, TaskState.IN_PROGRESS)
 
@@ -183,18 +185,17 @@ async def of_task(
     return task, request, answer
 
 
-def refused(task: Task, answer: Answer) -> CliError:
-    """What to tell of a request of a Task that was refused."""
-    text = f"{called(task)}: {answer.verb} is refused: {line(answer.message, 500)}"
-    return CliError(answer.reason, text, remedy(answer, _NEXT, task.metadata.name))
-
-
-def remedy(answer: Answer, known: Mapping[str, str], name: str) -> str:
-    """What helps where that was refused: as `known` says it of reasons that only requests have,
-    else as of a failure. "": this version knows no such reason."""
-    if answer.reason in known:
-        return known[answer.reason].format(name=name)
-    return policy(answer.reason).remedy if answer.reason in set(Reason) else ""
+def refused(
+    subject: Plan | Task, answer: Answer, known: Mapping[str, str] = MappingProxyType({})
+) -> CliError:
+    """What to tell of a request that was refused. `known`: what helps here where that is something
+    else than with other verbs, by the reason."""
+    text = f"{called(subject)}: {answer.verb} is refused: {line(answer.message, 500)}"
+    name = f"{'plan/' * isinstance(subject, Plan)}{subject.metadata.name}"
+    helps = {**_NEXT, **known}.get(answer.reason, "").format(name=name)
+    if not helps and answer.reason in set(Reason):
+        helps = policy(answer.reason).remedy
+    return CliError(answer.reason, text, helps)
 
 
 async def end_sessions(cluster: Cluster, reason: str) -> list[str]:

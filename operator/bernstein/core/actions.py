@@ -67,6 +67,8 @@ class RunInspect:
     sha: str
     base: str
     onto: str
+    pinned_sha: str | None = None
+    """What the Plan started from; None: `base`."""
 
     @property
     def asked(self) -> str:

@@ -89,6 +89,24 @@ def running_since(pod: Object, name: str) -> datetime | None:
     return parse_time(running["startedAt"]) if running.get("startedAt") else None
 
 
+def seconds(ended: Object) -> float | None:
+    """How long a container ran that has `terminated` like this; None: it is not known."""
+    begun, end = ended.get("startedAt"), ended.get("finishedAt")
+    if not begun or not end:
+        return None
+    return max(0, (parse_time(end) - parse_time(begun)).total_seconds())
+
+
+def seconds_of(pod: Object, name: str) -> float | None:
+    """How long the container ran, until its end or the time when its pod was told to end; None: it
+    was not started, or it is not known."""
+    ended = terminated(pod, name)
+    if ended is not None:
+        return seconds(ended)
+    begun, end = running_since(pod, name), asked_to_end(pod)
+    return max(0, (end - begun).total_seconds()) if begun and end else None
+
+
 def ran_out_of_memory(pod: Object, name: str) -> bool:
     """Whether the container did, now or, where it was started again, the time before."""
     status = container(pod, name) or {}

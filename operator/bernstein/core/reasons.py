@@ -252,7 +252,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         Retry.NEVER,
         False,
         "Mend what the gate finds on the branch and apply the work anew; or set "
-        "gates.allowBaseFailures in the Project, or required: false for the gate.",
+        "gates.allowBaseFailures in the Project, or required: false for the gate; give a gate that "
+        "is not done in time there more timeoutSeconds.",
     ),
     Reason.GATE_ERRORED: Policy(
         Retry.BACK_OFF,
@@ -326,7 +327,12 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     Reason.APPROVAL_EXPIRED: Policy(
         Retry.NEVER, False, "Apply the work anew under another name, and decide in time."
     ),
-    Reason.AUTHOR_MISSING: Policy(Retry.NEVER, False, "Apply it anew with spec.author, your name."),
+    Reason.AUTHOR_MISSING: Policy(
+        Retry.NEVER,
+        False,
+        "Whoever stands for it writes his own name into spec.author of the Plan, or of the Task "
+        "without one; then another person may decide.",
+    ),
     Reason.APPROVAL_REFUSED: Policy(
         Retry.PROBE,
         False,

@@ -24,12 +24,51 @@ class Answering(Protocol):
 
 R = TypeVar("R", bound=Request)
 S = TypeVar("S", bound=Answering)
+A = TypeVar("A", covariant=True)
+T = TypeVar("T", bound=Answering, covariant=True)
+
+
+class Step(Protocol[T, A]):
+    """What one request comes to: the status with its answer, or without it yet and what must be
+    done first."""
+
+    @property
+    def status(self) -> T: ...
+    @property
+    def actions(self) -> tuple[A, ...]: ...
+    @property
+    def requeue_after(self) -> float | None: ...
 
 
 def unanswered(asked: Iterable[R], answers: Iterable[Answer] | None) -> list[R]:
     """The requests that have no answer, in their order."""
     known = {answer.id for answer in answers or ()}
     return [request for request in asked if request.id not in known]
+
+
+def each(
+    status: S,
+    asked: Collection[R],
+    verbs: Collection[str],
+    step: Callable[[S, R], Step[S, A]],
+    now: datetime,
+) -> tuple[S, tuple[A, ...], float | None]:
+    """One look at every request without an answer, in turn; `asked`: all of the object's spec.
+
+    Returns the status with the answers that can be given now, what the others need first, and the
+    seconds until one of them is to be looked at again. Where none can be given, it is the very
+    status that was given.
+    """
+    actions: tuple[A, ...] = ()
+    again: float | None = None
+    for request in unanswered(asked, status.requests):
+        if request.verb not in verbs:
+            status = unknown(status, asked, request, now)
+            continue
+        taken = step(status, request)
+        status, actions = taken.status, (*actions, *taken.actions)
+        again = taken.requeue_after or again
+    return status, actions, again
 
 
 def answer_for(request: str, answers: Iterable[Answer] | None) -> Answer | None:

@@ -148,6 +148,7 @@ def approval_record(approval: Approval) -> Document:
         "ref": shown.ref if shown is not None else None,
         "files_changed": shown.files_changed if shown is not None else None,
         "files": _shown_files(shown),
+        "diff": shown.diff if shown is not None else None,
         "checks": [_shown_check(check) for check in shown.checks] if shown is not None else [],
         "cost_usd": _dollars(shown.cost_usd) if shown is not None and shown.cost_usd else None,
         "decision": to_snake(spec.decision) if spec.decision is not None else None,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bernstein.kube.client import Client
-from bernstein.kube.errors import Forbidden, NotFound
-from tests.control_plane.conftest import Person, Tools, may
-from tests.control_plane.objects import APPROVALS, KINDS, OURS, PLANS, valid
+from bernstein.kube.errors import Forbidden, Invalid, NotFound
+from bernstein.kube.resource import CONFIG_MAPS
+from tests.control_plane.conftest import RELEASE_NAMESPACE, Person, Tools, eventually, may
+from tests.control_plane.objects import APPROVALS, KINDS, OURS, PLANS, TASKS, valid
 
 BOTH = pytest.mark.parametrize("kind", ["Plan", "Task"])
 
@@ -76,23 +77,53 @@ async def test_an_approver_decides_and_edits_nothing_else(
     assert not await may(approver, "create", "approvals.bernstein.dev", namespace)
 
 
-async def test_the_operators_own_account_decides_nothing(operator: Client, namespace: str) -> None:
+@pytest.mark.parametrize(
+    ("ours", "policy"),
+    [
+        ("operator", "bernstein-(approvals|operator).*(own accounts decide|writes no objects)"),
+        ("server", "bernstein-approvals.*own accounts decide nothing"),
+    ],
+)
+async def test_our_own_accounts_decide_nothing_whatever_rights_they_are_given(
+    tools: Tools, request: pytest.FixtureRequest, namespace: str, ours: str, policy: str
+) -> None:
+    operator: Client = request.getfixturevalue("operator")
+    account_of: Client = request.getfixturevalue(ours)
     await asked(operator, namespace)
-    own = "system:serviceaccount:bernstein-system:bernstein-operator"
+    tools.kubectl(
+        *("create", "rolebinding", "approver", "-n", namespace, "--clusterrole=bernstein-approver"),
+        f"--serviceaccount={RELEASE_NAMESPACE}:bernstein-{ours}",
+    )
+    await eventually(lambda: may(account_of, "patch", "approvals.bernstein.dev", namespace))
+    decision = yes(account(RELEASE_NAMESPACE, f"bernstein-{ours}"))
 
-    with pytest.raises(Forbidden):
-        await operator.patch(APPROVALS, "one", namespace, yes(own))
+    with pytest.raises(Forbidden, match=policy):
+        await account_of.patch(APPROVALS, "one", namespace, decision)
 
 
 async def test_what_is_asked_and_about_whom_stays(
     admin: Client, operator: Client, namespace: str
 ) -> None:
-    await asked(operator, namespace)
+    names = {"name": "owner", "namespace": namespace}
+    other = await admin.create(CONFIG_MAPS, {"metadata": names})
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner"}
+    owner["uid"] = other["metadata"]["uid"]
+    approval = valid("Approval", namespace)
+    approval["metadata"]["ownerReferences"] = [owner]
+    await operator.create(APPROVALS, approval)
 
-    with pytest.raises(Forbidden, match="labels of Bernstein"):
-        await admin.patch(
-            APPROVALS, "one", namespace, {"metadata": {"labels": dict.fromkeys(OURS)}}
-        )
+    second = owner | {"name": "second", "uid": "0"}
+    for mark in (
+        {"labels": dict.fromkeys(OURS)},
+        {"labels": {"bernstein.dev/plan": "mine"}},
+        {"ownerReferences": None},
+        {"ownerReferences": [owner, second]},
+    ):
+        with pytest.raises(Forbidden, match=r"bernstein-approvals.*changed by nobody"):
+            await admin.patch(APPROVALS, "one", namespace, {"metadata": mark})
+    for field, part in (("subject", {"name": "another"}), ("asks", {"digest": "e" * 64})):
+        with pytest.raises(Invalid, match="the field is immutable"):
+            await admin.patch(APPROVALS, "one", namespace, {"spec": {field: part}})
 
 
 async def test_a_decision_stays_until_it_is_acted_upon(
@@ -130,6 +161,38 @@ async def test_an_author_writes_his_own_name_only(
     await editor.create(KINDS[kind], valid(kind, namespace, author=name))
     # What stands already is no matter of who writes something else.
     await admin.patch(KINDS[kind], "one", namespace, {"metadata": {"labels": {"a": "b"}}})
+
+
+@BOTH
+async def test_who_stands_for_work_without_an_author_writes_his_own_name_once(
+    admin: Client, person: Person, namespace: str, user: str, kind: str
+) -> None:
+    editor, name = await person("edit"), account(namespace, "edit")
+    await admin.create(KINDS[kind], valid(kind, namespace))
+
+    with pytest.raises(Forbidden, match=r"bernstein-authors.*must be the name of who makes it"):
+        await editor.patch(KINDS[kind], "one", namespace, {"spec": {"author": user}})
+    await editor.patch(KINDS[kind], "one", namespace, {"spec": {"author": name}})
+
+    for other in (user, None):
+        with pytest.raises(Invalid, match="the field is written once"):
+            await admin.patch(KINDS[kind], "one", namespace, {"spec": {"author": other}})
+
+
+async def test_a_task_of_a_plan_has_no_author_of_its_own(
+    admin: Client, operator: Client, namespace: str, user: str
+) -> None:
+    plan = await admin.create(PLANS, valid("Plan", namespace))
+    owner = {"apiVersion": "bernstein.dev/v1alpha1", "kind": "Plan", "name": "one"}
+    theirs = valid("Task", namespace)
+    theirs["metadata"] |= {
+        "labels": {**OURS, "bernstein.dev/plan": "one"},
+        "ownerReferences": [owner | {"uid": plan["metadata"]["uid"], "controller": True}],
+    }
+    await operator.create(TASKS, theirs)
+
+    with pytest.raises(Forbidden, match=r"bernstein-tasks.*has the author of its Plan"):
+        await admin.patch(TASKS, "one", namespace, {"spec": {"author": user}})
 
 
 async def test_who_corrects_a_plan_that_never_ran_is_its_author(

@@ -15,7 +15,8 @@ from tests.model.dice import Dice
 
 LOOKS_SECONDS = 20.0
 """Between two looks of somebody who decides whatever he finds."""
-WHO = "ann"
+WHO, ANOTHER = "ann", "ben"
+"""Who decides, and who does what the first one may not: decide about his own work."""
 
 
 class Approved(NamedTuple):
@@ -27,6 +28,7 @@ class Approved(NamedTuple):
     sha: str | None
     base: str | None
     digest: str
+    by: str
 
 
 class Approvers:
@@ -60,14 +62,15 @@ class Approvers:
             return
         if approval.get("status", {}).get("state", "Pending") != "Pending":
             return
-        body = {"spec": {"decision": decision, "decidedBy": WHO, "reason": f"{decision} it"}}
+        by = WHO if approval["spec"]["asks"].get("notBy") != WHO else ANOTHER
+        body = {"spec": {"decision": decision, "decidedBy": by, "reason": f"{decision} it"}}
         with suppress(ApiError):
             self._store.merge(APPROVALS, key_of(approval), body)
             if decision == APPROVE:
-                self.approved.add(_of(approval))
+                self.approved.add(_of(approval, by))
 
 
-def _of(approval: Object) -> Approved:
+def _of(approval: Object, by: str) -> Approved:
     asks = approval["spec"]["asks"]
     return Approved(
         approval["spec"]["subject"]["uid"],
@@ -76,4 +79,5 @@ def _of(approval: Object) -> Approved:
         asks.get("sha"),
         asks.get("base"),
         asks["digest"],
+        by,
     )

@@ -8,14 +8,15 @@ import pytest
 
 from bernstein.api import plan, task
 from bernstein.api.states import TaskState
-from bernstein.core.approvals import asking, plans, results
+from bernstein.core.approvals import asking, plans, policy, results
 from bernstein.resources import APPROVALS, PLANS, TASKS
+from tests.model.approvals.policies import Policies
 from tests.model.loop import run
 from tests.model.scenario import Scenario
 from tests.model.world import World
 
 STAGES = [{"name": "a", "steps": [{"title": "one"}, {"title": "two"}]}]
-WORK = [
+WORK: list[dict[str, Any]] = [
     {"at": 1.0, "do": "apply plan", "name": "web", "spec": {"name": "web", "stages": STAGES}},
     {"at": 1.0, "do": "apply task", "name": "alone", "spec": {"title": "alone"}},
 ]
@@ -87,6 +88,34 @@ def test_people_may_decide_twice_and_late_and_delete_what_they_are_asked(seed: i
     assert broken == []
 
 
+POLICIES: tuple[dict[str, Any], ...] = (
+    {"plan": "Never", "result": "Always", "approverIsNotAuthor": True},
+    {"plan": "Always", "result": "Never"},
+    {"plan": "AboveCost", "aboveUsd": "0.01", "result": "HighRisk", "movedBase": "Keep"},
+    {"plan": "Always", "result": "Always", "approverIsNotAuthor": True},
+    {"plan": "Never", "result": "Never"},
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_policies_and_budgets_may_change_at_any_moment(seed: int) -> None:
+    turns = [POLICIES[(n + seed) % len(POLICIES)] for n in range(12)]
+    changes = [
+        {"at": 8.0 + seed + n * 17, "do": "policy", "policy": policy}
+        for n, policy in enumerate(turns)
+    ]
+    budgets = [
+        {"at": 11.0 + seed * 3 + n * 13, "do": "budget", "pick": 0.0, "figure": figure}
+        for n, figure in enumerate(("100", "5") * 4)
+    ]
+    plan_with_a_budget = {**WORK[0], "spec": {**WORK[0]["spec"], "budget": "5"}}
+
+    world, broken = played(plan_with_a_budget, WORK[1], DECIDES, *changes, *budgets, seed=seed)
+
+    assert broken == []
+    assert {obj["spec"].get("author") for obj in world.store.all(PLANS)} != {None}
+
+
 def test_nobody_decides_and_nothing_happens() -> None:
     world, broken = played(*WORK)
 
@@ -128,6 +157,17 @@ def test_without_the_question_the_model_finds_that_a_plan_begins_unseen(
     assert any("a Plan begins when a person has said yes" in each for each in broken)
 
 
+def test_without_the_wait_for_an_author_the_model_finds_that_anybody_approves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(policy, "lacks_author", lambda *_: False)
+    monkeypatch.setattr(Policies, "_look", lambda _: None)
+
+    _, broken = played(*WORK, DECIDES, approverIsNotAuthor=True)
+
+    assert any("when a person has said yes" in each for each in broken)
+
+
 def test_without_the_binding_the_model_finds_an_approval_of_something_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -139,6 +179,6 @@ def test_without_the_binding_the_model_finds_an_approval_of_something_else(
     monkeypatch.setattr(results, "is_approved", any_yes)
     pushes = [{"at": 40.0 + n * 5, "do": "push", "pick": 0.9} for n in range(170)]
 
-    _, broken = played(*WORK, DECIDES, *pushes, plan="Never")
+    _, broken = played(*WORK, DECIDES, *pushes, plan="Never", seed=2)
 
     assert any("to exactly it" in each for each in broken)

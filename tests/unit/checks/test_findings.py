@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 
 import pytest
 
 from bernstein.checks import findings
-from bernstein.checks.findings import Comparison, Finding, NoListing, compared, lines_of, listed
+from bernstein.checks.findings import Comparison, Finding, NoListing, known, lines_of, listed
 
 
 def said(path: str, row: int, code: str | None = "F401", root: str = "/workspace") -> bytes:
@@ -17,7 +18,17 @@ def said(path: str, row: int, code: str | None = "F401", root: str = "/workspace
 
 
 def line(files: dict[str, str]) -> findings.Line:
-    return lambda path, number: files[path].split("\n")[number - 1].encode()
+    return lambda path, number: files[path].split("\n")[number - 1].encode() if number else b""
+
+
+def compared(
+    before: Iterable[Finding],
+    line_before: findings.Line,
+    after: Iterable[Finding],
+    line_after: findings.Line,
+    renamed: Mapping[str, str] | None = None,
+) -> Comparison:
+    return findings.compared(known(before, line_before), after, line_after, renamed or {})
 
 
 def test_findings_are_read_with_paths_of_the_repository() -> None:
@@ -36,8 +47,19 @@ def test_a_list_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findings, "MOST", 2)
     with pytest.raises(NoListing):
         list(lines_of(b"a\n" * 3))
+    many = [Finding("a.py", 0, "F401", "")] * 3
     with pytest.raises(NoListing):
-        compared([], line({}), [Finding("a.py", 0, "F401", "")] * 3, lambda *_: b"")
+        compared([], line({}), many, lambda *_: b"")
+    with pytest.raises(NoListing):
+        known(many, lambda *_: b"")
+
+
+def test_names_of_files_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "MOST_PATHS", 10)
+    files = [Finding("aaaa.py", 0, "F401", "", other=other) for other in ("", "b", "", "b")]
+    assert set(findings.paths_of(files)) == {"aaaa.py", "b"}
+    with pytest.raises(NoListing):
+        findings.paths_of([*files, Finding("ccc", 0, "F401", "")])
 
 
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +93,23 @@ def test_another_file_rule_or_line_is_a_new_finding(after: Finding) -> None:
     found = compared([Finding("a.py", 1, "F401", "")], line(files), [after], line(files))
 
     assert found == Comparison(1, 1, (after,))
+
+
+def test_a_finding_of_a_file_under_a_new_name_is_the_same() -> None:
+    files = {"a.py": "import os", "p/b.py": "import os"}
+    cycle = Finding("a.py", 0, "import-cycle", "", other="c.py")
+    before = [Finding("a.py", 1, "F401", ""), cycle]
+    after = [Finding("p/b.py", 1, "F401", ""), Finding("p/b.py", 0, "import-cycle", "", "p/c.py")]
+    both = {"p/b.py": "a.py", "p/c.py": "c.py"}
+
+    def new(renamed: dict[str, str]) -> list[Finding]:
+        return [*compared(before, line(files), after, line(files), renamed).first]
+
+    assert new(both) == []
+    assert new({}) == after
+    assert new({"p/b.py": "a.py"}) == after[1:]
+    assert set(known(before, line(files)).paths) == {"a.py", "c.py"}
+    assert str(after[1]) == "p/b.py import-cycle with p/c.py"
 
 
 def test_the_same_once_more_is_new() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -21,6 +21,8 @@ class Tree:
     before: Mapping[str, str | bytes] = field(default_factory=dict)
     in_conflict: tuple[str, ...] = ()
     scan_seconds: int = 60
+    pinned: Mapping[str, str | bytes] | None = None
+    """What the work's Plan started from; None: the same as before the change."""
 
     @property
     def paths(self) -> Collection[str]:
@@ -49,6 +51,22 @@ class Tree:
             before = self.before.get(path, b"")
             if content != before:
                 yield ChangedFile(path, _bytes(before), _bytes(content))
+
+    @property
+    def deleted(self) -> Collection[str]:
+        return self.before.keys() - self.after.keys()
+
+    def pinned_files(
+        self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
+    ) -> Mapping[str, bytes]:
+        start = self.before if self.pinned is None else self.pinned
+        found = {
+            path: _bytes(content)
+            for path, content in start.items()
+            if str(PurePosixPath(path).parent) in {folder or "." for folder in folders}
+            if is_wanted(path) and not (isinstance(content, str) and content.startswith(LINK))
+        }
+        return {path: content for path, content in found.items() if len(content) <= most}
 
     def conflicts(self) -> tuple[str, ...]:
         return self.in_conflict

@@ -9,6 +9,7 @@ import os
 import sys
 from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +162,15 @@ def asked(api: ApiServer, name: str, **decided: Any) -> dict[str, Any]:
     of it."""
     uid, approval = api.get(TASKS, name, "team")["metadata"]["uid"], f"{name}-approval-1"
     by = {"decision": decided["decision"], "decidedBy": decided["by"]} if decided else {}
+    ended = {"state": "Pending"}
+    if decided:
+        ended = {"state": "Rejected", "endedAt": datetime.now(UTC).isoformat()}
     api.put(
         APPROVALS,
         approval,
         "team",
         spec={"subject": {"kind": "Task", "name": name, "uid": uid}, "asks": ASKS, **by},
-        status={"observedGeneration": 1, "state": "Rejected" if decided else "Pending"},
+        status={"observedGeneration": 1} | ended,
     )
     told = {"name": approval, "asks": ASKS, "since": "2030-01-01T12:00:00Z"} | decided
     return {"attempt": 1, "approval": told}
@@ -212,6 +216,19 @@ async def test_the_script_fails_where_a_person_rejects_while_it_waits_for_the_ve
     assert answer.code == 1
     assert f"Task '{name}' was rejected by ben before: the first decision is final" in answer.err
     assert api.get(TASKS, name, "team")["status"]["state"] == "Cancelled"
+
+
+async def test_the_script_fails_where_a_person_rejects_before_it_looks(
+    api: ApiServer, script: Process
+) -> None:
+    people_are_asked(api)
+    name = await added(api)
+    rejected(api, name)
+
+    answer = await ended(script)
+
+    assert answer.code == 1
+    assert f"Task '{name}' was rejected by ben before: the first decision is final" in answer.err
 
 
 async def test_the_script_fails_where_a_person_rejects_just_before_it_approves(

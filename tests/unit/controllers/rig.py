@@ -24,8 +24,8 @@ class Rig:
     def __init__(self, api: ApiServer, client: Client, background: Background) -> None:
         self.api, self._client, self._background = api, client, background
         self.caches = Caches(client)
-        events = EventRecorder(client, component="test", instance="test", sanitise=str)
-        writer = Writer(client, self.caches, Unfenced(), events)
+        self.events = EventRecorder(client, component="test", instance="test", sanitise=str)
+        writer = Writer(client, self.caches, Unfenced(), self.events)
         settings, logs = OperatorSettings(image="b:1"), LogReader(client)
         self.metrics = Metrics(process=False)
         self.context = Context(self.caches, writer, settings, self.metrics, logs)

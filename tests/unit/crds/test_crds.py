@@ -229,9 +229,21 @@ def test_every_field_but_the_mutable_ones_gets_a_rule() -> None:
     }
 
 
-def test_a_mutable_field_that_does_not_exist_is_an_error() -> None:
+def test_a_field_that_is_written_once_may_be_written_later() -> None:
+    schema: dict[str, Any] = {"properties": {"a": {}, "b": {}}}
+
+    immutable_except("b", once=("a",), remedy="")(schema)
+
+    (rule,) = schema["x-kubernetes-validations"]
+    assert rule["rule"] == "!has(oldSelf.a) || (has(self.a) && self.a == oldSelf.a)"
+
+
+@pytest.mark.parametrize("names", [{"mutable": ("typo",)}, {"once": ("typo",)}], ids=str)
+def test_a_mutable_field_that_does_not_exist_is_an_error(names: dict[str, Any]) -> None:
+    mutable, once = names.get("mutable", ()), names.get("once", ())
+
     with pytest.raises(ValueError, match="typo"):
-        immutable_except("typo", remedy="")({"properties": {"a": {}}})
+        immutable_except(*mutable, once=once, remedy="")({"properties": {"a": {}}})
 
 
 def test_fields_of_a_spec_may_be_immutable_until_something_is_true_of_the_object() -> None:
@@ -239,13 +251,18 @@ def test_fields_of_a_spec_may_be_immutable_until_something_is_true_of_the_object
         a: int
         b: int = 1
         much_else: int = 2
+        later: int | None = None
 
-    rules = immutable_spec_except("muchElse", spec=Spec, unless="oldSelf.new", remedy="")
+    rules = immutable_spec_except(
+        "muchElse", once=("later",), spec=Spec, unless="oldSelf.new", remedy=""
+    )
 
     assert {each["fieldPath"]: each["rule"] for each in rules} == {
         ".spec.a": "(oldSelf.new) || (self.spec.a == oldSelf.spec.a)",
         ".spec.b": "(oldSelf.new) || (has(self.spec.b) == has(oldSelf.spec.b) && "
         "(!has(self.spec.b) || self.spec.b == oldSelf.spec.b))",
+        ".spec.later": "(oldSelf.new) || !has(oldSelf.spec.later) || "
+        "(has(self.spec.later) && self.spec.later == oldSelf.spec.later)",
     }
     with pytest.raises(ValueError, match="typo"):
         immutable_spec_except("typo", spec=Spec, unless="false", remedy="")

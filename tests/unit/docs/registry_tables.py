@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 from bernstein import agents
 from bernstein.agents import TakesBaseUrl, TakesCommand, TellsTokens
 from bernstein.checks import gates, signals
+from bernstein.checks.content.restricted import INTERNAL
 from bernstein.checks.gate import Command
 from tests.unit.docs.pages import REFERENCE, table
 
@@ -36,6 +37,8 @@ def gate_problems() -> list[str]:
         command = f"`{gate.runs.command}`" if isinstance(gate.runs, Command) else ""
         if command not in shown.get(gate.name, command):
             found.append(f"project.md: the row of {gate.name} does not show {command}")
+    row = shown.get("dlp_scan", "")
+    found += [f"project.md: dlp_scan does not name .{e}" for e in INTERNAL if f"`.{e}`" not in row]
     return found
 
 

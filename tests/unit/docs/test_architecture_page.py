@@ -116,8 +116,8 @@ def test_the_reasons_to_wait_exist() -> None:
     named = {word for cell in cells for word in re.findall(r"`(\w+)`", cell)}
 
     assert named <= {*Reason, *WaitReason}
-    # A Task that is Done waits, too: for its turn to land, and for a person.
-    assert set(WaitReason) - named == {WaitReason.MERGE_QUEUE, WaitReason.AWAITING_APPROVAL}
+    # A Task that is Done waits, too: for its turn to land.
+    assert set(WaitReason) - named == {WaitReason.MERGE_QUEUE}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from bernstein.checks import gates
 from bernstein.checks.gate import Command, Gate
 from bernstein.controllers.jobs.pod import mount, scratch
 from bernstein.core import labels, names
-from bernstein.core.actions import RunBegin, RunLand
+from bernstein.core.actions import RunBegin, RunInspect, RunLand
 from bernstein.core.prompts import parts
 from tests.configuration import told
 
@@ -43,6 +43,8 @@ def asked_then(asked: Any) -> Any:
             return replace(asked, integration=ref_then(asked.integration), again=False)
         case RunLand():
             return replace(asked, attests="")
+        case RunInspect():
+            return replace(asked, pinned_sha=None)
         case _:
             return asked
 
@@ -234,6 +236,8 @@ def _container_then(container: dict[str, Any]) -> dict[str, Any]:
     volume = _REPOSITORIES.get(name, "git")
     config = json.loads(container["env"][0]["value"]) | {"git_dir": f"/{volume}/repo.git"}
     config.pop("protected", None)  # nobody was asked about work then
+    if name == INSPECT:
+        config.pop("pinned", None)  # no gate that only reads asked for what the Plan started from
     if config.get("launcher_to"):
         config["launcher_to"] = "/launcher/launcher"
     text = json.dumps(config, separators=(",", ":"), sort_keys=True)

@@ -159,6 +159,9 @@ class Shown(Model):
     most_changed: MostChanged | None = Field(
         default=None, description="Some of these, those with the most changed lines first."
     )
+    diff: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None, description="Of a Task: the command that shows all of the change."
+    )
     checks: Annotated[
         tuple[ShownCheck, ...],
         Field(max_length=MOST_SHOWN, json_schema_extra=list_map("name")),

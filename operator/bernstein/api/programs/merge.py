@@ -102,5 +102,8 @@ class LandResult:
     others moved the branch."""
     tip: str
     attestation: str = ""
-    """Where it has landed: Signed or Unsigned, as the remote shows it; Missing: the remote has none
-    or another one. "": it was not looked for."""
+    """Where it has landed: Signed or Unsigned, as the remote shows it; OtherKey: it says the same
+    and is signed, by another key than this one; Missing: the remote has none, or one that says
+    something else. "": it was not looked for."""
+    refused: str = ""
+    """Why the git server has not taken the attestation; "": it has, or was not asked."""

@@ -1,6 +1,7 @@
 """Migrations of a database: which files are some, and whether each can be taken back.
 
-Known are Alembic's, and SQL with its way back in the same file or in one of its own.
+Known are Alembic's, and SQL with its way back in the same file or in one of its own. What Flyway
+runs again and again, around others or for a new database alone is never taken back.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from collections.abc import Callable
 
 _FOLDERS = {"migrations", "migration", "migrate"}
 _BACK = re.compile(r"(?:^|[._/-])(?:down|rollback|undo|revert)(?:[._/-]|$)|^U[\d._]{1,40}__")
+_ENDLESS = re.compile(
+    r"R__.{0,200}|B[\d._]{1,40}__.{0,200}|createSchema(?:__.{0,200})?"
+    r"|(?:before|after)(?:Connect|(?:Each)?(?:Migrate|Undo)(?:Statement)?|Versioned|Repeatables"
+    r"|Clean|Info|Validate|Baseline|Repair|CreateSchema)(?:Error|Applied|OperationFinish)?"
+    r"(?:__.{0,200})?"
+)
+"""Names, without `.sql`, of what Flyway never takes back."""
 _REVISION = re.compile(r"^down_revision\b", re.MULTILINE)
 _DEF = r"^def[ \t]{1,20}%s[ \t]{0,20}\([^)\n]{0,200}\)[^:\n]{0,100}:[ \t]{0,20}(.*)$"
 _TEXT = re.compile(
@@ -42,10 +50,18 @@ def is_migration(path: str) -> bool:
     if path.endswith(".py"):
         return True
     name = posixpath.basename(path)
-    if not name.endswith(".sql") or _BACK.search(name) or _BACK.search(posixpath.dirname(path)):
+    if not name.endswith(".sql") or is_way_back(path):
+        return False
+    if _ENDLESS.fullmatch(name.removesuffix(".sql")):
         return False
     in_folder = not _FOLDERS.isdisjoint(path.lower().split("/")[:-1])
     return in_folder or name.endswith(".up.sql") or re.match(r"V[\d._]{1,40}__", name) is not None
+
+
+def is_way_back(path: str) -> bool:
+    """Whether the file may be one for a migration in SQL, by its path."""
+    folder, name = posixpath.split(path)
+    return name.endswith(".sql") and bool(_BACK.search(name) or _BACK.search(folder))
 
 
 def problem(path: str, text: str, content: Content) -> str | None:
@@ -94,14 +110,14 @@ def _sql(path: str, text: str, content: Content) -> str | None:
             parts = back.split(text)
             goes_back = any(map(_does_something, parts[1:]))
             return None if goes_back else "has no way back in its section for that"
-    named = _ways_back(path)
-    found = [said for each in named if (said := content(each)) is not None]
-    if not found:
+    named = ways_back(path)
+    texts = [sql for each in named if (sql := content(each)) is not None]
+    if not texts:
         return f"has no {posixpath.basename(named[0])} beside it"
-    return None if any(map(_does_something, found)) else "has a way back that does nothing"
+    return None if any(map(_does_something, texts)) else "has a way back that does nothing"
 
 
-def _ways_back(path: str) -> tuple[str, ...]:
+def ways_back(path: str) -> tuple[str, ...]:
     """Where the way back of an SQL file may be, the likeliest first."""
     folder, name = posixpath.split(path)
     stem = name.removesuffix(".sql")
@@ -110,11 +126,11 @@ def _ways_back(path: str) -> tuple[str, ...]:
     beside = [f"{stem.removesuffix('.up').removesuffix('_up')}{end}" for end in (".down", "_down")]
     if stem in ("up", "migration"):
         beside.insert(0, "down")
-    found = [posixpath.join(folder, f"{each}.sql") for each in beside]
-    found.append(posixpath.join(folder, "down", name))
+    paths = [posixpath.join(folder, f"{each}.sql") for each in beside]
+    paths.append(posixpath.join(folder, "down", name))
     if posixpath.basename(folder) == "up":
-        found.append(posixpath.join(posixpath.dirname(folder), "down", name))
-    return tuple(found)
+        paths.append(posixpath.join(posixpath.dirname(folder), "down", name))
+    return tuple(paths)
 
 
 def _does_something(text: str) -> bool:

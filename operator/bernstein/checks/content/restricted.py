@@ -8,36 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from bernstein.checks.changes import is_dependency
+from bernstein.checks.content import licences
 from bernstein.checks.content import rules as by_rules
 from bernstein.checks.content.identifiers import luhn
 from bernstein.checks.content.rules import Rule
 from bernstein.checks.reading import ChangedFile
 from bernstein.checks.verdict import Verdict
 
-LICENCE_BYTES = 200_000
-"""Of a file that may hold the repository's own licence."""
-
-_GNU = r"GNU\s{1,3}%sGeneral\s{1,3}Public\s{1,3}Licen[cs]e"
-_FAMILIES = {
-    "AGPL": (r"AGPL-\d", _GNU % r"Affero\s{1,3}"),
-    "GPL": (r"GPL-\d", _GNU % ""),
-    "SSPL": (r"SSPL-\d", r"Server\s{1,3}Side\s{1,3}Public\s{1,3}License"),
-    "BUSL": (r"BUSL-\d", r"Business\s{1,3}Source\s{1,3}License"),
-    "Elastic": (r"Elastic-\d", r"Elastic\s{1,3}License"),
-    "CC-BY-NC": (r"CC-BY-NC", r"Attribution-Non-?Commercial"),
-}
-"""By name: how an SPDX identifier begins, and what the licence calls itself."""
-_LICENCE_FILE = re.compile(r"(?:LICEN[CS]ES?|COPYING)\b[^/]{0,50}", re.IGNORECASE)
-_SPDX = re.compile(r"SPDX-License-Identifier:[ \t]{0,5}([^\n*<>\"']{1,200})", re.IGNORECASE)
-_GRANTS = r"(?:terms|conditions|licen[cs]ed|released|distributed|covered)\b[^\n]{0,60}?\b"
-_ALONE = r"(?:^|\n)[ \t#*;/%%-]{0,20}%s[ \t*/-]{0,20}(?=\n|$)"
-
 _LABEL_END = r"[\"']?\s{0,3}[:=#]{0,2}\s{0,3}[\"']?"
 _NUMBER = r"(?:\s{1,3}|_|-)?(?:number|num|no\.?|id|nr\.?)?"
 _MBI_LETTER, _MBI_ANY = "[AC-HJKMNP-RT-Y]", "[AC-HJKMNP-RT-Y0-9]"
 _MBI = rf"[1-9]{_MBI_LETTER}{_MBI_ANY}\d%s{_MBI_LETTER}{_MBI_ANY}\d%s{_MBI_LETTER}{_MBI_LETTER}\d\d"
-_WELL_KNOWN_HOSTS = ("docker.internal", "metadata.google.internal")
-_INTERNAL = r"(?:corp|intranet|intra|internal|lan|private|home\.arpa)"
+INTERNAL = ("corp", "home.arpa", "internal", "intra", "intranet", "lan", "private")
+"""Ends of names that only an internal network knows."""
+_MEANT_FOR_ALL = re.compile(
+    r"(?:.*\.)?(?:(?:docker|containers|minikube|lima|k3d|rancher-desktop|orb)\.internal"
+    r"|docker\.for\.(?:mac|win)\.\w{1,20}\.internal|metadata\.google\.internal)",
+    re.IGNORECASE,
+)
+"""Names by which every machine of some tool calls its own host or gateway."""
+_SETTINGS_OF_PACKAGES = (
+    *(".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "go.env", "nuget.config", "bunfig.toml"),
+)
 
 
 def scan(files: Iterable[ChangedFile], own: Collection[str], mask: Callable[[str], str]) -> Verdict:
@@ -45,44 +38,8 @@ def scan(files: Iterable[ChangedFile], own: Collection[str], mask: Callable[[str
 
     `own`: families of licences that the repository is under, which its files may name.
     """
-    return by_rules.scan(files, tuple(_rules(own)), "RestrictedContent", mask)
-
-
-def families_in(text: str) -> frozenset[str]:
-    """The families that a licence's own text is of: it names itself before it names others."""
-    first = text[:2000]
-    found = {
-        name for name, (_, title) in _FAMILIES.items() if re.search(title, first, re.IGNORECASE)
-    }
-    return frozenset(found)
-
-
-def is_licence(path: str) -> bool:
-    """Whether the file, at the root of the repository, holds its licence by its name."""
-    return _LICENCE_FILE.fullmatch(path) is not None
-
-
-def _rules(own: Collection[str]) -> Iterator[Rule]:
-    restricted = {name: of for name, of in _FAMILIES.items() if name not in own}
-    for name, (identifier, title) in restricted.items():
-        granted = re.compile(f"{_GRANTS}{title}|{_ALONE % title}", re.IGNORECASE)
-        yield Rule(f"{name} licence", True, granted.finditer, may_be_made_up=False)
-        spdx = _identified(re.compile(rf"(?<![\w-]){identifier}", re.IGNORECASE))
-        yield Rule(f"{name} licence identifier", True, spdx, may_be_made_up=False)
-    yield from _REGULATED
-    yield from _ADDRESSES
-
-
-def _identified(identifier: re.Pattern[str]) -> by_rules.Finder:
-    """SPDX expressions that leave no choice but this family."""
-
-    def find(text: str) -> Iterator[re.Match[str]]:
-        for match in _SPDX.finditer(text):
-            choices = re.split(r"\sOR\s", match[1].strip("() \t"))
-            if all(identifier.search(choice) for choice in choices):
-                yield match
-
-    return find
+    rules = (*licences.rules(own), *_REGULATED, *_ADDRESSES)
+    return by_rules.scan(files, rules, "RestrictedContent", mask)
 
 
 def _labelled(label: str, value: str) -> re.Pattern[str]:
@@ -115,17 +72,38 @@ def _is_nhs(digits: str) -> bool:
 
 _HOST = re.compile(
     r"(?:://(?:[^\s/@\"'<>]{1,100}@)?|\bgit@)"
-    rf"((?:[a-z0-9][a-z0-9_-]{{0,62}}\.){{1,6}}{_INTERNAL})(?![\w.-]*\w)",
+    rf"((?:[a-z0-9][a-z0-9_-]{{0,62}}\.){{1,6}}(?:{'|'.join(map(re.escape, INTERNAL))}))"
+    r"(?![\w.-]*\w)",
     re.IGNORECASE,
 )
+
+
+def _tells_of_packages(path: str) -> bool:
+    """Whether it says where packages come from: a registry of one's own is no secret there."""
+    name = path.rpartition("/")[2].lower()
+    return name in _SETTINGS_OF_PACKAGES or is_dependency(path) or licences.is_lock(path)
 
 
 def _internal_hosts(text: str) -> Iterator[re.Match[str]]:
     """Hosts in addresses whose names only a network of its own resolves."""
     for match in _HOST.finditer(text):
         host = match[1]
-        is_meant_for_all = host.lower().endswith(_WELL_KNOWN_HOSTS)
-        if not is_meant_for_all and "example" not in host.split("."):
+        if not _MEANT_FOR_ALL.fullmatch(host) and "example" not in host.lower().split("."):
+            yield match
+
+
+_PASSPORT = _labelled("passport", r"(?-i:[A-Z]{0,2})\d{7,9}")
+_COUNTED = "01234567890123456789"
+
+
+def _passport_numbers(text: str) -> Iterator[re.Match[str]]:
+    """Digits alone are many a thing: they count where they are called a number, and are none that
+    somebody just made up."""
+    for match in _PASSPORT.finditer(text):
+        value, label = match[1], match[0].lower()
+        is_number = re.match(r"passport[\s_-]{0,3}n(?:o|um)", label) is not None
+        is_made_up = value in _COUNTED or len(set(value)) <= 2
+        if not value.isdigit() or (is_number and not is_made_up):
             yield match
 
 
@@ -148,7 +126,7 @@ _REGULATED = (
         re.compile(rf"(?<![\w-]){_MBI % ('-', '-')}(?![\w-])").finditer,
     ),
     Rule("Medicare number", True, _labelled(r"(?:MBI|medicare)", _MBI % ("-?", "-?")).finditer),
-    Rule("passport number", True, _labelled("passport", r"[A-Z]{0,2}\d{7,9}").finditer),
+    Rule("passport number", True, _passport_numbers),
     Rule(
         "magnetic stripe of a card",
         True,
@@ -170,7 +148,7 @@ _REGULATED = (
             r"\b(?:TOP SECRET|SECRET|CONFIDENTIAL|CUI)//[A-Z]{2}"
             r"|\bITAR[ -](?:CONTROLLED|RESTRICTED)\b"
         ).finditer,
-        may_be_made_up=False,
+        hint="",
     ),
     Rule(
         "notice of confidentiality",
@@ -183,7 +161,7 @@ _REGULATED = (
     ),
 )
 _ADDRESSES = (
-    Rule("internal host name", True, _internal_hosts),
+    Rule("internal host name", True, _internal_hosts, only_shown_in=_tells_of_packages),
     Rule(
         "internal host name of a cloud",
         True,

@@ -6,6 +6,7 @@ A finding tells file, line and kind, but never what was found.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -23,7 +24,13 @@ ADDED_BYTES = 32_000_000
 WINDOW, OVERLAP = 4000, 400
 """Characters that a pattern gets at once, and of them those that it got before."""
 
+MADE_UP = f"a made-up value begins with one of {', '.join(ALLOWED_PREFIXES)}"
+
 _SHOWN = 20
+_CARRIED = 800
+"""Characters of whole lines that a text of several lines gets again from the block before."""
+_COMMENT = re.compile(r"[\s#*/;%!|>]*(?:--\s*)?|\Z")
+_END = re.compile(r"[\s*/]*\Z")
 _WORD_BEFORE = re.compile(r"[\w-]*\Z")
 
 Finder = Callable[[str], Iterable[re.Match[str]]]
@@ -36,9 +43,17 @@ class Rule:
     kind: str
     blocks: bool
     find: Finder
-    may_be_made_up: bool = True
-    """Whether an allowed prefix excuses it. A key's own first line has no room for a prefix: one
-    before it is beside the key, not part of it."""
+    hint: str = MADE_UP
+    """What else helps than to take it out. Where it is MADE_UP, an allowed prefix excuses it. A
+    key's own first line has no room for one: what is before it is beside the key, no part of it."""
+    near: re.Pattern[str] | None = None
+    """Where it is given, a match may go over several lines, and is looked for where this is near:
+    `find` gets what `joined` makes of them."""
+    only_shown_in: Callable[[str], bool] | None = None
+    """Paths of files in which it does not block."""
+
+    def blocks_in(self, path: str) -> bool:
+        return self.blocks and not (self.only_shown_in is not None and self.only_shown_in(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,7 @@ class Finding:
     line: int
     kind: str
     blocks: bool
+    hint: str = ""
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else f"{self.path} (its name)"
@@ -65,11 +81,14 @@ class _Findings:
 
     shown: list[Finding] = field(default_factory=list)
     count: int = 0
+    hints: dict[str, None] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
         if finding in self.shown:  # in another reading of the same file
             return
         self.count += 1
+        if finding.hint:
+            self.hints[finding.hint] = None
         if self.count <= _SHOWN:
             self.shown.append(finding)
 
@@ -100,8 +119,7 @@ def scan(
         return failed("TooLarge", f"the change adds over {ADDED_BYTES} bytes of text")
     if not blocking.count:
         return passed(str(every))
-    hint = f"a made-up value begins with one of {', '.join(ALLOWED_PREFIXES)}"
-    return failed(reason, f"{blocking}\n{hint}")
+    return failed(reason, "\n".join([str(blocking), *blocking.hints]))
 
 
 def _findings(
@@ -109,11 +127,11 @@ def _findings(
 ) -> Iterator[Finding]:
     budget = _Budget(ADDED_BYTES)
     for file in files:
-        path = shown(file.path)
-        yield from _in_lines(path, [(0, file.path)], rules)
+        place = _Place(shown(file.path), file.path)
+        yield from _in_lines(place, [(0, file.path)], rules)
         for before, after in readings(file):
             added = budget.texts(added_lines(before, after))
-            yield from _in_lines(path, added, rules)
+            yield from _in_lines(place, added, rules)
 
 
 @dataclass
@@ -132,15 +150,30 @@ class _Budget:
             yield number, line.replace(b"\0", b"").decode("utf-8", "replace")
 
 
+@dataclass(frozen=True)
+class _Place:
+    """A file: its path as people are shown it, and as it is."""
+
+    shown: str
+    path: str
+
+    def finding(self, line: int, rule: Rule) -> Finding:
+        return Finding(self.shown, line, rule.kind, rule.blocks_in(self.path), rule.hint)
+
+
 def _in_lines(
-    path: str, lines: Iterable[tuple[int, str]], rules: Sequence[Rule]
+    place: _Place, lines: Iterable[tuple[int, str]], rules: Sequence[Rule]
 ) -> Iterator[Finding]:
     """Findings in numbered lines of one file, at most one per line and kind."""
+    by_line = [rule for rule in rules if rule.near is None]
+    over_lines = [rule for rule in rules if rule.near is not None]
     here, kinds = -1, set[str]()
+    last: dict[str, int] = {}
+    carried: list[tuple[int, str]] = []
     for block in _blocks(lines):
         # Most blocks hold nothing: one search of a block is many times faster than one per line.
         text = "\n".join(part for _, part in block)
-        suspected = [rule for rule in rules if any(True for _ in rule.find(text))]
+        suspected = [rule for rule in by_line if any(True for _ in rule.find(text))]
         for number, part in block if suspected else ():
             if number != here:
                 here, kinds = number, set()
@@ -149,11 +182,59 @@ def _in_lines(
                     continue
                 if any(_counts(rule, part, match) for match in rule.find(part)):
                     kinds.add(rule.kind)
-                    yield Finding(path, number, rule.kind, rule.blocks)
+                    yield place.finding(number, rule)
+        yield from _over_lines(place, [*carried, *block], over_lines, last)
+        carried = _last_lines(block)
+
+
+def _over_lines(
+    place: _Place, block: list[tuple[int, str]], rules: Iterable[Rule], last: dict[str, int]
+) -> Iterator[Finding]:
+    """Findings that may go over several lines, told by the one in which each begins. `last`: the
+    last one of each kind that is known, which is kept."""
+    plain = "\n".join(part for _, part in block)
+    near = [rule for rule in rules if rule.near is not None and rule.near.search(plain)]
+    if not near:
+        return
+    text, starts = joined(block)
+    for rule in near:
+        for match in rule.find(text):
+            number = block[bisect_right(starts, match.start()) - 1][0]
+            if number > last.get(rule.kind, -1) and _counts(rule, text, match):
+                last[rule.kind] = number
+                yield place.finding(number, rule)
+
+
+def joined(lines: Iterable[tuple[int, str]]) -> tuple[str, list[int]]:
+    """Numbered lines as one text, and where in it each begins.
+
+    Without what makes them a comment, each run of white space as one blank. Lines that follow each
+    other are joined by a line feed, others by a form feed.
+    """
+    parts: list[str] = []
+    starts: list[int] = []
+    size, before = 0, None
+    for number, line in lines:
+        start = _COMMENT.match(line)
+        words = _END.sub("", line[start.end() if start else 0 :]).split()
+        mark = "" if before is None else "\n" if number == before + 1 else "\f"
+        parts += [mark, " ".join(words)]
+        starts.append(size + len(mark))
+        size, before = size + len(mark) + len(parts[-1]), number
+    return "".join(parts), starts
+
+
+def _last_lines(block: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    size = 0
+    for count, (_, part) in enumerate(reversed(block)):
+        size += len(part)
+        if size > _CARRIED:
+            return block[len(block) - count :]
+    return block
 
 
 def _counts(rule: Rule, line: str, match: re.Match[str]) -> bool:
-    return not (rule.may_be_made_up and _is_made_up(line, match))
+    return not (rule.hint == MADE_UP and _is_made_up(line, match))
 
 
 def _is_made_up(line: str, match: re.Match[str]) -> bool:

@@ -70,7 +70,7 @@ def rules() -> tuple[Rule, ...]:
         Rule("payment card number", True, card_numbers),
         Rule("social security number", True, social_security_numbers),
         Rule("bank account number", True, bank_accounts),
-        Rule("private key", True, PRIVATE_KEY.finditer, may_be_made_up=False),
+        Rule("private key", True, PRIVATE_KEY.finditer, hint=""),
         Rule("access token", True, tokens),
         *_library_rules(),
     )

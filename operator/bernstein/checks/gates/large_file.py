@@ -24,8 +24,8 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
         large = sorted((each for each in added if each[0] > MOST_LINES), key=lambda each: -each[0])
     if not large:
         return passed()
-    told = findings.shown([f"{path} gets {lines} new lines" for lines, path in large])
-    return failed("LargeFile", f"{told}\n{MOST_LINES} are the most")
+    rows = findings.shown([f"{path} gets {lines} new lines" for lines, path in large])
+    return failed("LargeFile", f"{rows}\n{MOST_LINES} are the most")
 
 
 GATE = Gate(

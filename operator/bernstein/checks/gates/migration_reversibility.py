@@ -1,8 +1,8 @@
-"""Gate `migration_reversibility`: every migration that the change brings can be taken back."""
+"""Gate `migration_reversibility`: every migration that the change touches can be taken back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import islice
 
 from bernstein.api.pod import Check
@@ -30,9 +30,13 @@ def _problems(commit: CommitReader) -> Iterator[str]:
         is_file = commit.kind(path) == "file" and commit.size(path) <= MOST_BYTES
         return _text(commit.content(path)) if is_file else None
 
+    judged, ways_back = set[str](), {*filter(migrations.is_way_back, commit.deleted)}
     for file in commit.changed_files():
+        if migrations.is_way_back(file.path):
+            ways_back.add(file.path)
         if not migrations.is_migration(file.path) or commit.kind(file.path) != "file":
             continue
+        judged.add(file.path)
         if len(file.after) > MOST_BYTES:
             if file.path.endswith(".sql"):
                 yield f"{file.path} is longer than {MOST_BYTES} bytes"
@@ -40,6 +44,22 @@ def _problems(commit: CommitReader) -> Iterator[str]:
         problem = migrations.problem(file.path, _text(file.after), content)
         if problem is not None:
             yield f"{file.path} {problem}"
+    for path in sorted(_left_behind(commit, ways_back) - judged):
+        problem = migrations.problem(path, content(path) or "", content)
+        if problem is not None:
+            yield f"{path} {problem}"
+
+
+def _left_behind(commit: CommitReader, ways_back: Set[str]) -> set[str]:
+    """Migrations in SQL whose way back the change edits or deletes, and not themselves."""
+    from bernstein.checks.content import migrations
+
+    return {
+        path
+        for path in (commit.paths if ways_back else ())
+        if path.endswith(".sql") and migrations.is_migration(path)
+        if not ways_back.isdisjoint(migrations.ways_back(path))
+    }
 
 
 def _text(content: bytes) -> str:

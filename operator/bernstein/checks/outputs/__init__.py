@@ -22,7 +22,9 @@ from bernstein.checks.outputs import (
     ruff,
     vulture,
 )
+from bernstein.checks.renames import Content
 
+IMPORTS = "imports"
 Reader: TypeAlias = Callable[[bytes, str], Iterable[Finding]]
 
 FINDINGS: Mapping[str, Reader] = {
@@ -30,10 +32,18 @@ FINDINGS: Mapping[str, Reader] = {
     "pyright": pyright.findings,
     "bandit": bandit.findings,
     "vulture": vulture.findings,
-    "imports": imports.findings,
+    IMPORTS: imports.findings,
 }
 MEASURES: Mapping[str, Scale] = {
     "radon": radon.SCALE,
     "coverage": coverage.SCALE,
     "benchmark": benchmark.SCALE,
 }
+
+
+def findings_in(form: str, output: bytes, root: str, content: Content) -> Iterable[Finding]:
+    """The findings in what a tool printed. `content`: what the tree has at a path; for forms that
+    do not tell all that counts. Raises NoListing."""
+    if form == IMPORTS:
+        return imports.findings(output, root, content)
+    return FINDINGS[form](output, root)

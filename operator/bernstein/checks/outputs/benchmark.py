@@ -18,10 +18,10 @@ def measures(output: bytes, _root: str) -> Measures:
     if not report:
         return {}
     with report_of("pytest-benchmark"):
-        found = {str(b["fullname"]): float(b["stats"]["min"]) for b in report["benchmarks"]}
-    if not all(map(math.isfinite, found.values())):
+        seconds = {str(b["fullname"]): float(b["stats"]["min"]) for b in report["benchmarks"]}
+    if not all(map(math.isfinite, seconds.values())):
         raise NoListing("a time is no number")
-    return found
+    return seconds
 
 
 SCALE = Scale(measures, unit=" s", stays=True)

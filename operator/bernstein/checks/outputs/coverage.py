@@ -65,7 +65,7 @@ def _share(files: Mapping[str, _File], of_tests: frozenset[str]) -> Measures:
         else:
             continue
         missed += file.missed
-    return {NAME: round(100 * (lines - missed) / lines, 2)} if lines else {}
+    return {NAME: 100 * (lines - missed) / lines} if lines else {}
 
 
 def _of_tests(files: Collection[str]) -> frozenset[str]:

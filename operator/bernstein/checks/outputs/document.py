@@ -36,12 +36,12 @@ def documents(output: bytes) -> list[dict[str, Any]]:
     if _memory(output) > MOST_MEMORY:
         raise NoListing("it has too many values")
     try:
-        found = list(_parsed(output.decode()))
+        parsed = list(_parsed(output.decode()))
     except (ValueError, RecursionError) as error:
         raise NoListing("it is no document of JSON") from error
-    if not all(isinstance(each, dict) for each in found):
+    if not all(isinstance(each, dict) for each in parsed):
         raise NoListing("it is no object of JSON")
-    return found
+    return parsed
 
 
 def _memory(output: bytes) -> int:

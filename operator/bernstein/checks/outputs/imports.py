@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bernstein.checks.findings import Finding, NoListing
 from bernstein.checks.outputs.document import document, relative
+from bernstein.checks.outputs.import_scope import only_inside_functions
+from bernstein.checks.renames import Content
 
 MOST_IMPORTS = 2_000_000
 RULE = "import-cycle"
@@ -21,9 +23,16 @@ _MOST_STEPS = 300_000
 Graph = Mapping[str, Sequence[str]]
 
 
-def findings(output: bytes, root: str) -> Iterator[Finding]:
-    """Raises NoListing. Where there is no Python, ruff prints nothing."""
-    graph = _graph(document(output) if output.strip() else {}, root)
+def _unknown(_path: str) -> bytes | None:
+    return None
+
+
+def findings(output: bytes, root: str, content: Content = _unknown) -> Iterator[Finding]:
+    """Raises NoListing. Where there is no Python, ruff prints nothing.
+
+    `content`: what the tree has at a path. Imports inside functions close no circle.
+    """
+    graph = _at_once(_graph(document(output) if output.strip() else {}, root), content)
     part = parts(graph)
     steps = _MOST_STEPS
     for importer, imported in graph.items():
@@ -31,14 +40,26 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
             if module == importer or part[module] != part[importer]:
                 continue
             back, steps = _way(graph, module, importer, steps)
-            # The rule names what is imported: ruff tells no line.
-            yield Finding(importer, 0, f"{RULE} with {module}", _told(back))
+            yield Finding(importer, 0, RULE, _shown(back), module)  # ruff tells no line
 
 
-def _graph(said: Mapping[str, object], root: str) -> dict[str, list[str]]:
+def _at_once(graph: Graph, content: Content) -> Graph:
+    """The graph without imports that only functions make; those outside of circles may stay."""
+    part = parts(graph)
+    kept = dict(graph)
+    for importer, imported in graph.items():
+        back = [module for module in imported if part[module] == part[importer]]
+        source = content(importer) if back else None
+        if source is not None:
+            later = only_inside_functions(importer, source, back)
+            kept[importer] = [module for module in imported if module not in later]
+    return kept
+
+
+def _graph(listing: Mapping[str, object], root: str) -> dict[str, list[str]]:
     graph: dict[str, list[str]] = {}
     count = 0
-    for path, imported in said.items():
+    for path, imported in listing.items():
         if not isinstance(imported, list):
             raise NoListing("it is no graph of imports")
         count += len(imported)
@@ -53,7 +74,7 @@ def _graph(said: Mapping[str, object], root: str) -> dict[str, list[str]]:
 
 def parts(graph: Graph) -> dict[str, int]:
     """A number for each module; two have the same where each leads to the other (Tarjan)."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     open_: list[str] = []
@@ -65,7 +86,7 @@ def parts(graph: Graph) -> dict[str, int]:
         work = [(start, iter(graph[start]))]
         while work:
             at, rest = work[-1]
-            following = next((to for to in rest if to not in found), None)
+            following = next((to for to in rest if to not in numbers), None)
             if following is None:
                 work.pop()
                 if work:
@@ -73,15 +94,15 @@ def parts(graph: Graph) -> dict[str, int]:
                     low[before] = min(low[before], low[at])
                 if low[at] == order[at]:
                     while open_[-1] != at:
-                        found[open_.pop()] = order[at]
-                    found[open_.pop()] = order[at]
+                        numbers[open_.pop()] = order[at]
+                    numbers[open_.pop()] = order[at]
             elif following in order:
                 low[at] = min(low[at], order[following])
             else:
                 order[following] = low[following] = len(order)
                 open_.append(following)
                 work.append((following, iter(graph[following])))
-    return found
+    return numbers
 
 
 def _way(graph: Graph, start: str, end: str, steps: int) -> tuple[tuple[str, ...], int]:
@@ -104,7 +125,7 @@ def _way(graph: Graph, start: str, end: str, steps: int) -> tuple[tuple[str, ...
     return tuple(reversed(way)), steps
 
 
-def _told(back: Sequence[str]) -> str:
+def _shown(back: Sequence[str]) -> str:
     if not back:
         return ""
     shown = back if len(back) <= _SHOWN else (*back[: _SHOWN - 1], "...", back[-1])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bernstein.checks.findings import Finding, NoListing, said
+from bernstein.checks.findings import Finding, NoListing, one_line
 from bernstein.checks.outputs.document import documents, relative, report_of
 
 
@@ -22,4 +22,6 @@ def findings(output: bytes, root: str) -> Iterator[Finding]:
                 if each["severity"] == "error":
                     line = int(each["range"]["start"]["line"]) + 1 if "range" in each else 0
                     rule = str(each.get("rule") or "error")
-                    yield Finding(relative(each["file"], root), line, rule, said(each["message"]))
+                    yield Finding(
+                        relative(each["file"], root), line, rule, one_line(each["message"])
+                    )

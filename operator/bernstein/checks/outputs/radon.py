@@ -11,8 +11,8 @@ from bernstein.checks.findings import MOST, NoListing
 from bernstein.checks.measures import Measures, Scale
 from bernstein.checks.outputs.document import documents, relative, report_of
 
-_LONG = 300
-"""Characters of a path with a name, of which no more is kept."""
+_LONG_PATH, _LONG_NAME = 300, 100
+"""Characters of a path and of a name in it, of which no more is kept."""
 HARMLESS = 5
 """Radon's rank A. One more `if` in a small function is more than a fifth, and nothing to mend."""
 
@@ -22,15 +22,15 @@ def measures(output: bytes, root: str) -> Measures:
 
     A file that radon cannot read has none: it is the linter's to tell of.
     """
-    found: dict[str, float] = {}
+    complexities: dict[str, float] = {}
     with report_of("radon"):
         for path, name, value in _measured(documents(output)):
-            key = _key(relative(path, root), name)
+            key = f"{_short(relative(path, root), _LONG_PATH)}:{_short(name, _LONG_NAME)}"
             # Of two with one name, as of a property and its setter, the greater counts.
-            found[key] = max(value, found.get(key, 0))
-            if len(found) > MOST:
+            complexities[key] = max(value, complexities.get(key, 0))
+            if len(complexities) > MOST:
                 raise NoListing(f"there are over {MOST} functions")
-    return found
+    return complexities
 
 
 def _measured(reports: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, float]]:
@@ -40,13 +40,13 @@ def _measured(reports: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, flo
                 yield path, name, value
 
 
-def _key(path: str, name: str) -> str:
-    """The path stands before each name of a file: many long ones would take much memory."""
-    key = f"{path}:{name}"
-    if len(key) <= _LONG:
-        return key
-    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{key[:_LONG]}...{digest[:32]}"
+def _short(text: str, most: int) -> str:
+    """The path stands before each name of a file: many long ones would take much memory. Each is
+    cut by itself, so that a name is the same where its file has another path."""
+    if len(text) <= most:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[:most]}...{digest[:32]}"
 
 
 def _blocks(blocks: Iterable[Any]) -> Iterator[tuple[str, float]]:

@@ -30,10 +30,8 @@ _NEXT = {
     "StillMoves": "wait until it has ended or stands still, or cancel it first",
     "Suspended": "let it go on with `bernstein resume {name}`, then ask again",
     "NothingToDeliver": "see what its Tasks left with `bernstein status {name}`",
-    "BeingDelivered": "see how far it is with `bernstein status {name}`",
     "Cancelled": "ask again once it is Cancelled",
     "PlanEnded": "what is left can be applied as a Plan of another name",
-    "OperatorTooOld": "run the version of the operator that the CRDs are from",
 }
 
 
@@ -78,7 +76,7 @@ async def _deliver(
         if wait and answer is None and _has_begun(plan, request):
             plan, answer = await _followed(terminal, cluster, plan, request)
     if answer is not None and answer.answer == "Refused":
-        raise _refused(plan, answer)
+        raise requests.refused(plan, answer, _NEXT)
     if answer is None and wait:
         raise _unanswered(plan, request)
     _tell(terminal, plan, request, answer)
@@ -133,11 +131,6 @@ def _tell(terminal: Terminal, plan: Plan, request: str, answer: Answer | None) -
         terminal.quote(f"  see it:  {terminal.settings.command_line('status', name)}")
     else:
         terminal.say(f"Plan '{name}': it is asked for; the operator has not answered yet")
-
-
-def _refused(plan: Plan, answer: Answer) -> CliError:
-    text = f"Plan '{plan.metadata.name}' is not delivered: {line(answer.message, 500)}"
-    return CliError(answer.reason, text, requests.remedy(answer, _NEXT, plan.metadata.name))
 
 
 def _unanswered(plan: Plan, request: str) -> CliError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -20,6 +21,8 @@ from bernstein.core.serializers import approval_record
 from bernstein.core.waiting import is_kept_back, is_stalled
 
 _TICK = 1.0
+_JUST_NOW_SECONDS = 60.0
+"""Longer than it takes from a script's last look at its task to this, whatever clocks say."""
 
 
 def pending(
@@ -32,7 +35,7 @@ def pending(
     """Lists what waits for a person to decide.
 
     Work that is being verified is waited for: a person may have to decide about it. What somebody
-    has rejected meanwhile is listed, too, as such.
+    has rejected meanwhile, or a moment before, is listed, too, as such.
     """
     terminal = Terminal(settings)
     run_command(terminal, _pending(terminal, settings, "0s" if no_wait else timeout))
@@ -43,7 +46,8 @@ async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | Non
     async with connected(settings) as cluster:
         awaited = await _verdicts(cluster, seconds)
         approvals = await cluster.approvals()
-        found = [a for a in approvals if is_pending(a) or _is_rejected(a, awaited)]
+        now = datetime.now(UTC)
+        found = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
     if terminal.json:
         terminal.answer([approval_record(approval) for approval in found])
         return
@@ -57,7 +61,7 @@ async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | Non
     for each in found:
         if each not in waiting:
             about = each.spec.subject
-            terminal.say(f"{about.kind} '{about.name}' was rejected meanwhile")
+            terminal.say(f"{about.kind} '{about.name}' was rejected just now")
 
 
 def is_pending(approval: Approval) -> bool:
@@ -66,12 +70,16 @@ def is_pending(approval: Approval) -> bool:
     return undecided and approval.status.state in (None, ApprovalState.PENDING)
 
 
-def _is_rejected(approval: Approval, awaited: Collection[str]) -> bool:
-    """Whether work was rejected while it was waited for: who asks what waits for him would take it
-    for approved, or for merged without him."""
-    spec, state = approval.spec, approval.status.state
-    no = spec.decision in (REJECT, RETRY) or state is ApprovalState.EXPIRED
-    return no and state is not ApprovalState.VOID and spec.subject.uid in awaited
+def is_rejected(approval: Approval, awaited: Collection[str], now: datetime) -> bool:
+    """Whether work was rejected while it was waited for, or so shortly before that whoever asks may
+    not know: he would take it for approved, or for merged without him."""
+    spec, status = approval.spec, approval.status
+    no = spec.decision in (REJECT, RETRY) or status.state is ApprovalState.EXPIRED
+    if not no or status.state is ApprovalState.VOID:
+        return False
+    ended = status.ended_at
+    just_now = ended is None or (now - ended).total_seconds() < _JUST_NOW_SECONDS
+    return just_now or spec.subject.uid in awaited
 
 
 async def _verdicts(cluster: Cluster, seconds: float) -> set[str]:

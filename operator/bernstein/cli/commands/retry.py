@@ -7,24 +7,14 @@ from typing import Annotated
 import typer
 
 from bernstein.api.plan import Plan
-from bernstein.api.requests import RETRY, Answer
-from bernstein.api.task import Task
+from bernstein.api.requests import RETRY
 from bernstein.cli import requests
 from bernstein.cli.cluster import connected
-from bernstein.cli.errors import CliError
-from bernstein.cli.naming import Subject, called, find, resource_of
+from bernstein.cli.naming import Subject, called, find
 from bernstein.cli.output.terminal import Terminal, run_command
 from bernstein.cli.settings import CliSettings
 from bernstein.core.sanitise import line
 from bernstein.core.serializers import plan_record, task_record
-
-_NEXT = {
-    "NothingToRetry": "see how it stands with `bernstein logs {name}`",
-    "Cancelled": "apply the work anew, under another name",
-    "PlanEnded": "apply the work anew, under another name",
-    "BeingDelivered": "see how far it is with `bernstein status`",
-    "OperatorTooOld": "run the version of the operator that the CRDs are from",
-}
 
 
 def retry(
@@ -51,17 +41,10 @@ async def _retry(terminal: Terminal, settings: CliSettings, name: str, reason: s
             cluster, subject, request, requests.ANSWER_SECONDS
         )
     if answer is not None and answer.answer == "Refused":
-        raise _refused(subject, answer)
+        raise requests.refused(subject, answer)
     if terminal.json:
         terminal.answer(plan_record(subject) if isinstance(subject, Plan) else task_record(subject))
     elif answer is None:
         terminal.say(f"{called(subject)}: it is asked for; the operator has not answered yet")
     else:
         terminal.say(f"{called(subject)}: {line(answer.message, 500)}")
-
-
-def _refused(subject: Plan | Task, answer: Answer) -> CliError:
-    text = f"{called(subject)} is not retried: {line(answer.message, 500)}"
-    kind = resource_of(subject).kind.lower()
-    name = f"{kind}/{subject.metadata.name}"
-    return CliError(answer.reason, text, requests.remedy(answer, _NEXT, name))

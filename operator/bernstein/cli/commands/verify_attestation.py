@@ -36,6 +36,8 @@ REMEDIES = {
     "somebody else has pushed to {ref}",
     "WrongResource": "take the one for that ref: what a Plan has delivered is attested for the "
     "branch, what its Tasks landed for its integration ref",
+    "WrongLandings": "look at the commits between the two: one that no Task of the Plan has landed "
+    "is proved by nothing that the Plan says",
     "WrongSubject": "believe nothing of it: somebody has pushed the attestation of another commit "
     "to {ref}",
 }
@@ -114,11 +116,11 @@ def _key(file: str) -> Key:
 async def _verify(terminal: Terminal, asked: _Asked) -> None:
     key, repo = _key(asked.key), asked.repo
     commit = await _commit(repo, asked.sha)
-    found = await _proved(repo, commit, key, asked.resource)
-    others = tuple(await _landings(repo, commit, found)) if asked.landings else ()
+    claim = await _proved(repo, commit, key, asked.resource)
+    others = tuple(await _landings(repo, commit, claim)) if asked.landings else ()
     for other in others:
         await _proved(repo, other, key)
-    proof = _Proof(commit, found, others)
+    proof = _Proof(commit, claim, others)
     if terminal.json:
         terminal.answer(_record(proof, key))
     else:
@@ -146,10 +148,10 @@ async def _proved(repo: str, commit: Commit, key: Key, resource: str | None = No
         raise CliError(problem.reason, text, remedy) from None
 
 
-async def _landings(repo: str, commit: Commit, found: Statement) -> list[Commit]:
+async def _landings(repo: str, commit: Commit, claim: Statement) -> list[Commit]:
     """What the Tasks of the Plan landed, without the commit itself."""
-    said = found.ours.get("landings") or {}
-    base, tip = said.get("base"), said.get("tip")
+    ledger = claim.ours.get("landings") or {}
+    base, tip = ledger.get("base"), ledger.get("tip")
     if not isinstance(base, str) or not isinstance(tip, str):
         raise CliError(
             "NoLandings",
@@ -162,6 +164,10 @@ async def _landings(repo: str, commit: Commit, found: Statement) -> list[Commit]
     except NoCommit as problem:
         text = f"what the Plan's Tasks landed, {base[:12]}..{tip[:12]}, is not there: {problem}"
         raise CliError("CommitNotFound", text, "fetch the whole branch", INVALID) from None
+    if len(every) != ledger.get("count"):
+        counted = line(str(ledger.get("count")), 20)
+        text = f"its Plan counted {counted} landed, and {base[:12]}..{tip[:12]} is {len(every)}"
+        raise CliError("WrongLandings", text, REMEDIES["WrongLandings"])
     return [each for each in every if each.sha != commit.sha]
 
 

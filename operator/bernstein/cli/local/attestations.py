@@ -37,10 +37,10 @@ async def commit(folder: str, name: str) -> Commit:
     """What an id, or another name of a commit, stands for there. Raises NoCommit and GitFailed."""
     await _git(folder, "rev-parse", "--git-dir")
     try:
-        found = await _git(
+        object_id = await _git(
             *(folder, "rev-parse", "--verify", "--end-of-options"), f"{name}^{{commit}}"
         )
-        sha = found.decode("ascii", "replace").strip()
+        sha = object_id.decode("ascii", "replace").strip()
         tree = await _git(folder, "rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}")
     except GitFailed as error:
         raise NoCommit(line(str(error), 300)) from error
@@ -57,17 +57,17 @@ async def verified(folder: str, of: Commit, key: Key, resource: str | None = Non
         raise Refused("Tampered", "it is larger than any that was ever made")
     payload = envelope.opened(content, key)
     try:
-        found = statement.read(payload)
+        claim = statement.read(payload)
     except ValueError as error:
         text = f"it was signed with this key, but says nothing of a verification: {error}"
         raise Refused("WrongSubject", text) from None
-    if of.sha not in found.commits or of.tree not in found.trees:
-        said = ", ".join(sorted(found.commits)) or "no commit"
-        raise Refused("WrongSubject", f"it was signed with this key, and is about {said}")
-    actual = found.predicate.get("resourceUri")
+    if of.sha not in claim.commits or of.tree not in claim.trees:
+        commits = ", ".join(sorted(claim.commits)) or "no commit"
+        raise Refused("WrongSubject", f"it was signed with this key, and is about {commits}")
+    actual = claim.predicate.get("resourceUri")
     if resource not in (None, actual):
         raise Refused("WrongResource", f"it was verified for {line(str(actual), 500)}")
-    return found
+    return claim
 
 
 async def _content(folder: str, ref: str) -> bytes:

@@ -18,6 +18,12 @@ from bernstein.core.sanitise import line, quoted, text
 from bernstein.core.serializers import rejection, task_status
 from bernstein.core.waiting import is_stalled
 
+_ATTESTED = {
+    "Signed": ", attestation signed",
+    "Unsigned": ", attestation unsigned",
+    "OtherKey": ", attestation signed by another key than the Project names",
+    "Missing": ", attestation missing",
+}
 _EXCERPT = 1200
 _SUMMARY = 512
 
@@ -58,8 +64,9 @@ def tell_ending(
     terminal.say(f"{mark} {phase}{': ' if message else ''}{message}", style)
     delivery = plan.status.delivery
     if delivery is not None and delivery.state == "Merged" and delivery.sha:
-        said = delivery.attestation
-        attested = f", attestation {said.lower()}" if said is not None else ""
+        attested = _ATTESTED.get(delivery.attestation or "", "")
+        if attested and delivery.reason == Reason.ATTESTATION_REFUSED:
+            attested += ": the git server takes none"
         terminal.say(f"  {delivery.sha[:12]} on {delivery.onto or 'the branch'}{attested}")
     if remedy and not good:
         terminal.advise(remedy)

@@ -202,12 +202,17 @@ def inspect_job(
     repository = project.spec.repository
     reads = tuple(check.reads for check in action.checks if check.reads is not None)
     merges = any(reads_of(check.type).merges for check in reads)
+    pinned = action.pinned_sha if any(reads_of(check.type).pinned for check in reads) else None
     fetch = CheckoutConfig(
         remote=pod.remote(repository, "read"),
         ref=action.ref,
         sha=action.sha,
         history=merges,
-        also=(action.base, action.onto) if merges else (action.base,),
+        also=(
+            action.base,
+            *((action.onto,) if merges else ()),
+            *((pinned,) if pinned is not None else ()),
+        ),
     )
     config = InspectConfig(
         sha=action.sha,
@@ -215,6 +220,7 @@ def inspect_job(
         checks=reads,
         onto_ref=action.onto if merges else None,
         scan_seconds=project.spec.gates.timeout_seconds,
+        pinned=pinned,
     )
     spec = pod.pod(
         project,

@@ -32,7 +32,9 @@ from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
 
-_WAITING = (TaskState.OPEN, TaskState.BLOCKED, TaskState.PENDING_APPROVAL)
+_ASKED = (TaskState.PLANNED, TaskState.PENDING_APPROVAL)
+"""States in which people decide; both may lack an author."""
+_WAITING = (TaskState.OPEN, TaskState.BLOCKED, *_ASKED)
 """States in which a change of the Project lets a Task go on, or keeps it."""
 
 
@@ -52,9 +54,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
         its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
         return [_key(task) for task in its if _is_kept_back(task)]
 
-    def pending_of(plan: Object) -> Collection[Key]:
+    def asked_of(plan: Object) -> Collection[Key]:
         its = tasks.going_of_plan(caches.plans.of(plan).metadata).values()
-        return [_key(task) for task in its if task.status.state is TaskState.PENDING_APPROVAL]
+        return [_key(task) for task in its if task.status.state in _ASKED]
 
     def planned_of(plan: Object) -> Collection[Key]:
         """Those that a person decides about with the Plan, and those that nobody has looked at: the
@@ -87,7 +89,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
     yield Watch(caches.plans.informer, planned_of, caches.plans.changes(_asked_otherwise))
-    yield Watch(caches.plans.informer, pending_of, spec_changed)
+    yield Watch(caches.plans.informer, asked_of, spec_changed)
     yield Watch(caches.approvals.informer, controller_key(TASKS))
     yield Watch(caches.sessions.informer, controller_key(TASKS), session_matters)
     yield own(caches.jobs, controller_key(TASKS), of_jobs(caches))

@@ -20,7 +20,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 from bernstein.api.approvals.approval import (
     APPROVE,
@@ -97,6 +97,35 @@ def ask(status: S, question: Question, now: datetime) -> S:
         status = status.model_copy(update={"approval": asked})
     assert asked is not None
     return waits(status, WaitReason.AWAITING_APPROVAL, _told(question, asked), now)
+
+
+@dataclass(frozen=True)
+class Look(Generic[S]):
+    """What one look at a question comes to."""
+
+    status: S
+    outcome: Decided | None = None
+    """None: a person has yet to decide."""
+    actions: tuple[CreateApproval, ...] = ()
+    seconds: float | None = None
+    """Until it is to be looked at again at the latest."""
+
+
+def look(
+    status: S, question: Question, approvals: Mapping[str, Approval], now: datetime
+) -> Look[S]:
+    """One look: what is asked is written down first, then there is an Approval, then somebody
+    decides."""
+    asks = ask(status, question, now)
+    assert asks.approval is not None
+    if asks.approval != status.approval:
+        return Look(asks)
+    outcome = decided(asks.approval, approvals, now)
+    if outcome is not None:
+        return Look(answered(asks, outcome, now), outcome)
+    return Look(
+        asks, None, create(question, asks.approval, approvals), seconds_left(asks.approval, now)
+    )
 
 
 def is_asked(asked: AskedApproval | None, question: Question) -> bool:

@@ -29,6 +29,7 @@ from bernstein.api.plan import Plan
 from bernstein.api.task import Task
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.api.waiting import WaitReason
+from bernstein.core.approvals.policy import author_of
 from bernstein.core.conditions import Truth, drop, put
 from bernstein.core.sanitise import line
 
@@ -135,15 +136,15 @@ def _shown(snapshot: ApprovalSnapshot, asked: AskedApproval | None) -> Shown | N
         )
     task = snapshot.subject
     assert task is not None
-    plan_author = snapshot.plan.spec.author if snapshot.plan is not None else None
     judged = task.status.verification
     return Shown(
         title=line(task.spec.title, 300),
         because=because,
-        author=plan_author or task.spec.author,
+        author=author_of(task, snapshot.plan),
         ref=judged.ref if judged is not None else None,
         files_changed=judged.files_changed if judged is not None else None,
         most_changed=judged.most_changed if judged is not None else None,
+        diff=f"bernstein diff {task.metadata.name} --namespace {task.metadata.namespace}",
         checks=_checks(judged),
         cost_usd=task.status.spend_usd,
     )

@@ -21,7 +21,7 @@ def question(plan: Plan, project: Project, status: PlanStatus) -> Question | Non
 
     One whose turn to begin has come is not asked about any more: its Job may be on its way.
     """
-    if status.integration is not None or status.beginning == NEXT:
+    if _begins(status):
         return None
     rules = policy.effective(project.spec, plan.spec)
     because = policy.why_plan(rules, status.estimate)
@@ -31,6 +31,17 @@ def question(plan: Plan, project: Project, status: PlanStatus) -> Question | Non
     asks = Asks(digest=digest_of(plan.spec), not_by=author)
     asked = Question("Plan", plan.metadata, asks, because, rules)
     return None if is_approved(status.approval, asked) else asked
+
+
+def lacks_author(plan: Plan, project: Project, status: PlanStatus) -> bool:
+    """Whether it may not begin, because nobody knows who may not decide: the rule that asks for
+    that came after the Plan was checked."""
+    rules = policy.effective(project.spec, plan.spec)
+    return not _begins(status) and policy.lacks_author(rules, plan.spec.author)
+
+
+def _begins(status: PlanStatus) -> bool:
+    return status.integration is not None or status.beginning == NEXT
 
 
 def digest_of(spec: PlanSpec) -> str:

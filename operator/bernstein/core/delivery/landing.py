@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import get_args
 
-from bernstein.api.delivery import Delivery
+from bernstein.api.delivery import AttestationState, Delivery
 from bernstein.api.meta import ConditionType
 from bernstein.api.pod import LAND, PREPARE
 from bernstein.api.programs.merge import LandResult, PrepareResult
@@ -320,7 +321,7 @@ def _land_job(landing: Landing, name: str, *, reads: bool) -> RunLand:
 def _merged(
     delivery: Delivery, commit: JudgedCommit, result: LandResult, now: datetime
 ) -> Delivery:
-    known = result.attestation in ("Signed", "Unsigned", "Missing")
+    known = result.attestation in get_args(AttestationState)
     update = {
         "state": "Merged",
         "step": None,
@@ -332,6 +333,9 @@ def _merged(
         "landed_at": now,
         "failures": None,
     }
+    if result.refused:
+        why = {"message": sanitise(result.refused, MESSAGE)}
+        update |= {"reason": Reason.ATTESTATION_REFUSED, **why}
     return delivery.model_copy(update=update)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.reasons import Reason
 from bernstein.core.actions import PlanAction, PlanDecision
-from bernstein.core.approvals import asking, plans
+from bernstein.core.approvals import asking, plans, policy
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.waiting import goes_on
+from bernstein.core.waiting import goes_on, waits
 
 PHASE = "PendingApproval"
 
@@ -32,7 +33,14 @@ def asked(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         update = {"phase": PHASE, "beginning": None}
         return asking.ask(status, question, now).model_copy(update=update)
     left = asking.withdrawn(status)
-    return status if left is status else goes_on(left)
+    lacked = status.waiting is not None and status.waiting.reason == Reason.AUTHOR_MISSING
+    return goes_on(left) if lacked or left is not status else status
+
+
+def without_author(status: PlanStatus, now: datetime) -> PlanStatus:
+    """The status of one that asks nobody, and begins no more, before somebody stands for it."""
+    left = asking.withdrawn(status).model_copy(update={"phase": "Pending", "beginning": None})
+    return waits(left, Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, now, needs_person=True)
 
 
 def step(
@@ -41,15 +49,12 @@ def step(
     """One look at the Approval, after the actions `before`; None: the Plan may begin."""
     assert snapshot.project is not None
     question = plans.question(snapshot.plan, snapshot.project, status)
-    if question is None or status.approval is None:
+    if question is None:
         return None
-    outcome = asking.decided(status.approval, snapshot.approvals, now)
-    if outcome is not None:
-        return PlanDecision(asking.answered(status, outcome, now), tuple(before))
-    actions = (*before, *asking.create(question, status.approval, snapshot.approvals))
-    again = asking.seconds_left(status.approval, now)
-    waiting = asking.ask(status, question, now).model_copy(update={"phase": PHASE})
-    return PlanDecision(waiting, actions, again)
+    look = asking.look(status, question, snapshot.approvals, now)
+    waits = look.outcome is None
+    status = look.status.model_copy(update={"phase": PHASE}) if waits else look.status
+    return PlanDecision(status, (*before, *look.actions), look.seconds)
 
 
 def why_ended(plan: Plan, status: PlanStatus) -> str | None:

@@ -189,6 +189,8 @@ def _before_its_begin(
     `actions`.
     """
     assert snapshot.project is not None
+    if plans.lacks_author(snapshot.plan, snapshot.project, status):
+        return PlanDecision(approval.without_author(status, now))
     before, status = status.approval, approval.asked(snapshot, status, now)
     if status.approval is not None and status.approval != before:
         # Its Tasks are made Planned: it stands here what is asked before there is one.

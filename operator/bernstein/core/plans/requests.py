@@ -24,7 +24,7 @@ from bernstein.api.requests import (
 )
 from bernstein.api.task import Task
 from bernstein.core import requests
-from bernstein.core.actions import AskTask, PlanAction, PlanDecision
+from bernstein.core.actions import AskTask, PlanDecision
 from bernstein.core.delivery import conflict
 from bernstein.core.plans import part
 from bernstein.core.plans.member import failed_for_good
@@ -38,16 +38,11 @@ Verb = Callable[[PlanSnapshot, PlanStatus, PlanRequest, datetime], PlanDecision]
 
 def answered(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
     """The status with the answers that can be given now, and what the others need first."""
-    asked = snapshot.plan.spec.requests
-    actions: tuple[PlanAction, ...] = ()
-    for request in requests.unanswered(asked, status.requests):
-        verb = VERBS.get(request.verb)
-        if verb is None:
-            status = requests.unknown(status, asked, request, now)
-            continue
-        step = verb(snapshot, status, request, now)
-        status, actions = step.status, (*actions, *step.actions)
-    return PlanDecision(status, actions)
+
+    def step(so_far: PlanStatus, request: PlanRequest) -> PlanDecision:
+        return VERBS[request.verb](snapshot, so_far, request, now)
+
+    return PlanDecision(*requests.each(status, snapshot.plan.spec.requests, VERBS, step, now))
 
 
 def _retry(

@@ -41,6 +41,8 @@ def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
 
 
 def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
+    """What was asked before there was the rule is asked no more: its author could decide."""
+    status = asking.withdrawn(status)
     return waits(status, Reason.AUTHOR_MISSING, policy.MISSING_AUTHOR, now, needs_person=True)
 
 
@@ -54,22 +56,16 @@ def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         return TaskDecision(move(goes_on(status), TaskState.DONE, NOT_NEEDED, now))
     if policy.lacks_author(question.policy, policy.author_of(snapshot.task, snapshot.plan)):
         return TaskDecision(_lacks_author(status, now))
-    pending = asking.ask(status, question, now)
-    assert pending.approval is not None
-    if pending.approval != status.approval:
-        return TaskDecision(pending)
-    outcome = asking.decided(pending.approval, snapshot.approvals, now)
-    if outcome is not None:
-        return TaskDecision(_answered(snapshot, pending, outcome, now))
-    actions = asking.create(question, pending.approval, snapshot.approvals)
-    return TaskDecision(pending, actions, asking.seconds_left(pending.approval, now))
+    look = asking.look(status, question, snapshot.approvals, now)
+    if look.outcome is not None:
+        return TaskDecision(_decided(snapshot, look.status, look.outcome, now))
+    return TaskDecision(look.status, look.actions, look.seconds)
 
 
-def _answered(
+def _decided(
     snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
 ) -> TaskStatus:
     """Approved it goes on to land; sent back it fails, and is tried again; else it is over."""
-    status = asking.answered(status, outcome, now)
     actor = outcome.by[:128] or "operator"
     if outcome.decision == APPROVE:
         return move(status, TaskState.DONE, "Approved", now, actor=actor)
@@ -91,7 +87,7 @@ def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open once a person has approved its Plan; until then nothing of it starts."""
-    wait = chain.first(chain.OWNERS, snapshot, now)
+    wait = chain.first((*chain.OWNERS, chain.author_missing), snapshot, now)
     if wait is not None:
         return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     of_plan = snapshot.plan.status if snapshot.plan is not None else None

@@ -31,7 +31,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Round, TaskStatus
 from bernstein.core import requests
-from bernstein.core.actions import StopSession, TaskAction, TaskDecision, give_up
+from bernstein.core.actions import StopSession, TaskDecision, give_up
 from bernstein.core.delivery import conflict, landing
 from bernstein.core.fsm import is_final, move
 from bernstein.core.sanitise import line
@@ -53,25 +53,18 @@ def answered(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
 
     It is the same status where none can be given, so that what the Task does goes on.
     """
-    before, asked = status, snapshot.task.spec.requests
-    actions: tuple[TaskAction, ...] = ()
-    again: float | None = None
-    for request in requests.unanswered(asked, status.requests):
-        verb = VERBS.get(request.verb)
-        if verb is None:
-            status = requests.unknown(status, asked, request, now)
-            continue
-        refusal = _cancelled(snapshot, status)
+
+    def step(so_far: TaskStatus, request: TaskRequest) -> TaskDecision:
+        refusal = _cancelled(snapshot, so_far)
         if refusal is not None:
-            status = requests.refused(status, asked, request, *refusal, now)
-            continue
-        step = verb(snapshot, status, request, now)
-        status, actions = step.status, (*actions, *step.actions)
-        again = step.requeue_after or again
-    if status.state is not before.state:
+            return _refused(snapshot, so_far, request, refusal, now)
+        return VERBS[request.verb](snapshot, so_far, request, now)
+
+    new, actions, again = requests.each(status, snapshot.task.spec.requests, VERBS, step, now)
+    if new.state is not status.state:
         # What was begun for another state ends.
-        return TaskDecision(status, give_up(judging(snapshot.jobs)))
-    return TaskDecision(status, actions, again)
+        return TaskDecision(new, give_up(judging(snapshot.jobs)))
+    return TaskDecision(new, actions, again)
 
 
 def _cancelled(snapshot: TaskSnapshot, status: TaskStatus) -> Refusal | None:

@@ -4,6 +4,10 @@ What was there before is not the work's to answer for. Where findings can be lis
 the base does not have count. Where they cannot and the base fails as well, nobody can tell what the
 work has done: then the gate is Skipped(BaseFails), which excuses it only if the Project says so. To
 excuse, the commit that is asked is the one that the Plan started from, which no agent has made.
+
+What the run on the base takes (time, memory, disk) says nothing of the work either. A base that is
+too slow stays so: BaseFails, which excuses nothing, as the work was not judged in the same way.
+Memory and disk are the Project's to give, or a node's fault: Errored, which is tried again.
 """
 
 from __future__ import annotations
@@ -19,10 +23,20 @@ from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods
 from bernstein.core.jobs import JobView
-from bernstein.core.verification.executed import cut_off, errored, executed, result_of, without_pod
+from bernstein.core.verification.executed import (
+    SLACK,
+    cut_off,
+    errored,
+    executed,
+    result_of,
+    without_pod,
+)
 
 _TO_BLAME = (VerdictReason.EXIT_CODE, Reason.TIMEOUT)
 """Why a gate did not pass, where the base may be to blame; memory and disk are the Project's."""
+_ON_BASE, _ON_WORK = LISTERS
+_IT_IS_THE_BASE = "on the commit before this work"
+_ONLY_THE_WORK = f"it does not end so {_IT_IS_THE_BASE}"
 
 
 def is_asked(check: CheckSpec, result: CheckResult, *, again: bool = False) -> bool:
@@ -55,12 +69,16 @@ def judged_by_base(
     if compares(check, result):
         return _compared(check, result, job, abandoned, now)
     base = executed(check, job, abandoned, now)
-    if result.reason == Reason.TOOL_MISSING and base.verdict != "Errored":
-        text = f"{_ON_BASE_ONLY}: {result.excerpt}"
-        return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
     if base.verdict == "Errored" and base.reason != Reason.TOOL_MISSING:
         return base
+    if base.reason in (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT):
+        return _without_means(check, base.reason, base.excerpt)
+    if result.reason == Reason.TOOL_MISSING and base.verdict != "Errored":
+        text = f"{_ONLY_THE_WORK}: {result.excerpt}"
+        return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
     if check.excused and base.verdict != result.verdict:
+        if base.verdict == "TimedOut":
+            return _too_slow(check)
         return result  # work that no longer ends would pass where something else failed before
     # A base that lacks the command does not fail: it cannot tell.
     return _fails_too(check, result) if is_asked(check, base) else result
@@ -70,17 +88,14 @@ def told_of_both(
     check: CheckSpec, job: JobView, abandoned: Abandoned | None, now: datetime
 ) -> CheckResult:
     """The verdict of a check that is always asked of both trees, once its Job is over."""
-    found = _comparison(check, job, abandoned, now)
-    if isinstance(found, CheckResult):
-        return found
-    if found is None:
+    comparison = _comparison(check, job, abandoned, now)
+    if isinstance(comparison, CheckResult):
+        return comparison
+    if comparison is None:
         return _unfinished(check, job.pod or {})
-    if found.verdict == "Skipped" and found.reason == VerdictReason.BASE_FAILS:
-        return _fails_too(check, result_of(check, "Failed", excerpt=found.excerpt))
-    return result_of(check, found.verdict, found.reason, found.excerpt)
-
-
-_ON_BASE_ONLY = "it does not end so on the commit before this work"
+    if comparison.verdict == "Skipped" and comparison.reason == VerdictReason.BASE_FAILS:
+        return _fails_too(check, result_of(check, "Failed", excerpt=comparison.excerpt))
+    return result_of(check, comparison.verdict, comparison.reason, comparison.excerpt)
 
 
 def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
@@ -88,13 +103,13 @@ def _unfinished(check: CheckSpec, pod: pods.Object) -> CheckResult:
     if pods.reason(pod) == "DeadlineExceeded":
         text = f"not done on both trees after {2 * check.timeout} s"
         return result_of(check, "TimedOut", Reason.TIMEOUT, text)
-    if any(pods.ran_out_of_memory(pod, name) for name in LISTERS):
+    if pods.ran_out_of_memory(pod, _ON_WORK):
         return result_of(check, "Failed", VerdictReason.OUT_OF_MEMORY, "it ran out of memory")
     if any(pods.could_not_start(pods.terminated(pod, name) or {}) for name in LISTERS):
         return result_of(check, "Errored", Reason.TOOL_MISSING, "its image has no shell")
     before, head = ((pods.terminated(pod, name) or {}).get("exitCode") for name in LISTERS)
     if before == 0 and head:
-        text = f"exit code {head} instead of what it finds; {_ON_BASE_ONLY}"
+        text = f"exit code {head} instead of what it finds; {_ONLY_THE_WORK}"
         return result_of(check, "Failed", VerdictReason.EXIT_CODE, text)
     return result_of(check, "Errored", VerdictReason.NO_VERDICT, "the check did not run")
 
@@ -106,11 +121,11 @@ def _compared(
     abandoned: Abandoned | None,
     now: datetime,
 ) -> CheckResult:
-    found = _comparison(check, job, abandoned, now, only_errors=True)
-    if isinstance(found, CheckResult):
-        return found
+    comparison = _comparison(check, job, abandoned, now, only_errors=True)
+    if isinstance(comparison, CheckResult):
+        return comparison
     # Without an answer the linter was ended before it had listed anything: it counts as it is.
-    return result if found is None else _answered(check, result, found)
+    return result if comparison is None else _answered(check, result, comparison)
 
 
 def _comparison(
@@ -122,13 +137,13 @@ def _comparison(
     only_errors: bool = False,
 ) -> CheckVerdict | CheckResult | None:
     """What was found in the comparison; else the verdict where something else ended it; None: its
-    container has said nothing. `only_errors`: what else ended it counts only as an error."""
+    container has said nothing. `only_errors`: the work that ended it has its verdict already."""
     nothing = without_pod(check, job, abandoned, now)
     if nothing is not None:
         return nothing
     assert job.pod is not None
-    outside = cut_off(check, job.pod, {})
-    if outside is not None and (outside.verdict == "Errored" or not only_errors):
+    outside = _ended_by_base(check, job.pod) or cut_off(check, job.pod, {})
+    if outside is not None and not (only_errors and outside.verdict in ("Failed", "TimedOut")):
         return outside
     for program in (CHECKOUT, CHECK):
         problem = diagnosis.failure_of(job.pod, program)
@@ -139,6 +154,34 @@ def _comparison(
         return load(CheckVerdict, message)
     except ValueError:
         return None
+
+
+def _ended_by_base(check: CheckSpec, pod: pods.Object) -> CheckResult | None:
+    """The verdict where the tool's run on the base has ended the pod; None: something else did."""
+    if pods.is_disrupted(pod):
+        return None
+    if pods.ran_out_of_memory(pod, _ON_BASE):
+        return _without_means(check, VerdictReason.OUT_OF_MEMORY, "it ran out of memory")
+    base, work = (pods.seconds_of(pod, lister) for lister in LISTERS)
+    match pods.reason(pod):
+        case "Evicted" if base is not None and work is None:
+            text = str(pod["status"].get("message", ""))
+            return _without_means(check, VerdictReason.RESOURCE_LIMIT, text)
+        case "DeadlineExceeded" if (base or 0) > check.timeout + SLACK:
+            return _too_slow(check)
+        case "DeadlineExceeded" if (work or 0) < check.timeout - SLACK:
+            text = "its pod took so long to start that too little time was left for it"
+            return result_of(check, "Errored", VerdictReason.STARTED_LATE, text)
+    return None
+
+
+def _without_means(check: CheckSpec, reason: str, text: str) -> CheckResult:
+    return result_of(check, "Errored", reason, f"{_IT_IS_THE_BASE}: {text}")
+
+
+def _too_slow(check: CheckSpec) -> CheckResult:
+    text = f"{_IT_IS_THE_BASE}: not done after {check.timeout} s"
+    return result_of(check, "Skipped", VerdictReason.BASE_FAILS, text)
 
 
 def _answered(check: CheckSpec, result: CheckResult, answer: CheckVerdict) -> CheckResult:

@@ -53,7 +53,7 @@ def executed(
         return nothing
     assert job.pod is not None
     result = _verdict(check, job, job.pod, hurried=abandoned is not None)
-    took = _seconds(pods.terminated(job.pod, CHECK) or {})
+    took = pods.seconds(pods.terminated(job.pod, CHECK) or {})
     known = {"seconds": None if took is None else round(took)}
     return result.model_copy(update={**known, "image": pods.image_digest(job.pod, CHECK)})
 
@@ -85,14 +85,6 @@ def _printed(ended: Object) -> str:
     return f"{ELLIPSIS}\n{cut.partition(chr(10))[2] or cut}"
 
 
-def _seconds(ended: Object) -> float | None:
-    """How long the container ran; None: it is not known."""
-    begun, end = ended.get("startedAt"), ended.get("finishedAt")
-    if not begun or not end:
-        return None
-    return max(0, (pods.parse_time(end) - pods.parse_time(begun)).total_seconds())
-
-
 def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> CheckResult:
     """What the end of a pod that ran a command means; `hurried`: it was ended for its slowness.
 
@@ -101,7 +93,7 @@ def _verdict(check: CheckSpec, job: JobView, pod: Object, *, hurried: bool) -> C
     """
     ended = pods.terminated(pod, CHECK) or {}
     excerpt = _printed(ended)
-    took, code = _seconds(ended), ended.get("exitCode")
+    took, code = pods.seconds(ended), ended.get("exitCode")
     from_outside = cut_off(check, pod, ended, hurried=hurried)
     if from_outside is not None:
         return from_outside
@@ -135,7 +127,7 @@ def cut_off(
     """
     if pods.is_disrupted(pod):
         return _disrupted(check)
-    took = _seconds(ended)
+    took = pods.seconds(ended)
     if hurried and took is not None and took >= check.timeout:
         return _timed_out(check, _printed(ended))
     known = took is not None or not pods.is_deleting(pod)

@@ -114,6 +114,7 @@ def _inspecting(
             sha=judged.sha,
             base=judged.base,
             onto=question.onto,
+            pinned_sha=None if question.pinned_sha == judged.base else question.pinned_sha,
         )
         for called, together in inspections(question.checks).items()
         if any(check.name not in kept for check in together)

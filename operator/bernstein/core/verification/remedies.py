@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason
+from bernstein.api.verification import VerdictReason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES
@@ -15,6 +16,7 @@ from bernstein.core.verification.inspections import is_inspection
 _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
 _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
+_WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
 
@@ -50,6 +52,8 @@ def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:
     instead = _instead(spec)
     if reason == Reason.TOOL_MISSING:
         return f"Install the command in {_image(spec, project)}, or {instead}"
+    if reason in _WITHOUT_MEANS:
+        return f"Raise toolchain.resources of the Project, or {instead}"
     if spec.command is None:
         return instead[0].upper() + instead[1:]
     return f"Check its command and {_image(spec, project)}, or {instead}"

@@ -315,9 +315,7 @@ def fails_on_base(status: S, project: Project, now: datetime) -> S:
 def told_of_base(judged: Verification) -> str:
     """Which checks fail on the base, in words."""
     which = ", ".join(f"'{result.title}'" for result in summary.base_failures(judged.checks))
-    return (
-        f"{which} fails on the commit before this work, too, so that it tells nothing of the work"
-    )
+    return f"{which} fails on the commit before this work, so that it tells nothing of the work"
 
 
 def _cannot_run(

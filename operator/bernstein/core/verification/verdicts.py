@@ -149,8 +149,7 @@ def so_far(
             results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
         else:
             work, is_again = works.get(check.name), check.name in again
-            result = _counting(check, work, jobs, abandoned, now, is_again)
-            results.append(result and _blamed(check, result, is_again))
+            results.append(_counting(check, work, jobs, abandoned, now, is_again))
     room = _room(sum(bool(result and result.excerpt) for result in results))
     return tuple(result and _within(result, room) for result in results)
 
@@ -197,12 +196,14 @@ def _counting(
 ) -> CheckResult | None:
     """The verdict, in the light of the base where that is asked; None until all of it is there."""
     if work is None or not base.is_asked(check, work, again=again):
-        return work
+        return work and _blamed(check, work, again)
     called = names.on_base(check.name)
     job = jobs.get(called)
     if job is None or not runs.is_over(job, now):
         return None
-    return base.judged_by_base(check, work, job, _find(abandoned, called), now)
+    result = base.judged_by_base(check, work, job, _find(abandoned, called), now)
+    # A comparison reads what the work left, too; any other run on the base does not.
+    return _blamed(check, result, again) if base.compares(check, work) else result
 
 
 def _blamed(check: CheckSpec, result: CheckResult, again: bool) -> CheckResult:

@@ -18,6 +18,7 @@ from bernstein.attestation import envelope, statement
 from bernstein.pods.errors import PodError
 from bernstein.pods.git.client import Git
 
+_SEEN = "refs/attestation-seen"
 _LONG_AGO = 0
 """Stands for a time that nobody has noted."""
 
@@ -30,6 +31,8 @@ class Attestation:
     object_id: str
     state: str
     """Signed or Unsigned."""
+    content: bytes
+    """The envelope."""
 
     @property
     def is_signed(self) -> bool:
@@ -39,7 +42,7 @@ class Attestation:
 def attestation_of(repository: Git, config: LandConfig) -> Attestation | None:
     """Make the object in the repository; None: nothing is to be said.
 
-    Raises PodError(AttestationKeyInvalid); who only looks gets None instead.
+    Raises PodError(AttestationKeyInvalid). Who only looks, without a key, gets an unsigned one.
     """
     asked = config.attest
     if asked is None:
@@ -50,14 +53,30 @@ def attestation_of(repository: Git, config: LandConfig) -> Attestation | None:
     if asked.key is not None:
         try:
             content = sign(payload, _read(Path(asked.key)), "of attestations")
+            state = "Signed"
         except PodError:
-            if config.expect is None:
-                return None
-            raise
-        state = "Signed"
+            if config.expect is not None:
+                raise
     text = f"Attestation of {config.sha}\n"
     object_id = _stored(repository, content, text, _seconds(predicate))
-    return Attestation(asked.ref, object_id, state)
+    return Attestation(asked.ref, object_id, state, content)
+
+
+def state_of(repository: Git, attestation: Attestation) -> str:
+    """What the remote's ref has, where that is not our object: Unsigned or OtherKey, where it says
+    the same; else Missing. Nobody has compared its signature."""
+    repository.fetch([f"{attestation.ref}:{_SEEN}"])
+    at = f"{_SEEN}:{statement.FILE}"
+    size = repository.complete("cat-file", "-s", at)
+    if size.code != 0 or int(size.stdout) > envelope.LARGEST:
+        return "Missing"
+    there = envelope.parts(repository.run("cat-file", "blob", at))
+    ours = envelope.parts(attestation.content)
+    if there is None or ours is None or there.payload != ours.payload:
+        return "Missing"
+    if not there.signers:
+        return "Unsigned"
+    return "Missing" if there.signers == ours.signers else "OtherKey"
 
 
 def _read(key: Path) -> bytes:

@@ -237,7 +237,9 @@ class Git:
     def read_refs(self, *refs: str) -> list[str | None]:
         """The same for several refs, by one question."""
         names = [full_ref(ref) for ref in refs]
-        asked = ("ls-remote", "--quiet", "--", self._url(), *names)
+        # Else the server lists every ref there is, of which each landing adds one.
+        kind = ["--heads"] if all(name.startswith("refs/heads/") for name in names) else []
+        asked = ("ls-remote", "--quiet", *kind, "--", self._url(), *names)
         listing = self.run(*asked, timeout=LOOKUP_SECONDS).decode("utf-8", "replace")
         rows = (row.partition("\t") for row in listing.splitlines())
         found = {name: sha for sha, _, name in rows if is_sha(sha)}

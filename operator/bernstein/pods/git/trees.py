@@ -50,6 +50,14 @@ def entry(repository: Git, commit: str, path: str) -> TreeEntry | None:
     return _entries(repository.run(*flags, env=LITERAL)).get(os.fsencode(path))
 
 
+def in_folders(repository: Git, commit: str, folders: Sequence[str]) -> dict[bytes, TreeEntry]:
+    """What is directly in these folders of the commit's tree; "" is the root."""
+    flags = ("ls-tree", "-l", "-z", "--full-tree", commit)
+    below = [f"{folder}/" for folder in folders if folder]
+    found = _entries(repository.run(*flags, "--", *below, env=LITERAL)) if below else {}
+    return found | (_entries(repository.run(*flags)) if "" in folders else {})
+
+
 def _entries(listing: bytes) -> dict[bytes, TreeEntry]:
     by_path = {}
     for line in filter(None, listing.split(b"\0")):

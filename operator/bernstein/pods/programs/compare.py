@@ -6,8 +6,9 @@ from __future__ import annotations
 import functools
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from bernstein.api.pod import (
     EXCERPT_CHARACTERS,
@@ -17,8 +18,9 @@ from bernstein.api.pod import (
     InspectResult,
     Listing,
 )
-from bernstein.checks import findings, measures, outputs
+from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing
+from bernstein.checks.measures import Measures
 from bernstein.checks.time_limit import time_limit
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -29,50 +31,73 @@ CONFIG = CompareConfig
 _FILE_BYTES = 20_000_000
 _OUTPUT_BYTES = 100_000_000
 _SECONDS = 120.0
-"""For the comparison. What is compared is the agent's: it may be as slow to read as can be."""
+"""For reading either tree. What is compared is the agent's: it may be as slow to read as can be."""
 _EVERY_64 = re.compile(rb"(?:[^\n]*+\n){64}")
+_ON_BASE = "nothing can be told of what is found on the commit before this work"
 _MISSING = (126, 127, 128)
 """Exit codes of a shell that does not find its command, or may not run it."""
+
+T = TypeVar("T")
 
 
 def run(config: CompareConfig) -> CheckVerdict:
     """Passed without new findings, else Failed with them; Skipped where the base has no list."""
-    try:
-        with time_limit(_SECONDS):
-            verdict = _compare(config)
-    except TimeoutError as error:
-        reason = "NewFindings" if config.tolerance is None else "WorseThanBase"
-        verdict = _failed(config, f"what the tool printed cannot be compared: it {error}", reason)
+    verdict = _compare(config)
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
     return fit(InspectResult((verdict,)), TERMINATION_LIMIT).verdicts[0]
 
 
 def _compare(config: CompareConfig) -> CheckVerdict:
-    told = _of_head(config) if config.decides else None
-    if told is not None:
-        return told
+    verdict = _of_head(config) if config.decides else None
+    if verdict is not None:
+        return verdict
     if config.tolerance is not None:
         return _measured(config, config.tolerance)
+    if _code(config.base) != 0:
+        return _base_fails(config)
     try:
-        if _code(config.base) != 0:
-            finds = not config.decides or any(True for _ in _listed(config, config.head))
-            return CheckVerdict(config.name, *(("Skipped", "BaseFails") if finds else ("Passed",)))
-        found = findings.compared(
-            _listed(config, config.base),
-            _lines(config.base),
-            _listed(config, config.head),
-            _lines(config.head),
-        )
+        before = _in_time(lambda: findings.known(_listed(config, config.base), _lines(config.base)))
+    except NoListing as error:
+        return _base_fails(config, f"{_ON_BASE}: {error}")
+    try:
+        comparison = _in_time(lambda: _compared(config, before))
     except NoListing as error:
         return _failed(config, f"what is new cannot be told: {error}")
     if _code(config.head) != 0:
-        return _failed(config, "the linter ends with an error, which it does not on the base")
-    if not found.found and not config.decides:
-        return _failed(config, "the linter fails, and lists nothing")
-    if found.new:
-        return _failed(config, f"{found.new} new:\n{findings.shown(found.first, found.new)}")
-    were = f"{found.found} findings were there before" if found.found else ""
+        return _failed(config, "the tool ends with an error, which it does not on the base")
+    if not comparison.found and not config.decides:
+        return _failed(config, "the tool fails, and lists nothing")
+    if comparison.new:
+        rows = findings.shown(comparison.first, comparison.new)
+        return _failed(config, f"{comparison.new} new:\n{rows}")
+    were = f"{comparison.found} findings were there before" if comparison.found else ""
     return CheckVerdict(config.name, "Passed", "", were)
+
+
+def _in_time(read: Callable[[], T]) -> T:
+    """What `read` returns. Raises NoListing where that takes too long, too."""
+    try:
+        with time_limit(_SECONDS):
+            return read()
+    except TimeoutError as error:
+        raise NoListing(f"it {error}") from error
+
+
+def _compared(config: CompareConfig, before: findings.Known) -> findings.Comparison:
+    # Read twice: names are to be known before anything is compared, and too much would be kept.
+    names = _renamed(config, before.paths, findings.paths_of(_listed(config, config.head)))
+    return findings.compared(before, _listed(config, config.head), _lines(config.head), names)
+
+
+def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
+    """The verdict where the base has no list: work without any finding has no new one either."""
+    try:
+        has_findings = _in_time(lambda: any(True for _ in _listed(config, config.head)))
+    except NoListing:
+        has_findings = True
+    if has_findings or not config.decides:
+        return CheckVerdict(config.name, "Skipped", "BaseFails", excerpt)
+    return CheckVerdict(config.name, "Passed")
 
 
 def _of_head(config: CompareConfig) -> CheckVerdict | None:
@@ -99,24 +124,42 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
 def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
     scale = outputs.MEASURES[config.output]
     try:
-        before = scale.read(_output(config.base), config.root) if _code(config.base) == 0 else {}
-    except NoListing:
-        before = {}
-    try:
-        if before and scale.of_work is not None:
-            after = scale.of_work(_output(config.head), _output(config.base), config.root)
-        else:
-            after = scale.read(_output(config.head), config.root)
+        before, unread = _in_time(lambda: _measures_of_base(config)), ""
     except NoListing as error:
+        before, unread = {}, f"{_ON_BASE}: {error}"
+    try:
+        after, names = _in_time(lambda: _measures_of_work(config, before))
+    except NoListing as error:
+        if unread:
+            return CheckVerdict(config.name, "Skipped", "BaseFails", unread)
         return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
     if not before:
         return CheckVerdict(
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
         )
-    found = measures.worse(scale, before, after, tolerance)
-    if found:
-        return _failed(config, f"{len(found)} worse:\n{findings.shown(found)}", "WorseThanBase")
-    return CheckVerdict(config.name, "Passed", "", scale.told(before, after))
+    before = measures.under_new_names(before, names)
+    rows = measures.worse(scale, before, after, tolerance)
+    if rows:
+        return _failed(config, f"{len(rows)} worse:\n{findings.shown(rows)}", "WorseThanBase")
+    return CheckVerdict(config.name, "Passed", "", scale.summary(before, after))
+
+
+def _measures_of_base(config: CompareConfig) -> Measures:
+    if _code(config.base) != 0:
+        return {}
+    return outputs.MEASURES[config.output].read(_output(config.base), config.root)
+
+
+def _measures_of_work(
+    config: CompareConfig, before: Measures
+) -> tuple[Measures, Mapping[str, str]]:
+    """What is measured in the work, and the names that its files had before."""
+    scale = outputs.MEASURES[config.output]
+    if before and scale.of_work is not None:
+        after = scale.of_work(_output(config.head), _output(config.base), config.root)
+    else:
+        after = scale.read(_output(config.head), config.root)
+    return after, _renamed(config, measures.paths(before), measures.paths(after))
 
 
 def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> CheckVerdict:
@@ -125,13 +168,14 @@ def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> Ch
 
 
 def _code(listing: Listing) -> int | None:
-    """The linter's exit code; None: it did not come to an end."""
-    said = _read(listing.code, 16)
-    return int(said) if said is not None and said.strip().isdigit() else None
+    """The tool's exit code; None: it did not come to an end."""
+    code = _read(listing.code, 16)
+    return int(code) if code is not None and code.strip().isdigit() else None
 
 
 def _listed(config: CompareConfig, listing: Listing) -> Iterable[Finding]:
-    return outputs.FINDINGS[config.output](_output(listing), config.root)
+    output = _output(listing)
+    return outputs.findings_in(config.output, output, config.root, _contents(listing))
 
 
 def _output(listing: Listing) -> bytes:
@@ -146,8 +190,19 @@ def _read(file: str, most: int) -> bytes | None:
     return nofollow.read_below(path.parent, path.name, most)
 
 
+def _renamed(
+    config: CompareConfig, before: Iterable[str], after: Iterable[str]
+) -> Mapping[str, str]:
+    """The path that a file with findings or measures had before, by that which it has now."""
+    return renames.renamed(before, _contents(config.base), after, _contents(config.head))
+
+
+def _contents(listing: Listing) -> renames.Content:
+    return lambda path: nofollow.read_below(Path(listing.tree), path, _FILE_BYTES)
+
+
 def _lines(listing: Listing) -> Line:
-    """Reads the tree's lines; linters list their findings by file, so one file is held."""
+    """Reads the tree's lines; tools list their findings by file, so one file is held."""
 
     @functools.lru_cache(maxsize=1)
     def of_file(path: str) -> _Lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -126,6 +126,23 @@ class Inspected:
             for change in batch:
                 path = os.fsdecode(change.path)
                 yield ChangedFile(path, content[change.before], content[change.after])
+
+    @property
+    def deleted(self) -> Collection[str]:
+        changes = trees.changed_paths(self._repository, self._config.base, self._config.sha)
+        return {os.fsdecode(each.path) for each in changes if each.before and not each.after}
+
+    def pinned_files(
+        self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int
+    ) -> Mapping[str, bytes]:
+        commit = self._config.pinned or self._config.base
+        found = {
+            os.fsdecode(path): entry.object_id
+            for path, entry in trees.in_folders(self._repository, commit, folders).items()
+            if entry.is_file and entry.size <= most and is_wanted(os.fsdecode(path))
+        }
+        contents = trees.blobs(self._repository, [*found.values()])
+        return {path: contents[object_id] for path, object_id in found.items()}
 
     def conflicts(self) -> tuple[str, ...]:
         onto = self._config.onto_ref

@@ -10,6 +10,7 @@ that, a signed attestation comes first: with a key nothing lands without one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bernstein.api.programs.merge import LandConfig, LandResult
@@ -17,13 +18,11 @@ from bernstein.api.reasons import Reason
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
-from bernstein.pods.git.attestation import Attestation, attestation_of
+from bernstein.pods.git.attestation import Attestation, attestation_of, state_of
 from bernstein.pods.git.client import Git, GitError, full_ref
 from bernstein.pods.git.merge import is_ancestor
 
 CONFIG = LandConfig
-_REFUSED = (Reason.REF_MOVED, Reason.BRANCH_PROTECTED, Reason.PUSH_REJECTED)
-"""What a server says that has taken nothing, because of one of two refs."""
 
 
 def run(config: LandConfig) -> LandResult:
@@ -90,30 +89,29 @@ def _push(
         # The server may have taken the push although its answer was lost; and that somebody else
         # pushed first is no failure.
         log.event("push-failed", reason=error.reason, message=error.message)
-        if attestation is not None and _may_take_one(repository, config, expect, error):
-            _attest_first(repository, attestation)
+        if attestation is not None and _tip(repository, config.onto) == expect:
+            # The server has taken neither, in whatever words: it may take one after the other.
+            _attest_first(repository, config, attestation)
             _push(repository, config, expect, None)
         elif error.reason != Reason.REF_MOVED and _look(repository, config).state != "Landed":
             raise
 
 
-def _may_take_one(repository: Git, config: LandConfig, expect: str, error: GitError) -> bool:
-    """Whether the server has taken neither, and may take one after the other."""
-    refused = error.reason in _REFUSED or "--atomic" in error.message
-    return refused and _tip(repository, config.onto) == expect
-
-
-def _attest_first(repository: Git, attestation: Attestation) -> None:
+def _attest_first(repository: Git, config: LandConfig, attestation: Attestation) -> None:
     """Raises PodError(AttestationRefused). An unsigned one, which proves nothing, comes last."""
     if not attestation.is_signed:
         return
     try:
         repository.overwrite(attestation.ref, attestation.object_id)
     except GitError as error:
-        if error.reason not in _REFUSED:
+        if error.reason == Reason.CREDENTIAL_REFUSED:
             raise
-        text = f"the git server does not take {attestation.ref}: {error.message}"
-        raise PodError(Reason.ATTESTATION_REFUSED, text) from error
+        _tip(repository, config.onto)  # raises where the server is not there at all
+        raise PodError(Reason.ATTESTATION_REFUSED, _refusal(attestation, error)) from error
+
+
+def _refusal(attestation: Attestation, error: GitError) -> str:
+    return f"the git server does not take {attestation.ref}: {error.message}"
 
 
 def _look(
@@ -129,32 +127,45 @@ def _look(
         return LandResult("Moved", tip)
     if config.attest is None:
         return LandResult("Landed", tip)
-    return LandResult("Landed", tip, _attested(repository, config, attestation, there))
+    if attestation is None:
+        return LandResult("Landed", tip, "Missing")
+    return _attested(repository, config, attestation, there, LandResult("Landed", tip))
 
 
 def _attested(
-    repository: Git, config: LandConfig, attestation: Attestation | None, there: str | None
-) -> str:
-    """What the remote has about a commit that has landed, whoever has pushed that."""
-    if attestation is None:
-        return "Missing"
-    if there != attestation.object_id and config.expect is not None:
-        there = _attest_late(repository, config, attestation)
-    return attestation.state if there == attestation.object_id else "Missing"
+    repository: Git,
+    config: LandConfig,
+    attestation: Attestation,
+    there: str | None,
+    landed: LandResult,
+) -> LandResult:
+    """What the remote has about a commit that has landed, whoever has pushed that. It has landed:
+    nothing of this is a failure any more."""
+    refused = ""
+    try:
+        if there != attestation.object_id and config.expect is not None:
+            there = _attest_late(repository, config, attestation)
+    except GitError as error:
+        log.event("attestation-failed", reason=error.reason, message=error.message)
+        refused = _refusal(attestation, error)
+    if there == attestation.object_id:
+        return replace(landed, attestation=attestation.state)
+    try:
+        state = state_of(repository, attestation) if there is not None else "Missing"
+    except GitError as error:
+        log.event("attestation-unread", reason=error.reason, message=error.message)
+        state = "Missing"
+    return replace(landed, attestation=state, refused=refused)
 
 
 def _attest_late(repository: Git, config: LandConfig, attestation: Attestation) -> str | None:
-    """Where the ref is then. It has landed: nothing of this is a failure any more."""
-    try:
-        onto = full_ref(config.onto)
-        repository.fetch([f"{onto}:refs/seen"])
-        if repository.tree_id(config.sha) != config.tree:
-            return None
-        repository.overwrite(attestation.ref, attestation.object_id)
-        return repository.read_ref(attestation.ref)
-    except GitError as error:
-        log.event("attestation-failed", reason=error.reason, message=error.message)
+    """Where the ref is then. Raises GitError."""
+    onto = full_ref(config.onto)
+    repository.fetch([f"{onto}:refs/seen"])
+    if repository.tree_id(config.sha) != config.tree:
         return None
+    repository.overwrite(attestation.ref, attestation.object_id)
+    return repository.read_ref(attestation.ref)
 
 
 def _contains(repository: Git, config: LandConfig, tip: str) -> bool:

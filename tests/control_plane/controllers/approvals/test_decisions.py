@@ -9,11 +9,12 @@ import pytest
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed
 from bernstein.api.programs.merge import PrepareResult
+from bernstein.kube.errors import Invalid
 from bernstein.kube.resource import Object
 from tests.control_plane.controllers.kubelet import Pod, exited
 from tests.control_plane.controllers.remote import MAIN
 from tests.control_plane.controllers.world import World, condition, stage, state_of
-from tests.control_plane.objects import APPROVALS, PLANS, TASKS
+from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS
 
 ALWAYS = {"approval": {"result": "Always"}}
 
@@ -245,3 +246,29 @@ async def test_a_question_ends_with_what_is_cancelled(world: World) -> None:
         await is_void(world, approval)
     task = await world.task_in("alone", "Cancelled")
     assert "approval" not in task["status"]
+
+
+@pytest.mark.parametrize("about", ["plan/web", "task/alone"])
+async def test_work_of_before_a_rule_about_authors_goes_on_once_somebody_stands_for_it(
+    world: World, user: str, about: str
+) -> None:
+    policy = {"plan": "Always", "result": "Always"}
+    kind, name = {"plan": PLANS, "task": TASKS}[about.partition("/")[0]], about.partition("/")[2]
+    await world.project(approval=policy)
+    await world.start()
+    if kind == PLANS:
+        await world.plan(name, [stage("build", "one")])
+    else:
+        await world.task(name)
+    before = await pending(world, about)
+
+    await world.change(PROJECTS, "default", approval=policy | {"approverIsNotAuthor": True})
+    await world.stalled(kind, name, "AuthorMissing")
+    await is_void(world, before)
+    await world.change(kind, name, author=user)
+
+    asked = await pending(world, about)
+    assert asked["metadata"]["name"] != before["metadata"]["name"]
+    assert asked["spec"]["asks"]["notBy"] == user
+    with pytest.raises(Invalid, match="the author may not decide"):
+        await decide(world, asked, user, "Approve")

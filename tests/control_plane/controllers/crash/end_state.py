@@ -8,7 +8,7 @@ from typing import Any
 
 from bernstein.kube.resource import JOBS, Object
 from tests.control_plane.controllers.world import World, condition
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS, PROJECTS, TASKS
+from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, PROJECTS, TASKS
 
 _OF_A_PLAN = re.compile(r"(refs/bernstein|refs/heads/bernstein)/[^/]+?(?=/|$)")
 
@@ -27,6 +27,7 @@ async def _state(world: World) -> dict[str, Any]:
         "projects": {n: _project(p) for n, p in (await world.all(PROJECTS)).items()},
         "plans": {n: _plan(p) for n, p in (await world.all(PLANS)).items()},
         "tasks": {n: _task(t) for n, t in (await world.all(TASKS)).items()},
+        "approvals": sorted(map(_approval, (await world.all(APPROVALS)).values())),
         "sessions": {n: _session(s) for n, s in (await world.all(AGENT_SESSIONS)).items()},
         "jobs": sorted(await world.all(JOBS)),
         "pods": Counter(world.kubelet.ran),
@@ -71,6 +72,13 @@ def _task(task: Object) -> Object:
     }
 
 
+def _approval(approval: Object) -> list[str]:
+    """Without its name: that says when it was asked."""
+    spec = approval["spec"]
+    about = f"{spec['subject']['name']} {spec['asks'].get('attempt', '-')}"
+    return [about, str(spec.get("decision")), approval["status"]["state"]]
+
+
 def _common(obj: Object) -> Object:
     """What Tasks and Plans have in common."""
     status = obj["status"]
@@ -80,6 +88,7 @@ def _common(obj: Object) -> Object:
         "spend": status["spendUsd"],
         "usage": status.get("usage"),
         "failures": (status["infrastructureFailures"], status["gateErrors"]),
+        "answers": [[a["id"], a["answer"], a["reason"]] for a in status.get("requests") or ()],
         "verdicts": [[c["name"], c["verdict"]] for c in verification.get("checks", [])],
         "delivery": {field: delivery.get(field) for field in ("state", "step", "round")},
         "ended": "endedAt" in status,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bernstein.api.pod import Usage
+from bernstein.api.encoding import dump
+from bernstein.api.pod import Failure, Usage
+from bernstein.kube.resource import JOBS, SELF_SUBJECT_REVIEWS, Object, Resource
 from tests.background import eventually
-from tests.control_plane.controllers.kubelet import Pod, ends, exited, works
+from tests.control_plane.controllers.kubelet import Pod, ends, exited, run, works
 from tests.control_plane.controllers.remote import MAIN
-from tests.control_plane.controllers.world import PATIENCE, World, stage
-from tests.control_plane.objects import AGENT_SESSIONS, PLANS
+from tests.control_plane.controllers.world import PATIENCE, QUIET, World, stage, state_of
+from tests.control_plane.objects import AGENT_SESSIONS, APPROVALS, PLANS, TASKS
 
 PRICES = {"prices": [{"model": "sonnet", "input": "10", "output": "0"}]}
 USED = Usage(input=100_000)
@@ -80,6 +82,80 @@ async def conflict(world: World) -> None:
     await world.task_in("two", "Closed")
 
 
+async def decided(world: World) -> None:
+    """People approve a Plan, send its work back once, and approve what comes then."""
+    world.kubelet.on("agent", works(usage=USED))
+    await world.project(budget=PRICES, approval={"plan": "Always", "result": "Always"})
+    await world.plan("shop", [stage("a", "one")])
+    await _decides(world, PLANS, "shop", "Approve")
+    await _decides(world, TASKS, "shop-a-one", "Retry", attempt=1)
+    await _decides(world, TASKS, "shop-a-one", "Approve", attempt=2)
+    await _plan_is(world, "Succeeded")
+
+
+async def _decides(
+    world: World, kind: Resource, name: str, decision: str, attempt: int | None = None
+) -> None:
+    """Somebody decides about it, once exactly this is asked."""
+
+    def asks(subject: Object) -> bool:
+        asked = subject["status"]["approval"]
+        return (asked.get("decision"), asked["asks"].get("attempt")) == (None, attempt)
+
+    approval = (await world.until(kind, name, asks))["status"]["approval"]["name"]
+    await world.until(APPROVALS, approval, lambda a: state_of(a) == "Pending")
+    said = {"decision": decision, "decidedBy": await _user(world), "reason": f"{decision} it"}
+    await world.change(APPROVALS, approval, **said)
+
+
+async def asked_for(world: World) -> None:
+    """A pod does not start, an agent waits, the next one runs wild; then the work of a good one
+    fails its check, and that of another one does not land at first."""
+    declined = dump(Failure("BranchProtected", "hook declined"))
+    agents = {"one-s1": Pod.bind, "one-s2": works(outcome="Blocked", message="the API")}
+    agents |= {"one-s3": run}
+    for job, script in agents.items():
+        world.kubelet.on(job, script)
+    world.kubelet.on("one-s4-signal-0-0", ends("Failed", check=exited(1, "1 failed")))
+    world.kubelet.on("one-s5-land-1", ends("Failed", land=exited(1, declined)))
+    await world.project(gates=QUIET)
+    signal = {"type": "test_passes", "command": "pytest"}
+    await world.task("one", maxRetries=0, completionSignals=[signal])
+    await world.until(JOBS, "one-s1", lambda job: job["status"].get("active"))
+    await _ask(world, "Unclaim")
+    await world.task_in("one", "Blocked")
+    await _ask(world, "Unblock")
+    await world.until(TASKS, "one", _third_works)
+    await _ask(world, "Kill")
+    await world.task_in("one", "Failed")
+    await _ask(world, "Verify")
+    await _ask(world, "Retry")
+    await world.stalled(TASKS, "one", "BranchProtected")
+    await _ask(world, "Remerge")
+    await world.task_in("one", "Closed")
+
+
+def _third_works(task: Object) -> bool:
+    return (state_of(task), task["status"]["session"]) == ("InProgress", "one-s3")
+
+
+async def _ask(world: World, verb: str) -> None:
+    """Somebody asks for it, and waits for the answer."""
+    before = (await world.get(TASKS, "one"))["spec"].get("requests", [])
+    new = {"id": verb.lower(), "verb": verb, "by": await _user(world), "reason": "once more"}
+    await world.change(TASKS, "one", requests=[*before, new])
+    await world.until(
+        TASKS, "one", lambda task: any(a["id"] == new["id"] for a in task["status"]["requests"])
+    )
+
+
+async def _user(world: World) -> str:
+    """Who acts, by the name that the API server knows."""
+    review = {"apiVersion": SELF_SUBJECT_REVIEWS.api_version, "kind": SELF_SUBJECT_REVIEWS.kind}
+    answer = await world.admin.create(SELF_SUBJECT_REVIEWS, review)
+    return str(answer["status"]["userInfo"]["username"])
+
+
 async def _plan_is(world: World, phase: str) -> None:
     await world.until(PLANS, "shop", lambda p: p["status"].get("phase") == phase)
 
@@ -96,4 +172,6 @@ STORIES = {
     "two_stages_with_a_retry": Story(two_stages_with_a_retry, 65),
     "cancelled": Story(cancelled, 28),
     "conflict": Story(conflict, 42),
+    "decided": Story(decided, 40),
+    "asked_for": Story(asked_for, 45),
 }

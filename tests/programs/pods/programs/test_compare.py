@@ -88,9 +88,25 @@ def test_a_linter_that_has_an_error_on_the_work_alone_is_no_pass(tmp_path: Path)
     assert verdict.verdict == "Failed"
 
 
-@pytest.mark.parametrize("command", ["true", "echo '{}'", "yes '[' | head -c 1000"])
+NO_LISTS = ["true", "echo '{}'", "yes '[' | head -c 1000"]
+
+
+@pytest.mark.parametrize("command", NO_LISTS)
 def test_output_that_is_no_list_never_lets_findings_through(tmp_path: Path, command: str) -> None:
-    assert judged(tmp_path, {"a.py": OLD}, {"a.py": OLD}, command).verdict == "Failed"
+    of_work_alone = f"[ -e new.py ] || exit 0; {command}"
+    tree = {"a.py": OLD}
+
+    assert judged(tmp_path, tree, tree | {"new.py": ""}, of_work_alone).verdict == "Failed"
+
+
+@pytest.mark.parametrize("command", NO_LISTS[1:])
+def test_a_list_of_the_base_that_cannot_be_read_tells_nothing_of_the_work(
+    tmp_path: Path, command: str
+) -> None:
+    verdict = judged(tmp_path, {"a.py": OLD}, {"a.py": OLD}, command)
+
+    assert (verdict.verdict, verdict.reason) == ("Skipped", "BaseFails")
+    assert "on the commit before this work" in verdict.excerpt
 
 
 def test_findings_in_any_script_fit_the_termination_message(tmp_path: Path) -> None:

@@ -86,6 +86,26 @@ def test_it_ends_with_a_verdict_whatever_the_tool_prints(
     assert found.verdict in ("Passed", "Failed", "Skipped"), found
 
 
+def test_it_ends_with_a_verdict_however_many_files_have_other_names(tmp_path: Path) -> None:
+    """Each of these files has findings, and as many lines as one may have to be known by them."""
+    trees = {}
+    for of in ("head", "base"):
+        paths = [f"{of}-{number}.py" for number in range(300)]
+        trees[of] = _listing(
+            tmp_path / of, "".join(f"{path}:1:{UNUSED}" for path in paths).encode()
+        )
+        for number, path in enumerate(paths):
+            text = "".join(f"{of[0]}{number} {line}\n" for line in range(19_000))
+            (Path(trees[of].tree) / path).write_text(text)
+    config = CompareConfig(
+        "gate", "/workspace", trees["head"], trees["base"], output="vulture", decides=True
+    )
+
+    found = _in_its_container(config, tmp_path)
+
+    assert (found.verdict, found.reason) == ("Failed", "NewFindings")
+
+
 def _listing(folder: Path, output: bytes) -> Listing:
     tree = folder / "tree"
     tree.mkdir(parents=True)

@@ -212,3 +212,44 @@ def test_every_verdict_fits_and_the_longest_excerpts_are_cut() -> None:
     assert fitted.verdicts[-1] == short
     assert len({len(v.excerpt) for v in fitted.verdicts[:-1]}) == 1
     assert fitted.verdicts[0].excerpt.endswith("…")
+
+
+DLP = Check("dlp_scan", "dlp_scan")
+UNDER_GPL = {"a.py": "# SPDX-License-Identifier: GPL-3.0-only\n"}
+GPL = {"LICENSES/GPL-3.0-only.txt": "GNU GENERAL PUBLIC LICENSE\n"}
+
+
+@pytest.mark.parametrize(
+    ("pinned", "landed", "expected"),
+    [
+        (GPL, {"b": "1"}, "Passed"),
+        ({"LICENSE": "GNU GENERAL PUBLIC LICENSE\n"}, {"b": "1"}, "Passed"),
+        ({"a": "1"}, GPL, "Failed RestrictedContent"),
+        ({"x": "GNU GENERAL PUBLIC LICENSE\n", "LICENSE": "->x"}, {"b": "1"}, "Failed Restr"),
+    ],
+)
+def test_the_repositorys_licence_is_that_of_the_pinned_commit(
+    origin: Origin, tmp_path: Path, pinned: dict[str, str], landed: dict[str, str], expected: str
+) -> None:
+    start = origin.commit({**pinned})
+    base = origin.commit({**landed}, start)
+    origin.commit({**UNDER_GPL}, base, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    sha = checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(base, start))).sha
+
+    result = inspect.run(InspectConfig(sha, base, (DLP,), git_dir=git_dir, pinned=start))
+
+    assert summary({v.name: v for v in result.verdicts})["dlp_scan"].startswith(expected)
+
+
+def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect) -> None:
+    gate = "migration_reversibility"
+    base = origin.commit({"db/1.up.sql": "CREATE TABLE t;", "db/1.down.sql": "DROP TABLE t;"})
+    origin.commit({"db/1.down.sql": None}, base, ref=REF)
+
+    found = run(base, Check(gate, gate))[gate]
+
+    assert (found.reason, found.excerpt) == (
+        "NotReversible",
+        "db/1.up.sql has no 1.down.sql beside it",
+    )

@@ -97,6 +97,46 @@ def test_a_migration_in_sql_needs_its_file_for_the_way_back(forth: str) -> None:
     assert judged({forth: MAKE, PAIRS[forth]: "->elsewhere"})[0] == "Failed"
 
 
+@pytest.mark.parametrize("forth", PAIRS)
+def test_a_way_back_is_not_taken_away_later(forth: str) -> None:
+    both = {forth: MAKE, PAIRS[forth]: DROP}
+
+    assert judged({forth: MAKE, "a": "1"}, before=both)[0] == "Failed"
+    assert judged(both | {PAIRS[forth]: "-- gone\n"}, before=both)[0] == "Failed"
+    assert judged(both | {PAIRS[forth]: "->elsewhere"}, before=both)[0] == "Failed"
+    assert judged(both | {PAIRS[forth]: DROP + DROP}, before=both) == ("Passed", "")
+    assert judged({"a": "1"}, before=both) == ("Passed", ""), "both may go"
+
+
+def test_a_migration_without_its_way_back_is_told_once() -> None:
+    both = {"db/1.up.sql": MAKE, "db/1.down.sql": DROP}
+
+    verdict = judged({"db/1.up.sql": MAKE + MAKE}, before=both)
+
+    assert verdict == ("Failed", "db/1.up.sql has no 1.down.sql beside it")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "R__views.sql",
+        "B3__baseline.sql",
+        "afterMigrate.sql",
+        "afterMigrate__grants.sql",
+        "beforeEachMigrate.sql",
+        "afterMigrateError.sql",
+        "createSchema.sql",
+    ],
+)
+def test_what_flyway_never_takes_back_needs_no_way_back(name: str) -> None:
+    assert judged({f"db/migration/{name}": MAKE}) == ("Passed", "")
+
+
+@pytest.mark.parametrize("name", ["R_views.sql", "after.sql", "afterwards__x.sql", "V1__R__x.sql"])
+def test_what_only_looks_like_one_of_flyways_needs_it(name: str) -> None:
+    assert judged({f"db/migration/{name}": MAKE})[0] == "Failed"
+
+
 @pytest.mark.parametrize(
     ("forth", "back"),
     [

@@ -43,6 +43,16 @@ ALLOWED = [
     "x = settings.internal.timeout",
     "http://host.docker.internal:8080/",
     "http://metadata.google.internal/computeMetadata/v1/",
+    "http://host.containers.internal:9090/",
+    "http://gateway.docker.internal/",
+    "https://kubernetes.docker.internal:6443/",
+    "http://host.minikube.internal:3000/",
+    "http://docker.for.mac.host.internal/",
+    "https://db.EXAMPLE.internal/",
+    "passport_id = 12345678",
+    "passport 20260101",
+    "passport_no = 123456789",
+    "passport number: 000000000",
     "https://db.example.internal/",
     "https://EXAMPLE.corp/",
     "http://api.default.svc.cluster.local/",
@@ -67,8 +77,40 @@ def test_what_is_restricted_fails_and_is_named_but_never_shown(kind: str) -> Non
     verdict = added(f"first\n{RESTRICTED[kind]}\n")
 
     assert (verdict.verdict, verdict.reason) == ("Failed", "RestrictedContent")
-    assert f"src/a.txt:2 {kind}\n" in verdict.excerpt
+    assert f"src/a.txt:2 {kind}" in verdict.excerpt.split("\n")
     assert RESTRICTED[kind].strip() not in verdict.excerpt
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("passport number: 483920175", "passport number"),
+        ("http://notdocker.internal/", "internal host name"),
+        ("http://mydocker.internal/", "internal host name"),
+    ],
+)
+def test_what_is_near_to_the_allowed_fails(line: str, kind: str) -> None:
+    assert f"src/a.txt:1 {kind}\n" in added(f"{line}\n").excerpt
+
+
+REGISTRIES = [
+    ("package-lock.json", '"resolved": "https://npm.acme.corp/x/-/x-1.0.0.tgz"'),
+    ("web/yarn.lock", 'resolved "https://npm.acme.corp/x/-/x-1.0.0.tgz"'),
+    ("uv.lock", 'source = { registry = "https://pypi.acme.corp/simple" }'),
+    ("go.mod", "// GOPROXY=https://goproxy.lan"),
+    (".npmrc", "registry=https://npm.acme.corp/"),
+    ("requirements.txt", "--index-url https://pypi.acme.corp/simple"),
+]
+
+
+@pytest.mark.parametrize(("path", "line"), REGISTRIES)
+def test_where_packages_come_from_is_shown_alone(path: str, line: str) -> None:
+    file = ChangedFile(path, b"", line.encode())
+
+    verdict = restricted.scan([file], (), secrets.mask)
+
+    assert verdict.verdict == "Passed"
+    assert verdict.excerpt == f"{path}:1 internal host name (does not block)"
 
 
 @pytest.mark.parametrize("line", ALLOWED)

@@ -86,10 +86,10 @@ def test_imports_of_a_circle_are_findings_and_others_are_not() -> None:
         "p/e.py": ["p/a.py", "p/e.py"],
     }
 
-    assert [(f.path, f.rule) for f in read("imports", graph)] == [
-        ("p/a.py", "import-cycle with p/b.py"),
-        ("p/b.py", "import-cycle with p/c.py"),
-        ("p/c.py", "import-cycle with p/a.py"),
+    assert [(f.path, f.rule, f.other) for f in read("imports", graph)] == [
+        ("p/a.py", "import-cycle", "p/b.py"),
+        ("p/b.py", "import-cycle", "p/c.py"),
+        ("p/c.py", "import-cycle", "p/a.py"),
     ]
     assert read("imports", graph)[0].message == "which leads back: p/b.py -> p/c.py -> p/a.py"
 
@@ -196,7 +196,7 @@ def of_work(work: dict[str, Any], base: dict[str, Any]) -> Any:
 
 
 def test_coverage_is_that_of_all_lines_and_nothing_without_any() -> None:
-    assert read("coverage", covered(a=(2, 1), p__b=(1, 0))) == {"coverage": 66.67}
+    assert read("coverage", covered(a=(2, 1), p__b=(1, 0))) == {"coverage": 200 / 3}
     assert read("coverage", covered(a=(0, 0))) == {}
     assert read("coverage", {}) == {}
 

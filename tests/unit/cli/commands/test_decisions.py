@@ -1,4 +1,4 @@
-"""`bernstein approve`, `reject` and `pending` before they ask a cluster."""
+"""`bernstein approve`, `reject` and `pending` before they ask a cluster, and what is pending."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bernstein.api.approvals.approval import Approval
+from bernstein.cli.commands.pending import is_rejected
 from tests.unit.cli import calls
+from tests.unit.core import objects
+from tests.unit.core.approvals.asked import DIGEST
+from tests.unit.core.objects import NOW, at
 
 BOTH = pytest.mark.parametrize("command", ["approve", "reject"])
 
@@ -35,3 +40,28 @@ def test_without_a_kubeconfig_it_says_so(
     runner: CliRunner, tmp_path: Path, call: tuple[str, ...]
 ) -> None:
     calls.needs_a_kubeconfig(runner, tmp_path, *call)
+
+
+@pytest.mark.parametrize(
+    ("ago", "awaited", "told"),
+    [(5, (), True), (120, (), False), (120, ("uid-work",), True), (None, (), True)],
+    ids=["a moment ago", "long ago", "while it was waited for", "not acted upon yet"],
+)
+def test_what_was_rejected_is_told_to_who_may_not_know(
+    ago: float | None, awaited: tuple[str, ...], told: bool
+) -> None:
+    ended = {} if ago is None else {"state": "Rejected", "endedAt": at(-ago)}
+    rejected = Approval.model_validate(
+        {
+            "metadata": objects.metadata("work-approval-1", "uid-approval"),
+            "spec": {
+                "subject": {"kind": "Task", "name": "work", "uid": "uid-work"},
+                "asks": {"attempt": 1, "digest": DIGEST},
+                "decision": "Reject",
+                "decidedBy": "ben",
+            },
+            "status": {"state": "Pending"} | ended,
+        }
+    )
+
+    assert is_rejected(rejected, awaited, NOW) is told

@@ -97,6 +97,32 @@ def test_the_list_of_plans_fits_80_columns() -> None:
     assert row.split() == ["rate-limit-api", "Running", "implement", "2/7", "$0.42", "5m"]
 
 
+@pytest.mark.parametrize(
+    ("delivered", "words"),
+    [
+        ({}, ""),
+        ({"attestation": "Signed"}, ", attestation signed"),
+        (
+            {"attestation": "OtherKey"},
+            ", attestation signed by another key than the Project names",
+        ),
+        (
+            {"attestation": "Missing", "reason": "AttestationRefused"},
+            ", attestation missing: the git server takes none",
+        ),
+    ],
+)
+def test_a_delivered_plan_tells_what_is_there_to_prove_it(
+    delivered: dict[str, str], words: str
+) -> None:
+    shown, console = terminal(width=200)
+    merged = {"state": "Merged", "sha": "a" * 40, "onto": "refs/heads/main", **delivered}
+
+    details.tell_ending(shown, plan(delivery=merged), [], good=True)
+
+    assert f"  aaaaaaaaaaaa on refs/heads/main{words}" in console.export_text().splitlines()
+
+
 def test_a_failed_plan_tells_the_failed_task_with_its_verdicts_and_remedies() -> None:
     shown, console = terminal(width=200)
     stalled = condition("Stalled", "True", "TaskFailed", "1 Task ended. Remedy: Read it.")

@@ -132,10 +132,21 @@ def test_whoever_decides_sees_the_verdicts_the_cost_and_why_he_is_asked() -> Non
     assert (found.title, found.author, found.cost_usd) == ("Do work", ANN, "0.42")
     assert [(check.name, check.verdict) for check in found.checks] == [("lint", "Passed")]
     assert found.files_changed == 1
+    assert found.diff == "bernstein diff work --namespace team"
     assert found.most_changed == (
         ChangedFile(path="src/api.py", added=40, deleted=2),
         ChangedFile(path="logo.png"),
     )
+
+
+def test_of_a_plans_task_the_author_is_the_plans_whatever_it_says_itself() -> None:
+    subject = task(asks())
+    spec = subject.spec.model_copy(update={"author": ANN})
+
+    found = look(subject.model_copy(update={"spec": spec}), plan=objects.plan()).shown
+
+    assert found is not None
+    assert found.author is None
 
 
 def test_what_did_not_pass_is_shown_first_however_many_checks_there_are() -> None:

@@ -221,11 +221,22 @@ def test_what_is_said_of_the_most_checks_fits_into_an_argument_of_a_program() ->
 
 
 def test_how_it_was_attested_stands_in_the_status() -> None:
-    for word in ("Signed", "Unsigned", "Missing"):
+    for word in ("Signed", "Unsigned", "OtherKey", "Missing"):
         end = result_job("work-s1-land-1", "land", LandResult("Landed", HEAD, word))
         delivered = look(judged().model_copy(update={"delivery": LANDING}), end).status.delivery
         assert delivered is not None
         assert (delivered.state, delivered.attestation) == ("Merged", word)
+
+
+def test_why_it_landed_without_one_stands_in_the_status() -> None:
+    result = LandResult("Landed", HEAD, "Missing", refused="the git server\x07 does not take it")
+    end = result_job("work-s1-land-1", "land", result)
+
+    delivered = look(judged().model_copy(update={"delivery": LANDING}), end).status.delivery
+
+    assert delivered is not None
+    assert (delivered.state, delivered.reason) == ("Merged", "AttestationRefused")
+    assert delivered.message == "the git server does not take it"
 
 
 def test_a_job_of_an_older_release_tells_nothing_of_it() -> None:

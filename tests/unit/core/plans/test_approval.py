@@ -8,6 +8,7 @@ import pytest
 
 from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import ASKS, NEXT, Plan
+from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import CancelTasks, CreateApproval, CreateTasks, PlanDecision, RunBegin
@@ -75,8 +76,8 @@ def planned() -> Task:
     return objects.task(status=objects.status(TaskState.PLANNED))
 
 
-def step(plan: Plan, task: Task) -> Any:
-    return scheduled.decide(snapshot(task, plan=plan, project=ALWAYS), at(0)).status
+def step(plan: Plan, task: Task, project: Project = ALWAYS) -> Any:
+    return scheduled.decide(snapshot(task, plan=plan, project=project), at(0)).status
 
 
 def test_planned_tasks_wait_for_the_same_person() -> None:
@@ -344,6 +345,64 @@ def test_where_the_approver_may_not_be_the_author_a_plan_must_say_who_that_is() 
     by_ann = look(plan, decided(approval, "Approve", by=ANN), project=strict).status
     by_ben = look(plan, decided(approval, "Approve", by=BEN), project=strict).status
     assert [s.approval.decision for s in (by_ann, by_ben) if s.approval] == [None, "Approve"]
+
+
+STRICT = asking(result="Never", plan="Always", approverIsNotAuthor=True)
+
+
+def test_a_rule_about_authors_that_comes_later_leaves_no_question_to_whoever_made_it() -> None:
+    plan, approval = expanded()
+
+    found = look(plan, decided(approval, "Approve"), project=STRICT)
+
+    assert found.actions == ()
+    assert (found.status.approval, found.status.phase) == (None, "Pending")
+    assert objects.stalled_for(found.status.conditions) == "AuthorMissing"
+    later = look(again(plan, found), decided(approval, "Approve"), project=STRICT, now=60)
+    assert (later.actions, later.status) == ((), found.status)
+
+
+def test_once_somebody_stands_for_it_another_one_is_asked() -> None:
+    plan, _ = expanded()
+    without = again(plan, look(plan, project=STRICT), author=ANN)
+
+    asks = again(without, look(without, project=STRICT))
+    approval = made(look(asks, project=STRICT))
+
+    assert (asks.status.phase, approval.spec.asks.not_by) == ("PendingApproval", ANN)
+    by_ann = look(asks, decided(approval, "Approve", by=ANN), project=STRICT).status
+    by_ben = look(asks, decided(approval, "Approve", by=BEN), project=STRICT).status
+    assert [s.approval.decision for s in (by_ann, by_ben) if s.approval] == [None, "Approve"]
+
+
+def test_its_tasks_stay_planned_until_somebody_stands_for_it() -> None:
+    plan, _ = expanded()
+    without = again(plan, look(plan, project=STRICT))
+
+    found = step(without, planned(), project=STRICT)
+
+    assert found.state is TaskState.PLANNED
+    assert objects.stalled_for(found.conditions) == "AuthorMissing"
+
+
+@pytest.mark.parametrize("project", [ALWAYS, objects.project()], ids=["asks", "asks nobody"])
+def test_a_rule_about_authors_that_is_taken_back_keeps_nothing(project: Project) -> None:
+    plan, _ = expanded()
+    without = again(plan, look(plan, project=STRICT))
+
+    found = look(without, project=project).status
+
+    assert found.phase == ("PendingApproval" if project is ALWAYS else "Starting")
+    assert objects.stalled_for(found.conditions) is None
+
+
+def test_a_plan_that_has_begun_goes_on_without_an_author_while_its_work_waits() -> None:
+    begun = objects.plan()
+    strict = asking(approverIsNotAuthor=True)
+
+    assert look(begun, project=strict).status.phase == "Running"
+    found = step(begun, objects.task(status=objects.status(TaskState.OPEN)), project=strict)
+    assert objects.stalled_for(found.conditions) == "AuthorMissing"
 
 
 def told_of(status: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import (
@@ -60,7 +61,8 @@ class ApiServer(State):
         assert new.status.attempt >= old.status.attempt
         assert new.status.sessions >= old.status.sessions
         assert Decimal(new.status.spend_usd) >= Decimal(old.status.spend_usd)
-        assert new.status.attempt <= 1 + new.spec.max_retries
+        before = new.status.round.since if new.status.round is not None else 0
+        assert new.status.attempt <= before + 1 + new.spec.max_retries
         assert new.status.gate_errors <= 4
         counted = sum(a.counted for a in new.status.attempts)
         assert counted == new.status.attempt
@@ -120,6 +122,24 @@ class ApiServer(State):
                 "creationTimestamp": objects.at(self._made),
             }
             self.tasks[name] = Task.model_validate({"metadata": meta, "spec": obj["spec"]})
+
+    def _create_approval(self, manifest: dict[str, Any]) -> None:
+        self._write()
+        name = manifest["metadata"]["name"]
+        if name not in self.approvals:
+            meta = manifest["metadata"] | {"uid": f"uid-{name}", "creationTimestamp": self.now}
+            made = manifest | {"metadata": meta | {"generation": 1}}
+            self.approvals[name] = Approval.model_validate(made)
+
+    def write_approval(self, read: Approval, status: Any) -> None:
+        if status.dump() == read.status.dump():
+            return
+        self._write()
+        update = {"status": status}
+        self.approvals[read.metadata.name] = read.model_copy(update=update)
+
+    def _approvals_of(self, uid: str) -> dict[str, Approval]:
+        return {n: a for n, a in self.approvals.items() if a.spec.subject.uid == uid}
 
     def _views(self, owner: str) -> dict[str, JobView]:
         return {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 
+from bernstein.api.approvals.approval import APPROVE
 from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.requests import REMERGE
 from bernstein.api.session import AgentSessionStatus
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskStatus
@@ -148,11 +150,19 @@ def consistent(status: TaskStatus | PlanStatus | AgentSessionStatus) -> None:
         assert "Stalled" not in kinds
 
 
+def _is_let_on(status: TaskStatus) -> bool:
+    """A person has said so, and its next look goes on."""
+    answers, asked = status.requests or (), status.approval
+    approved = asked is not None and asked.decision == APPROVE
+    return approved or (bool(answers) and answers[-1].verb == REMERGE)
+
+
 def says_why(subject: Task) -> None:
     """A Task that is verified and has no turn says what it waits for."""
     status = subject.status
     judged, landing = status.verification, status.delivery
     if status.state is TaskState.DONE and judged is not None and judged.passed:
-        assert status.waiting is not None or (landing is not None and landing.step is not None)
+        moves = landing is not None and landing.step is not None
+        assert status.waiting is not None or moves or _is_let_on(status)
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED, TaskState.IN_PROGRESS):
         assert status.waiting is None

@@ -100,6 +100,7 @@ class Kubelet(State):
             return
         final = {
             "bad": protocol.FinalRecord("AgentFailed", "it cannot be done"),
+            "blocked": protocol.FinalRecord("Blocked", "the API"),
             "limited": protocol.FinalRecord("UsageLimited", "come back later", retry_after=600),
         }.get(fate, protocol.FinalRecord("Succeeded"))
         task = self.tasks.get(wanted.spec.task_ref.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bernstein.api.approvals.approval import APPROVE, ApprovalState
 from bernstein.api.project import Project
 from bernstein.api.requests import TaskRequest
 from bernstein.api.task import TaskStatus
@@ -25,6 +26,16 @@ class People(State):
         found = self.tasks[name]
         spec = found.spec.model_copy(update={"requests": requests})
         self.tasks[name] = found.model_copy(update={"spec": spec})
+
+    def decide(self, name: str, decision: str, reason: str | None = None) -> None:
+        """About what this Approval asks; the API server takes the first decision alone."""
+        found = self.approvals[name]
+        if found.spec.decision is None and found.status.state is ApprovalState.PENDING:
+            said = {"decision": decision, "decided_by": "ann", "reason": reason}
+            spec = found.spec.model_copy(update=said)
+            self.approvals[name] = found.model_copy(update={"spec": spec})
+            if decision == APPROVE:
+                self.seen.approved.add((spec.subject.uid, spec.asks.sha))
 
     def delete_task(self, name: str, propagation: str = "Background") -> None:
         """In the foreground it stays until all that it owns is gone."""

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Self
 
 from bernstein.api import pod as protocol
+from bernstein.api.approvals.approval import Approval
 from bernstein.api.plan import Plan
 from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
@@ -95,6 +96,8 @@ class Seen:
     landed: set[tuple[str, str]] = field(default_factory=set)
     """(ref, commit) that a land Job moved there."""
     landed_by: Counter[str] = field(default_factory=Counter)
+    approved: set[tuple[str, str | None]] = field(default_factory=set)
+    """(uid, commit) of what a person has said yes to; of a Plan without a commit."""
     writes: int = 0
 
 
@@ -115,6 +118,9 @@ class State:
         self.remote = Remote(TARGET)
         self.reports: set[str] = set()
         """Jobs whose checks' output was kept."""
+        self.approvals: dict[str, Approval] = {}
+        self.fates: dict[str, str] = {}
+        """How pods of Jobs with these names go in fair runs; those of the others go well."""
         self.seen = Seen()
         self.budget: int | None = None
         """Writes that the operator may still do before it crashes."""
@@ -128,6 +134,7 @@ class State:
         other.jobs = {name: replace(job) for name, job in self.jobs.items()}
         other.remote = self.remote.copy()
         other.reports = set(self.reports)
+        other.approvals, other.fates = dict(self.approvals), dict(self.fates)
         seen = self.seen
         other.seen = Seen(
             set(seen.passed),
@@ -135,6 +142,7 @@ class State:
             seen.recorded,
             set(seen.landed),
             seen.landed_by.copy(),
+            set(seen.approved),
             seen.writes,
         )
         return other

@@ -32,6 +32,7 @@ from bernstein.core.actions import (
     StopSession,
     TaskAction,
 )
+from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
 from bernstein.core.fsm import is_final
 from bernstein.core.jobs import JobView
 from bernstein.core.money import spend
@@ -71,7 +72,10 @@ class World(ApiServer, People, Kubelet, Invariants):
         snapshot = self.task_snapshot(subject)
         decision = task_decide.decide(snapshot, self.now)
         for action in decision.actions:
-            self._task_action(snapshot, action)
+            if isinstance(action, CreateApproval):
+                self._create_approval(action.approval)
+            else:
+                self._task_action(snapshot, action)
         self.write_task(subject, decision.status)
         return self.seen.writes > before
 
@@ -89,6 +93,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             own_sessions=self._own_sessions(subject),
             jobs=self._views(subject.metadata.uid),
             tasks=self.tasks | {name: subject},
+            approvals=self._approvals_of(subject.metadata.uid),
         )
 
     def _own_sessions(self, subject: Task) -> list[AgentSession]:
@@ -120,6 +125,7 @@ class World(ApiServer, People, Kubelet, Invariants):
         )
 
     def _task_action(self, snapshot: TaskSnapshot, action: TaskAction) -> None:
+        assert not isinstance(action, CreateApproval)
         match action:
             case CreateSession(session):
                 self._create_session(session)
@@ -137,7 +143,6 @@ class World(ApiServer, People, Kubelet, Invariants):
             case DeleteTask():
                 raise AssertionError("a story takes hours, a Task is kept for days")
             case _:
-                assert not isinstance(action, CreateApproval), "tests/model has people who decide"
                 if isinstance(action, RunLand):
                     self._may_land(snapshot, action)
                 self._create_job(action.job, snapshot.task.metadata.uid, action)
@@ -153,6 +158,9 @@ class World(ApiServer, People, Kubelet, Invariants):
         assert (judged.sha, judged.tree) == (wanted.sha, wanted.tree)
         if wanted.expect is None:
             return  # it only looks
+        uid = snapshot.task.metadata.uid
+        asks = self.project.spec.approval.result == "Always"
+        assert not asks or (uid, wanted.sha) in self.seen.approved, "nobody has said yes to it"
         self._must_have_passed(wanted.sha, *snapshot.task.spec.completion_signals)
 
     def _must_have_passed(self, commit: str, *signals: Signal) -> None:
@@ -233,6 +241,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             tasks=mine,
             sessions=[s for s in self.sessions.values() if spend.belongs(s, subject)],
             jobs=self._views("Plan"),
+            approvals=self._approvals_of(subject.metadata.uid),
         )
         decision = plan_decide.decide(snapshot, self.now)
         for action in decision.actions:
@@ -257,8 +266,8 @@ class World(ApiServer, People, Kubelet, Invariants):
                     self._delete_job(job)
             case KeepCheckLogs(jobs):
                 self._keep_reports(jobs)
-            case CreateApproval():
-                raise AssertionError("nobody is asked here: tests/model has people who decide")
+            case CreateApproval(manifest):
+                self._create_approval(manifest)
             case _:
                 self._plan_job(action)
 
@@ -270,6 +279,16 @@ class World(ApiServer, People, Kubelet, Invariants):
             if action.expect is not None:
                 self._must_have_passed(action.sha)
         self._create_job(action.job, "Plan", action)
+
+    def reconcile_approval(self, name: str) -> bool:
+        subject = self.approvals[name]
+        before, about = self.seen.writes, subject.spec.subject
+        plan, task = self.plan, self.tasks.get(about.name)
+        asks = plan if about.kind == "Plan" else task
+        if asks is not None and asks.metadata.uid == about.uid:
+            of = plan if task is not None and owners.plan_of(task) is not None else None
+            self.write_approval(subject, status_of(ApprovalSnapshot(subject, asks, of), self.now))
+        return self.seen.writes > before
 
     # --- fair runs --------------------------------------------------------------------------
 
@@ -289,6 +308,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             self.reconcile_project,
             *(lambda n=n: self.reconcile_task(n) for n in list(self.tasks)),
             *(lambda n=n: self.reconcile_session(n) for n in list(self.sessions)),
+            *(lambda n=n: self.reconcile_approval(n) for n in list(self.approvals)),
         ]
 
     def _quietly(self, reconcile: Callable[[], bool]) -> bool:
@@ -313,7 +333,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             if self._is_over():
                 return
             yield self
-            moved = [self.play(name, "healed") for name in list(self.jobs)]
+            moved = [self.play(name, self.fates.get(name, "healed")) for name in list(self.jobs)]
             self.check()
             quiet = 0 if any(moved) else quiet + 1
             if quiet > 2:

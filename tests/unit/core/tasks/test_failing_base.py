@@ -56,7 +56,7 @@ def test_it_waits_for_those_that_are_at_work_beside_it(state: TaskState) -> None
     assert stalled_for(found.conditions) is None
     assert found.waiting is not None
     assert "writer" in found.waiting.message
-    assert "'own' fails on the commit before this work, too" in found.waiting.message
+    assert "'own' fails on the commit before this work, so" in found.waiting.message
 
 
 def test_it_goes_on_to_wait_without_running_anything() -> None:

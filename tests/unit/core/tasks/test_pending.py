@@ -327,6 +327,31 @@ def test_where_nobody_knows_the_author_nothing_lands() -> None:
     assert found.state is TaskState.DONE
 
 
+def test_a_rule_about_authors_that_comes_later_takes_the_question_back() -> None:
+    strict, nobodys = asking(**STRICT), objects.plan()
+    asks, undecided = pending(plan=nobodys), approval(plan=nobodys)
+    yes = decided(undecided, "Approve")
+
+    found = look(asks, yes, of=strict, plan=nobodys).status
+
+    assert (found.state, found.approval) == (TaskState.PENDING_APPROVAL, None)
+    assert objects.stalled_for(found.conditions) == "AuthorMissing"
+    assert look(found, yes, of=strict, plan=nobodys).status.state is TaskState.PENDING_APPROVAL
+
+
+def test_once_somebody_stands_for_it_another_one_is_asked_about_its_work() -> None:
+    strict = asking(**STRICT)
+    without = look(pending(), of=strict).status
+
+    asks = look(without, of=strict, plan=objects.plan(author=ANN)).status
+    asked = made(look(asks, of=strict, plan=objects.plan(author=ANN)))
+
+    assert asked.spec.asks.not_by == ANN
+    by_ben = decided(asked, "Approve", by=BEN)
+    found = look(asks, by_ben, of=strict, plan=objects.plan(author=ANN)).status
+    assert found.state is TaskState.DONE
+
+
 def test_a_cancel_ends_what_waits_for_a_person() -> None:
     found = look(pending(), approval(), cancel={"reason": "not needed"}).status
 

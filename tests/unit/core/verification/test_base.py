@@ -102,7 +102,7 @@ def test_a_gate_that_fails_on_the_base_too_stops_after_one_attempt(end: int) -> 
     assert found.verification is not None
     assert [(c.verdict, c.reason) for c in found.verification.checks] == [("Skipped", "BaseFails")]
     assert found.waiting is not None
-    assert "'own' fails on the commit before this work, too" in found.waiting.message
+    assert "'own' fails on the commit before this work, so" in found.waiting.message
     assert "gates.allowBaseFailures" in found.waiting.message
     later = task_decide.decide(
         snapshot(objects.task(status=found), jobs=ends, project=project), objects.at(86400)
@@ -150,16 +150,72 @@ def test_only_what_the_plan_started_from_excuses() -> None:
     ("work", "before", "state"),
     [
         (SLOW, FAST, "Failed"),
-        (FAST, SLOW, "Failed"),
-        (SLOW, SLOW, "Done"),
-        (FAST, FAST, "Done"),
+        (FAST, SLOW, "BaseFails"),
+        (SLOW, SLOW, "passed"),
+        (FAST, FAST, "passed"),
     ],
 )
 def test_what_fails_in_another_way_is_not_excused(work: Object, before: Object, state: str) -> None:
     kind = ruled(OWN, {"name": "lint", "enabled": False}, allowBaseFailures=True)
     ends = (job("work-s1-own-0", over(work)), job("work-s1-own-0b", over(before)))
 
-    assert look(done(), *ends, of=kind).status.state == state
+    found = look(done(), *ends, of=kind).status
+
+    assert found.verification is not None
+    waits = found.waiting.reason if found.waiting is not None else None
+    passed = "passed" if found.verification.passed else None
+    assert (passed or (waits if found.state == "Done" else found.state)) == state
+
+
+KILLED = objects.ended("check", 137, reason="OOMKilled")
+OF_THE_BASE: dict[str, tuple[str, Object, tuple[str, str]]] = {
+    "a gate without memory": ("own", over(KILLED), ("Errored", "OutOfMemory")),
+    "a gate without room": (
+        "own",
+        over(objects.ended("check", 137), reason="Evicted"),
+        ("Errored", "ResourceLimit"),
+    ),
+    "a slow gate": ("own", over(SLOW), ("Skipped", "BaseFails")),
+    "a list without memory": (
+        "lint",
+        over(objects.ended("list-before", 137, reason="OOMKilled"), objects.waiting("check")),
+        ("Errored", "OutOfMemory"),
+    ),
+    "a slow list": (
+        "lint",
+        over(
+            objects.ended("list-before", 137, after=100_000),
+            objects.waiting("check"),
+            reason="DeadlineExceeded",
+        ),
+        ("Skipped", "BaseFails"),
+    ),
+}
+
+
+@pytest.mark.parametrize("end", OF_THE_BASE)
+def test_what_a_run_on_the_base_takes_is_never_the_works_to_answer_for(end: str) -> None:
+    gate, pod, expected = OF_THE_BASE[end]
+    project = ruled(OWN, {"name": "lint", "enabled": False}) if gate == "own" else None
+    on_base = job(f"work-s1-{gate}-0b", pod)
+
+    found = look(done(), checked(f"work-s1-{gate}-0", 1), on_base, of=project).status
+
+    assert (found.state, found.attempt) == ("Done", 1)
+    assert found.verification is not None
+    assert [(c.verdict, c.reason) for c in found.verification.checks] == [expected]
+
+
+def test_a_list_of_the_work_that_takes_too_long_leaves_its_verdict_as_it_is() -> None:
+    begun = (objects.ended("checkout"), objects.ended("list-before"))
+    slow = over(
+        *begun,
+        objects.ended("list-head", 137, after=100_000),
+        objects.waiting("check"),
+        reason="DeadlineExceeded",
+    )
+
+    assert look(done(), RED, job("work-s1-lint-0b", slow)).status.state == "Failed"
 
 
 def test_what_excuses_is_part_of_the_question() -> None:

@@ -15,7 +15,17 @@ from bernstein.core.jobs import JobView
 from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from tests.unit.core import objects
-from tests.unit.core.objects import BASE, checked, done, ended, job, over, snapshot
+from tests.unit.core.objects import (
+    BASE,
+    checked,
+    done,
+    ended,
+    failed,
+    job,
+    over,
+    snapshot,
+    waiting,
+)
 
 OFF = ({"name": "pii_scan", "enabled": False}, {"name": "lint", "enabled": False})
 OWN = {"name": "own", "command": "make test"}
@@ -92,6 +102,22 @@ def test_a_base_that_cannot_be_asked_decides_nothing() -> None:
     found = again(checked("work-s1-own-1", 127), drained).status
 
     assert (found.state, found.attempt) == ("Done", 1)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        over(ended("check", 137, reason="OOMKilled")),
+        over(failed("checkout", "InternalError"), waiting("check")),
+    ],
+    ids=["out of memory", "broken"],
+)
+def test_what_the_base_takes_is_never_the_works_doing(end: dict[str, Any]) -> None:
+    found = again(checked("work-s1-own-1", 127), job("work-s1-own-1b", end)).status
+
+    assert (found.state, found.attempt) == ("Done", 1)
+    assert found.waiting is not None
+    assert found.waiting.reason == "GateErrored"
 
 
 def test_a_signal_whose_command_is_not_found_twice_asks_the_base_too() -> None:

@@ -108,6 +108,11 @@ def test_a_tool_that_has_an_error_on_both_tells_nothing_of_the_work(excused: boo
     assert (status.waiting.reason == "BaseFails") is not excused
 
 
+def slow(name: str) -> Object:
+    """A container that the pod's deadline has ended, long after its own time."""
+    return ended(name, 137, after=100_000)
+
+
 BEGUN, NOT_BEGUN = (ended("checkout"), ended("list-before")), waiting("check")
 ENDS: dict[str, tuple[Object, tuple[str, str]]] = {
     "out of memory": (
@@ -118,8 +123,14 @@ ENDS: dict[str, tuple[Object, tuple[str, str]]] = {
         over(ended("checkout"), ended("list-before", 128, reason="StartError"), NOT_BEGUN),
         ("Errored", "ToolMissing"),
     ),
-    "too slow": (over(*BEGUN, NOT_BEGUN, reason="DeadlineExceeded"), ("TimedOut", "Timeout")),
-    "evicted": (over(*BEGUN, NOT_BEGUN, reason="Evicted"), ("Failed", "ResourceLimit")),
+    "too slow": (
+        over(*BEGUN, slow("list-head"), NOT_BEGUN, reason="DeadlineExceeded"),
+        ("TimedOut", "Timeout"),
+    ),
+    "evicted": (
+        over(*BEGUN, ended("list-head", 137), NOT_BEGUN, reason="Evicted"),
+        ("Failed", "ResourceLimit"),
+    ),
     "disrupted": (over(*BEGUN, NOT_BEGUN, disrupted=True), ("Errored", "Disrupted")),
     "silent": (over(*BEGUN, ended("check")), ("Errored", "NoVerdict")),
     "broken": (over(*BEGUN, failed("check", "InternalError")), ("Errored", "InfrastructureError")),
@@ -134,6 +145,75 @@ def test_a_pod_that_compared_nothing_has_a_verdict_of_its_own(end: str) -> None:
     found = base.told_of_both(gate, job("work-s1-security-scan-0", pod), None, NOW)
 
     assert (found.verdict, found.reason) == expected
+
+
+LEFT_OUT = (waiting("list-head"), NOT_BEGUN)
+OF_THE_BASE: dict[str, tuple[Object, tuple[str, str]]] = {
+    "out of memory": (
+        over(ended("checkout"), ended("list-before", 137, reason="OOMKilled"), *LEFT_OUT),
+        ("Errored", "OutOfMemory"),
+    ),
+    "too slow": (
+        over(ended("checkout"), slow("list-before"), *LEFT_OUT, reason="DeadlineExceeded"),
+        ("Skipped", "BaseFails"),
+    ),
+    "so slow that the work had no time left": (
+        over(
+            *(ended("checkout"), ended("list-before", after=100_000)),
+            *(ended("list-head", 137, after=5), NOT_BEGUN),
+            reason="DeadlineExceeded",
+        ),
+        ("Skipped", "BaseFails"),
+    ),
+    "so slow that nothing was compared": (
+        over(
+            *(ended("checkout"), ended("list-before", after=100_000)),
+            *(ended("list-head", after=5), ended("check", 137)),
+            reason="DeadlineExceeded",
+        ),
+        ("Skipped", "BaseFails"),
+    ),
+    "evicted": (
+        over(ended("checkout"), ended("list-before", 137), *LEFT_OUT, reason="Evicted"),
+        ("Errored", "ResourceLimit"),
+    ),
+    "started late": (
+        over(
+            *(ended("checkout", 143), waiting("list-before"), *LEFT_OUT), reason="DeadlineExceeded"
+        ),
+        ("Errored", "StartedLate"),
+    ),
+    "started so late that the work had no time left": (
+        over(*BEGUN, ended("list-head", 137, after=5), NOT_BEGUN, reason="DeadlineExceeded"),
+        ("Errored", "StartedLate"),
+    ),
+}
+
+
+@pytest.mark.parametrize("end", OF_THE_BASE)
+def test_what_the_base_takes_is_never_the_works_to_answer_for(end: str) -> None:
+    pod, expected = OF_THE_BASE[end]
+    project = ruled("coverage_delta")
+
+    status = decide(job(name_of(project), pod), project=project).status
+
+    assert (status.state, status.attempt) == ("Done", 1)
+    assert status.verification is not None
+    (result,) = status.verification.checks
+    assert (result.verdict, result.reason) == expected
+
+
+def test_a_base_that_is_too_slow_excuses_nothing() -> None:
+    """The work was not judged, so nobody can say that it fails in the same way."""
+    project = ruled("coverage_delta", base_failures=True)
+    pod, _ = OF_THE_BASE["too slow"]
+
+    status = decide(job(name_of(project), pod), project=project).status
+
+    assert status.verification is not None
+    assert status.verification.passed is None
+    assert status.waiting is not None
+    assert status.waiting.reason == "BaseFails"
 
 
 def spec(gate: str, **settings: Any) -> CheckSpec:

@@ -9,6 +9,7 @@ from bernstein.api.encoding import dump, load
 from bernstein.api.pod import (
     INSPECT,
     TERMINATION_LIMIT,
+    CheckoutConfig,
     CheckVerdict,
     InspectConfig,
     InspectResult,
@@ -22,6 +23,7 @@ from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.size import MOST_SIGNALS
+from bernstein.core.tasks.decide import decide
 from bernstein.core.verification import required, verdicts
 from bernstein.core.verification.inspections import inspections, is_inspection
 from bernstein.pods.programs import inspect
@@ -85,6 +87,28 @@ def test_the_largest_questions_fit_the_commands_of_their_containers(count: int) 
             assert len(f"{text}\0".encode()) <= LONGEST_WORD
             if container["name"] == INSPECT:
                 assert load(InspectConfig, text).checks == tuple(c.reads for c in share)
+
+
+def test_only_who_asks_for_it_fetches_the_pinned_commit() -> None:
+    project = objects.project(gates={"pipeline": [{"name": "pii_scan"}, {"name": "dlp_scan"}]})
+    pii, dlp = required.reading(required.required_checks((), project.spec, CHANGED))
+
+    for checks, pinned in (((pii,), None), ((pii, dlp), sha(3))):
+        run = RunInspect("i", checks, "refs/x", sha(1), sha(2), "refs/heads/main", sha(3))
+        made = job_actions.build(run, built.PLAIN, "team", built.TASK, built.PLAIN_SETTINGS)
+        pod = made["spec"]["template"]["spec"]
+        texts = [built.configuration(c) for c in (*pod["initContainers"], *pod["containers"])]
+        assert load(CheckoutConfig, texts[0]).also == (sha(2), *((pinned,) if pinned else ()))
+        assert load(InspectConfig, texts[1]).pinned == pinned
+
+
+def test_what_only_reads_is_told_what_the_plan_started_from() -> None:
+    for base, pinned in ((objects.BASE, None), (objects.TIP, objects.BASE)):
+        status = objects.done(verification=objects.verification(base=base))
+        project = objects.project(gates={"pipeline": [{"name": "dlp_scan"}]})
+        decision = decide(objects.snapshot(objects.task(status=status), project=project), NOW)
+        (run,) = (action for action in decision.actions if isinstance(action, RunInspect))
+        assert (run.base, run.pinned_sha) == (base, pinned)
 
 
 def test_the_longest_verdicts_fit_one_termination_message_with_some_words_each() -> None:

@@ -12,7 +12,8 @@ import pytest
 from bernstein.api.programs.merge import AttestConfig, LandResult
 from bernstein.attestation import envelope, statement
 from bernstein.core import names
-from bernstein.pods.git.client import Git, GitError
+from bernstein.pods.git.client import Git, GitError, init_bare
+from bernstein.pods.git.errors import from_output
 from tests.programs.pods.conftest import Origin
 from tests.programs.pods.programs.merging.keys import KeyPair, key_pair
 from tests.programs.pods.programs.merging.refs import CANDIDATE, INTEGRATION, reason
@@ -188,8 +189,93 @@ def test_where_attestations_are_refused_what_is_unsigned_lands_without_one(
     tip, sha = ready
     refuses(origin)
 
-    assert attest(sha, tip, signs=False) == LandResult("Landed", sha, "Missing")
+    found = attest(sha, tip, signs=False)
+
+    assert (found.state, found.tip, found.attestation) == ("Landed", sha, "Missing")
+    assert found.refused.startswith("the git server does not take refs/")
     assert origin.tip(INTEGRATION) == sha
+
+
+WORDS = {
+    "not allowed": b"remote: error: refs/bernstein/ is not allowed here",
+    "not supported": b"fatal: the receiving end does not support it: not supported",
+    "forbidden": b"error: RPC failed; HTTP 403\nfatal: returned error: 403",
+    "unknown": b"remote: computer says no",
+    "broken off": b"fatal: the remote end hung up unexpectedly",
+}
+
+
+def refused_in(words: bytes, monkeypatch: pytest.MonkeyPatch, *, late: bool = True) -> None:
+    """The server refuses both at once and, if `late`, the attestation alone, in these words."""
+
+    def refuse(*_: Any) -> None:
+        raise from_output(words, pushing=True)
+
+    monkeypatch.setattr(Git, "push_with", refuse)
+    if late:
+        monkeypatch.setattr(Git, "overwrite", refuse)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_in_whatever_words_a_server_refuses_one_what_is_unsigned_lands_and_says_so(
+    origin: Origin,
+    ready: tuple[str, str],
+    attest: Lands,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+) -> None:
+    tip, sha = ready
+    refused_in(WORDS[words], monkeypatch)
+
+    found = attest(sha, tip, signs=False)
+
+    assert (found.state, found.tip, found.attestation) == ("Landed", sha, "Missing")
+    assert origin.tip(INTEGRATION) == sha
+    assert names.attestation_ref(sha) in found.refused
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_in_whatever_words_both_at_once_are_refused_they_go_one_after_the_other(
+    ready: tuple[str, str], attest: Lands, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    tip, sha = ready
+    refused_in(WORDS[words], monkeypatch, late=False)
+
+    assert attest(sha, tip) == LandResult("Landed", sha, "Signed")
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_in_whatever_words_a_server_refuses_one_nothing_lands_that_should_be_signed(
+    origin: Origin,
+    ready: tuple[str, str],
+    attest: Lands,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+) -> None:
+    tip, sha = ready
+    refused_in(WORDS[words], monkeypatch)
+    expected = "CredentialRefused" if words == "forbidden" else "AttestationRefused"
+
+    assert reason(lambda: attest(sha, tip)) == expected
+    assert origin.tip(INTEGRATION) == tip
+
+
+def test_a_server_that_is_gone_is_told_as_such(
+    ready: tuple[str, str], attest: Lands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tip, sha = ready
+    refused_in(WORDS["broken off"], monkeypatch)
+    read_ref, asked = Git.read_ref, []
+
+    def goes_away(self: Git, ref: str) -> str | None:
+        asked.append(ref)
+        if len(asked) > 2:
+            raise from_output(b"Could not resolve host", pushing=False)
+        return read_ref(self, ref)
+
+    monkeypatch.setattr(Git, "read_ref", goes_away)
+
+    assert reason(lambda: attest(sha, tip)) == "RepositoryUnreachable"
 
 
 def test_a_ref_in_the_way_of_the_attestation_has_its_reason(
@@ -200,7 +286,7 @@ def test_a_ref_in_the_way_of_the_attestation_has_its_reason(
     origin.git("update-ref", f"{names.attestation_ref(sha)}/in-the-way", tip)
 
     assert reason(lambda: attest(sha, tip)) == "AttestationRefused"
-    assert attest(sha, tip, signs=False) == LandResult("Landed", sha, "Missing")
+    assert attest(sha, tip, signs=False).attestation == "Missing"
 
 
 @pytest.mark.parametrize("signs", [True, False], ids=["signed", "unsigned"])
@@ -274,7 +360,44 @@ def test_who_only_looks_needs_no_key_to_see_that_it_has_landed(
 
     gone = {"remote": origin.remote("read"), "key": tmp_path / "gone.pem"}
 
-    assert attest(sha, None, **gone) == LandResult("Landed", sha, "Missing")
+    assert attest(sha, None, **gone) == LandResult("Landed", sha, "OtherKey")
+
+
+def test_who_only_looks_tells_of_the_signature_of_another_key(
+    origin: Origin, ready: tuple[str, str], attest: Lands, tmp_path: Path
+) -> None:
+    tip, sha = ready
+    reader, other = origin.remote("read"), key_pair(tmp_path / "newer").private
+    attest(sha, tip)
+
+    assert attest(sha, None, remote=reader, key=other).attestation == "OtherKey"
+    assert attest(sha, None, remote=reader, signs=False).attestation == "OtherKey"
+
+    forged = json.loads(said(origin, sha))
+    forged["signatures"][0]["sig"] = "AAAA"
+    origin.commit({statement.FILE: json.dumps(forged)}, ref=names.attestation_ref(sha))
+    assert attest(sha, None, remote=reader).attestation == "Missing", "the key is ours"
+    forged["payload"] = "e30="
+    origin.commit({statement.FILE: json.dumps(forged)}, ref=names.attestation_ref(sha))
+    assert attest(sha, None, remote=reader, key=other).attestation == "Missing"
+
+
+def test_who_only_looks_tells_that_it_landed_before_there_was_a_key(
+    origin: Origin, ready: tuple[str, str], attest: Lands
+) -> None:
+    tip, sha = ready
+    attest(sha, tip, signs=False)
+
+    assert attest(sha, None, remote=origin.remote("read")).attestation == "Unsigned"
+
+
+def test_what_landed_under_another_key_is_signed_anew_by_who_may_push(
+    ready: tuple[str, str], attest: Lands, tmp_path: Path
+) -> None:
+    tip, sha = ready
+    attest(sha, tip)
+
+    assert attest(sha, tip, key=key_pair(tmp_path / "newer").private).attestation == "Signed"
 
 
 def test_what_somebody_else_has_landed_is_attested_afterwards(
@@ -287,3 +410,28 @@ def test_what_somebody_else_has_landed_is_attested_afterwards(
     assert said(origin, sha)
     other_tree = origin.tip(f"{tip}^{{tree}}")
     assert attest(sha, tip, tree=other_tree).attestation == "Missing"
+
+
+# --- many of them ---------------------------------------------------------------------------------
+
+
+def test_a_look_at_a_branch_and_a_fetch_list_no_attestations(
+    origin: Origin, ready: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tip, _ = ready
+    origin.git("update-ref", "refs/heads/main", tip)
+    for number in range(20):
+        origin.git("update-ref", names.attestation_ref(f"{number:040x}"), tip)
+    environment, trace = Git._environment, tmp_path / "trace"
+
+    def traced(self: Git, extra: dict[str, str]) -> dict[str, str]:
+        return environment(self, {**extra, "GIT_TRACE_PACKET": str(trace)})
+
+    monkeypatch.setattr(Git, "_environment", traced)
+    repository = init_bare(tmp_path / "mine.git")
+    repository = Git(repository.git_dir, origin.remote())
+
+    assert repository.read_ref("refs/heads/main") == tip
+    repository.fetch([f"{INTEGRATION}:refs/seen"])
+    assert "refs/heads/main" in trace.read_text()
+    assert "refs/bernstein/attestations/" not in trace.read_text()

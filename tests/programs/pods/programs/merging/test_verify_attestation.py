@@ -149,6 +149,22 @@ def test_a_plan_is_proved_with_what_each_of_its_tasks_landed(landed: Landed) -> 
     assert refused(landed, "HEAD", "--landings") == "NoAttestation"
 
 
+@pytest.mark.parametrize("number", [0, 2, "1", None])
+def test_as_many_commits_landed_as_the_plan_counted(landed: Landed, number: object) -> None:
+    landings = {"base": landed.base, "tip": landed.task, "count": number}
+    signer = envelope.private_key(landed.keys.private.read_bytes())
+    tree = _git("-C", str(landed.clone), "rev-parse", f"{landed.plan}^{{tree}}")
+    says = predicate(kind="Plan", landings=landings)
+    put(
+        landed,
+        landed.plan,
+        envelope.signed(statement.made(says, commit=landed.plan, tree=tree), signer),
+    )
+
+    assert call(landed, landed.plan)[0] == 0
+    assert refused(landed, landed.plan, "--landings") == "WrongLandings"
+
+
 def test_what_it_was_verified_for_can_be_asked_for(landed: Landed) -> None:
     uri = "git+https://git.example/app.git@refs/heads/main"
 

@@ -1,0 +1,68 @@
+"""People who change when others are asked, and who stand for work without an author."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from bernstein.api.approvals.policy import ApprovalPolicy
+from bernstein.kube.errors import ApiError
+from bernstein.kube.resource import Object, is_deleting, key_of
+from bernstein.resources import PLANS, PROJECTS, TASKS
+from tests.model.approvals.approvers import WHO
+from tests.model.cluster.store import Store
+from tests.model.dice import Dice
+
+LOOKS_SECONDS = 30.0
+"""Between two looks of those who stand for what waits for that."""
+
+
+class Policies:
+    def __init__(self, store: Store, dice: Dice) -> None:
+        self._store = store
+        self._dice = dice
+        self._since: list[tuple[float, ApprovalPolicy]] = []
+        self._looks = False
+
+    def begin(self) -> None:
+        """With what the Project says when it is made."""
+        self._note(self._store.all(PROJECTS)[0])
+
+    def change(self, event: dict[str, Any]) -> None:
+        """Somebody replaces the policy of the Project; the API server fills in what it lacks."""
+        (project,) = self._store.all(PROJECTS)
+        gone = dict.fromkeys(project["spec"].get("approval", {}))
+        self._note(
+            self._store.merge(
+                PROJECTS, key_of(project), {"spec": {"approval": gone | event["policy"]}}
+            )
+        )
+
+    def during(self, since: float) -> list[ApprovalPolicy]:
+        """All that were in force since then, in seconds of the store."""
+        older = [policy for at, policy in self._since if at <= since]
+        return [*older[-1:], *(policy for at, policy in self._since if at > since)]
+
+    def _note(self, project: Object) -> None:
+        said = project["spec"].get("approval", {})
+        self._since.append((self._store.seconds, ApprovalPolicy.model_validate(said)))
+        if self._since[-1][1].approver_is_not_author and not self._looks:
+            self._looks = True
+            asyncio.get_running_loop().call_later(LOOKS_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Where an author is asked for, somebody stands for what has none; it is taken once."""
+        if self._since[-1][1].approver_is_not_author:
+            for resource in (PLANS, TASKS):
+                for obj in filter(_has_none, self._store.all(resource)):
+                    who = self._dice.pick((WHO, "carl"), "stands for", key_of(obj).name)
+                    with suppress(ApiError):
+                        self._store.merge(resource, key_of(obj), {"spec": {"author": who}})
+        asyncio.get_running_loop().call_later(LOOKS_SECONDS, self._look)
+
+
+def _has_none(obj: Object) -> bool:
+    """A Task of a Plan has the Plan's author."""
+    of_plan = bool(obj["metadata"].get("ownerReferences"))
+    return "author" not in obj["spec"] and not of_plan and not is_deleting(obj)
