@@ -7,6 +7,7 @@ from typing import Any
 from tests.unit.upgrade.change import EVERYTHING, Change
 from tests.unit.upgrade.changes_of_rounds import REJECTED, ROUNDS, STANDSTILL, WORDS
 from tests.unit.upgrade.changes_of_scheduling import (
+    DRAINED,
     LEDGER,
     PLURALS,
     RETENTION,
@@ -218,6 +219,7 @@ CHANGES = (
         lambda pair: pair.today.get("beginning") == "Next",
     ),
     *PINS,
+    *DRAINED,
     *REJECTED,
     Change(
         "an attempt whose work could not be taken says so, because the next one like it counts",

@@ -306,3 +306,21 @@ PLURALS = (
         _speaks_of_one,
     ),
 )
+
+
+def _was_drained_while_it_read(pair: Pair) -> bool:
+    conditions = (
+        status["conditions"].get("Verified", {}) for status in (pair.recorded, pair.today)
+    )
+    was, now = (condition.get("message", "") for condition in conditions)
+    return "InfrastructureError: inspect ended" in was and ": Disrupted: " in now
+
+
+DRAINED = (
+    Change(
+        "what a drained pod has not read of a Task is read again at once, and needs no person",
+        "Task",
+        ("again", "conditions", "gateErrors", "verification.checks", "waiting"),
+        _was_drained_while_it_read,
+    ),
+)
