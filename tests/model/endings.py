@@ -6,14 +6,14 @@ And which ends of Plans people may take back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bernstein.api import plan, project, session, task
 from bernstein.api.encoding import load
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import CHECK, INSPECT, PROBE, RECORDER, RecorderResult
+from bernstein.api.pod import CHECK, INSPECT, LAND, PROBE, RECORDER, RecorderResult
 from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
 from bernstein.api.states import SessionState, TaskState
 from bernstein.core import conditions, labels, pods
@@ -212,6 +212,32 @@ def kept_too_long(store: Store) -> list[str]:
         and t.metadata.name not in needed
         and ended + timedelta(seconds=seconds) < store.now()
     ]
+
+
+def stands_for_an_end(store: Store, job: Object) -> bool:
+    """Whether a Task is Closed by the word of this Job, whose pod nobody has told to go.
+
+    It goes with its Task, or when its time is over: people may read what it has printed.
+    """
+    made = [pod for pod in store.all(PODS) if pod["metadata"]["labels"].get(labels.JOB_UID)]
+    mine = [pod for pod in made if pod["metadata"]["labels"][labels.JOB_UID] == uid_of(job)]
+    if not mine or not all(pods.has_ended(pod) and not is_deleting(pod) for pod in mine):
+        return False
+    owner = job["metadata"]["labels"].get(labels.OWNER_UID)
+    for obj in store.all(TASKS):
+        if uid_of(obj) == owner and not is_deleting(obj):
+            status = task.parse(obj).status
+            merged = status.delivery is not None and status.delivery.state == "Merged"
+            by = f"-{LAND}-{status.delivery.round}" if status.delivery is not None else ""
+            return merged and key_of(job).name.endswith(by)
+    return False
+
+
+def is_past_its_time(store: Store, job: Object) -> bool:
+    """Whether the cluster deletes the Job because it ended long ago."""
+    ends = [c["lastTransitionTime"] for c in job["status"].get("conditions", ())]
+    seconds = timedelta(seconds=job["spec"].get("ttlSecondsAfterFinished", 0))
+    return any(datetime.fromisoformat(end) + seconds <= store.now() for end in ends)
 
 
 def goes_on(old: plan.Plan, new: plan.Plan) -> bool:

@@ -396,6 +396,16 @@ def live_losses() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def live_runs() -> Iterator[None]:
+    """What was read of runs is forgotten, and what a late stream shows of them is believed."""
+
+    def forget(*_: Any) -> None: ...
+
+    with patch.object(Informer, "take", forget):
+        yield
+
+
 REPAIRS: Mapping[str, Mutation] = {
     mutation.__name__.replace("_", "-"): mutation
     for mutation in (
@@ -427,5 +437,6 @@ REPAIRS: Mapping[str, Mutation] = {
         single_probes,
         launched_sessions,
         live_losses,
+        live_runs,
     )
 }

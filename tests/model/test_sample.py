@@ -53,6 +53,10 @@ FOUND_BY = {
     ),
     "launched-sessions": ("a-job-is-deleted-before-anything-is-told-of-it", "one agent per Task"),
     "live-losses": ("a-node-is-back-while-the-stream-of-pods-is-late", "spend is counted once"),
+    "live-runs": (
+        "a-list-of-pods-from-before-a-merge-comes-after-it",
+        "who has said how it ended may stay",
+    ),
     "single-probes": (
         "a-project-is-changed-while-its-credentials-are-tried",
         "one probe per Project",

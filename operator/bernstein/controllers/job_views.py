@@ -12,7 +12,7 @@ from bernstein.api.meta import Metadata
 from bernstein.core import diagnosis, labels, pods, runs
 from bernstein.core.jobs import JobView
 from bernstein.kube.cache import by_label
-from bernstein.kube.client import Client
+from bernstein.kube.client import Client, ObjectList
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import (
@@ -134,7 +134,7 @@ class JobViews:
         Jobs and pods come from two streams. Where these show an end without a pod, or lack the Job
         `expected`, or show a fence in its place, the API server is asked. So it is after a pod that
         seems lost: its node may have told of its end by now, and what it has used, while the stream
-        is late. Raises KubeError.
+        is late. What was read stays known, however late the streams are. Raises KubeError.
         """
         views = self._cached(owner, now)
         for pod in _seem_lost(views.values(), now):
@@ -155,18 +155,22 @@ class JobViews:
     async def _live(self, owner: Metadata, now: datetime) -> dict[str, JobView]:
         """The Jobs are read first: what is gone by then makes no pod before those are read."""
         jobs = await self._list(JOBS, owner)
-        living = await self._list(PODS, owner)
-        living = [*living, *self._pods.by_index(OWNER, owner.uid)]
-        views = self._views(jobs, living, owner, now)
+        read = await self._list(PODS, owner)
+        self._jobs.take(jobs)
+        # How a pod ended before it was told to go, its stream alone tells.
+        staying = [pod for pod in read.items if not is_deleting(pod)]
+        self._pods.take(ObjectList(staying, read.resource_version))
+        living = [*read.items, *self._pods.by_index(OWNER, owner.uid)]
+        views = self._views(jobs.items, living, owner, now)
         for name, view in views.items():
             if runs.may_have_pod(view):
                 self._without_pod.add(view.uid)
                 views[name] = replace(view, no_pod=True)
         return views
 
-    async def _list(self, resource: Resource, owner: Metadata) -> list[Object]:
+    async def _list(self, resource: Resource, owner: Metadata) -> ObjectList:
         selector = f"{labels.MANAGED_BY}={labels.MANAGER},{labels.OWNER_UID}={owner.uid}"
-        return (await self._client.list(resource, owner.namespace, label_selector=selector)).items
+        return await self._client.list(resource, owner.namespace, label_selector=selector)
 
     def _views(
         self, jobs: Iterable[Object], living: Collection[Object], owner: Metadata, now: datetime

@@ -23,7 +23,7 @@ from bernstein.kube.cache import (
     Strip,
     revision_of,
 )
-from bernstein.kube.client import Client, selectors_of
+from bernstein.kube.client import Client, ObjectList, selectors_of
 from bernstein.kube.clock import REAL, Clock
 from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
 from bernstein.kube.observer import NullObserver, Observer
@@ -181,7 +181,20 @@ class Informer:
             label_selector=self._label_selector,
             field_selector=",".join(selectors),
         )
-        revision = int(listed.resource_version)
+        self._show(key, listed.items[0] if listed.items else None, int(listed.resource_version))
+
+    def take(self, listed: ObjectList) -> None:
+        """Shows what somebody else has read live, where the cache does not show anything newer.
+
+        What is not in that list stays as it is. Whoever decides by such a list and by the cache
+        afterwards would else see things go backwards.
+        """
+        for obj in listed.items:
+            if self._scope_of(key_of(obj)) in self._scopes:
+                self._show(key_of(obj), obj, int(listed.resource_version))
+
+    def _show(self, key: Key, obj: Object | None, revision: int) -> None:
+        """Shows a key as a live read of this revision has found it; None: there was no object."""
         coming = self._listed.get(self._scope_of(key))
         if coming is not None and revision <= coming.revision:
             self._place(key, coming)  # it says the same of the key, or something newer
@@ -190,8 +203,8 @@ class Informer:
             return  # while the answer was on its way, something newer came
         self._ahead[key] = revision
         cached = self._cache.get(key)
-        if listed.items:
-            self._cache.update(listed.items[0])
+        if obj is not None:
+            self._cache.update(obj)
         elif cached is not None:
             self._cache.delete(cached)
 

@@ -15,6 +15,7 @@ from bernstein.controllers.job_views import DELETED_PODS, OWNER, POD_INDEXES, Jo
 from bernstein.core import labels, runs
 from bernstein.core.jobs import JobView
 from bernstein.core.runs import State
+from bernstein.kube.answers import WatchEvent
 from bernstein.kube.cache import by_controller_uid
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
@@ -90,6 +91,40 @@ async def test_an_ended_job_without_a_pod_is_gone_and_is_asked_for_once(
     lists = api.count("GET", "pods")
     assert await state(views) is State.GONE
     assert api.count("GET", "pods") == lists
+
+
+@pytest.mark.parametrize("seen", ["nothing", "its job", "its pod at work"])
+async def test_what_was_read_of_a_run_stays_known_while_the_streams_are_late(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer, seen: str
+) -> None:
+    """Else the Job of a pod that has ended would be deleted, as one that nobody waits for."""
+    job = put_job(api)
+    if seen != "nothing":
+        await shown(jobs, job)
+    pod = put_pod(api, job)
+    if seen == "its pod at work":
+        await shown(pods, pod)
+    put_pod(api, job, phase="Succeeded")
+    put_job(api, conditions=[{"type": "Complete", "status": "True"}])
+    assert await state(views, "another") is State.ENDED
+
+    found = (await views.of(SUBJECT, NOW))["work-s1"]
+    assert (runs.state(found, NOW), found.goes_on) == (State.ENDED, False)
+
+
+async def test_how_a_pod_ended_is_not_hidden_by_a_read_after_its_deletion(
+    api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
+) -> None:
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    ended = put_pod(api, job, "Failed")
+    deleted(api, ended)
+    await views.of(SUBJECT, NOW, "another")
+
+    pods._apply(None, WatchEvent("MODIFIED", ended))
+
+    assert seen_as((await views.of(SUBJECT, NOW))["work-s1"]) == ("work-s1-x", False)
 
 
 async def test_a_job_that_is_missing_is_read_before_it_is_taken_for_gone(

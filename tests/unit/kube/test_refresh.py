@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bernstein.kube.clock import Clock
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import Key, Object, key_of
 from tests.unit.kube.apiserver import WIDGETS
 from tests.unit.kube.scripted import ScriptedServer, following, settled, state_of
 
@@ -353,6 +353,7 @@ steps = st.one_of(
     st.tuples(st.just("answer"), st.integers(0, 2)),
     st.tuples(st.just("deliver"), st.sampled_from("ab")),
     st.tuples(st.just("catch up"), st.none()),
+    st.tuples(st.just("take"), st.sampled_from("ab")),
 )
 
 
@@ -406,6 +407,8 @@ class Play:
                 await self.ask(self.refresh(argument))
                 if step == "refresh at once":
                     await self.server.answer(-1)
+            case "take":
+                await self.ask(self.take(argument))
 
     async def ask(self, work: Coroutine[Any, Any, None]) -> None:
         self.asked.append(asyncio.create_task(work))
@@ -415,3 +418,11 @@ class Play:
         asked_at = self.server.revision
         await self.informer.refresh(key)
         self.follower.is_at_least(key, asked_at)
+
+    async def take(self, namespace: str) -> None:
+        """A list that somebody else has read."""
+        asked_at = self.server.revision
+        listed = await self.server.client.list(WIDGETS, namespace)
+        self.informer.take(listed)
+        for obj in listed.items:
+            self.follower.is_at_least(key_of(obj), asked_at)

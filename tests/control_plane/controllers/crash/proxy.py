@@ -35,6 +35,9 @@ REFUSALS = {
     Fault.TOO_MANY: (429, "TooManyRequests", "the server is busy"),
     Fault.FAILED_AFTER: (500, "InternalError", "the answer was lost on its way"),
 }
+ACCEPTED_TURNS = 5
+"""Of the loop, at most, until a server knows of a connection that was accepted: it closes no others
+at its end, and one that it hears of after that is left open."""
 EXPIRED = status(410, "Expired", "too old resource version")
 
 
@@ -88,13 +91,20 @@ class Proxy:
         app.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
+        assert self._runner.server is not None
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._runner.server, "127.0.0.1", 0)
+        host, port = self._server.sockets[0].getsockname()
         self.url = f"http://{host}:{port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.hang_up()
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        for _turn in range(ACCEPTED_TURNS):
+            await asyncio.sleep(0)
+        self._server.close()
         await self._runner.cleanup()
         # A server forgets a request whose connection is lost, and does not wait for its end.
         while self._watches:
@@ -147,9 +157,13 @@ class Proxy:
             self.kill()
             return _cut(request)
         response = _answer(answer)
-        await response.prepare(request)
-        await response.write_eof()
-        self.kill()
+        try:
+            await response.prepare(request)
+            await response.write_eof()
+        except ConnectionError:
+            return _cut(request)  # it does not wait for the answer any more
+        finally:
+            self.kill()
         return response
 
     async def _stale(self, asked: Asked, answer: Answer) -> Answer:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.control_plane.controllers.conftest import MakeWorld
+from tests.control_plane.controllers.crash.difference import explained
 from tests.control_plane.controllers.crash.end_state import end_state
 from tests.control_plane.controllers.crash.faults import Faults
 from tests.control_plane.controllers.crash.operators import Nursery, deployment, nursery
@@ -109,7 +110,8 @@ async def _comes_to(world: World, end: dict[str, Any]) -> None:
     while asyncio.get_running_loop().time() < deadline and found != end:
         await asyncio.sleep(0.2)
         found = await end_state(world)
-    assert found == end
+    if found != end:
+        pytest.fail(await explained(world, found, end), pytrace=False)
 
 
 @pytest.fixture

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.client import Client
@@ -96,6 +100,51 @@ async def test_without_faults_nothing_differs_and_writes_are_counted(
     assert made == await client.get(CONFIG_MAPS, "one", namespace)
     assert made == await admin.get(CONFIG_MAPS, "one", namespace)
     assert crash.writes == [f"POST /api/v1/namespaces/{namespace}/configmaps"]
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_who_has_just_come_is_hung_up_on_at_the_end(turns: int) -> None:
+    """On a busy machine somebody always has: an operator that starts asks much at once."""
+    loop = asyncio.get_running_loop()
+    with contextlib.ExitStack() as sockets:
+        async with Proxy(ConnectionInfo("http://127.0.0.1:1"), Crash(), None) as proxy:
+            address = ("127.0.0.1", int(proxy.url.rpartition(":")[2]))
+            came = sockets.enter_context(socket.create_connection(address))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        came.setblocking(False)
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(10):
+                assert await loop.sock_recv(came, 1) == b""
+
+
+async def test_who_does_not_wait_for_the_answer_any_more_dies_of_its_write_too() -> None:
+    asked, answered, killed = (asyncio.Event() for _ in range(3))
+
+    async def create(_: web.Request) -> web.Response:
+        asked.set()
+        await answered.wait()
+        return web.json_response({}, status=201)
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", create)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(TestServer(app))
+        way = ConnectionInfo(str(server.make_url("")).rstrip("/"))
+        crash = Crash(after=1, heard=True)
+        proxy = await stack.enter_async_context(Proxy(way, crash, None))
+        proxy.kill = killed.set
+        port = int(proxy.url.rpartition(":")[2])
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        path = "/api/v1/namespaces/a/configmaps"
+        writer.write(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+        await asked.wait()
+        writer.transport.abort()
+        await asyncio.sleep(0.2)
+        answered.set()
+        async with asyncio.timeout(10):
+            await killed.wait()
+        assert crash.writes == [f"POST {path}"]
 
 
 async def events(client: Client, namespace: str, revision: str, most: int) -> list[WatchEvent]:
