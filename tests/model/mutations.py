@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from bernstein.api.pod import AGENT
 from bernstein.controllers import job_actions, job_views
+from bernstein.controllers.claims import Claims
 from bernstein.controllers.job_views import JobViews
 from bernstein.controllers.sessions import controller
 from bernstein.controllers.wiring import Context
@@ -38,6 +39,10 @@ from bernstein.kube.resource import Key
 from tests.model.cluster.store import Store
 
 Mutation = Callable[[], AbstractContextManager[None]]
+
+
+def _never(*_: Any) -> bool:
+    return False
 
 
 @contextmanager
@@ -76,10 +81,7 @@ def lost_nodes() -> Iterator[None]:
         bound = pod.get("spec", {}).get("nodeName")
         return runs.State.ABANDONED if bound else runs.State.GONE
 
-    def never(*_: Any) -> bool:
-        return False
-
-    with patch.object(runs, "_told_to_end", told), patch.object(runs, "is_overdue", never):
+    with patch.object(runs, "_told_to_end", told), patch.object(runs, "is_overdue", _never):
         yield
 
 
@@ -166,6 +168,24 @@ def unanswered_statuses() -> Iterator[None]:
     def forget(*_: Any) -> None: ...
 
     with patch.object(Guard, "said", forget):
+        yield
+
+
+@contextmanager
+def inherited_statuses() -> Iterator[None]:
+    """What is done rests on a status in whose place one of the process before may come."""
+
+    def none(*_: Any) -> list[Any]:
+        return []
+
+    with patch.object(Guard, "inherited", none):
+        yield
+
+
+@contextmanager
+def late_claims() -> Iterator[None]:
+    """A claim counts, whichever process has sent it, and whenever it comes."""
+    with patch.object(Claims, "is_late", _never):
         yield
 
 
@@ -281,11 +301,7 @@ def ended_begins() -> Iterator[None]:
 @contextmanager
 def landing_doubts() -> Iterator[None]:
     """A land Job without a result has landed nothing."""
-
-    def sure(*_: Any) -> bool:
-        return False
-
-    with patch.object(landing, "may_have_landed", sure):
+    with patch.object(landing, "may_have_landed", _never):
         yield
 
 
@@ -328,11 +344,7 @@ def late_sessions() -> Iterator[None]:
 @contextmanager
 def overdue_runs() -> Iterator[None]:
     """A run that its node does not end in time is waited for."""
-
-    def never(*_: Any) -> bool:
-        return False
-
-    with patch.object(runs, "is_overdue", never):
+    with patch.object(runs, "is_overdue", _never):
         yield
 
 
@@ -419,6 +431,8 @@ REPAIRS: Mapping[str, Mutation] = {
         check_fences,
         uncertain_writes,
         unanswered_statuses,
+        inherited_statuses,
+        late_claims,
         ordered_refresh,
         plan_jobs,
         job_deletions,

@@ -281,7 +281,7 @@ class Oracles:
             self.must(status.state in legal, "legal moves", f"{name}: {before} -> {status.state}")
             wrong = wrongly_moved(old, new, self._tasks.values()) if old is not None else None
             self.must(wrong is None, "who moves a Task has a reason to", f"{name}: {wrong}")
-        if status.state is TaskState.CLAIMED and before is not TaskState.CLAIMED:
+        if self.steady and status.state is TaskState.CLAIMED is not before:
             self._claimed(new)
         if status.verification is not None and (
             old is None or status.verification != old.status.verification
@@ -328,7 +328,12 @@ class Oracles:
         self.must(kept, "a request is answered once", f"{name}: {was} -> {now}")
 
     def _claimed(self, claimed: Task) -> None:
+        """What it takes is its own. Where processes come and go, a claim may be applied late: it
+        takes nothing before its session is made."""
         active = [t for t in self._living() if t.status.state in ACTIVE]
+        if not self.steady:
+            made = {obj["metadata"]["name"] for obj in self._store.all(SESSIONS)}
+            active = [t for t in active if t.status.session in made]
         names = sorted(t.metadata.name for t in active)
         now = self._store.seconds
         limits = self._people.limits
@@ -373,6 +378,9 @@ class Oracles:
         name, uid, status = new.metadata.name, new.metadata.uid, new.status
         self._task_of[uid] = new.spec.task_ref.uid
         self._conditions(name, status)
+        its = self._tasks.get(new.spec.task_ref.uid)
+        if old is None and its is not None and its.status.session == name and not self.steady:
+            self._claimed(its)
         before = old.status.state if old is not None else None
         if status.state is before:
             return

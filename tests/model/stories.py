@@ -24,6 +24,7 @@ MENDED = (
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
     "a-policy-refuses-the-prompt-of-one-task",
+    "the-operator-dies-while-a-task-is-refused-its-session",
     "the-time-of-day-jumps-while-a-check-runs",
     "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )

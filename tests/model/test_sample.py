@@ -27,6 +27,14 @@ FOUND_BY = {
         "a-session-is-launched-while-its-end-is-on-its-way",
         "one agent per Task",
     ),
+    "inherited-statuses": (
+        "the-operator-dies-while-a-session-is-refused-its-job",
+        "one agent per Task",
+    ),
+    "late-claims": (
+        "a-place-is-given-away-before-a-late-claim-of-it",
+        "no more agents than allowed",
+    ),
     "ordered-refresh": ("a-live-read-is-overtaken-by-a-deletion", "a cache shows what there is"),
     "plan-jobs": ("a-plan-is-cancelled-while-it-begins", "an end is an end"),
     "job-deletions": ("a-job-is-deleted-before-its-pod-is-seen", "an end is an end"),

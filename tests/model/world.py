@@ -255,7 +255,8 @@ def _is_steady(scenario: Scenario) -> bool:
     breaks = {"crash", "crash at write", "stop", "cut off"}
     whole = not any(
         event["do"] in breaks or str(event.get("what")).startswith("crash")
-        for event in scenario.events
+        for first in scenario.events
+        for event in (first, *first.get("then", ()))
     )
     return scenario.replicas == 1 and whole
 

@@ -24,10 +24,10 @@ from bernstein.core.verification.summary import digest_of_checks
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.informer import Informer
+from bernstein.kube.patches import status_diff
 from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import Controller, Result, own_key
 from bernstein.kube.resource import JOBS, PODS, Key, Object
-from bernstein.kube.writes import status_diff
 from bernstein.observe.metrics import Metrics
 from tests.perf.test_plan_status import plan
 from tests.unit.core import objects

@@ -10,7 +10,7 @@ from bernstein.api.approvals.approval import MOST_SHOWN, AskedApproval
 from bernstein.api.task import Task
 from bernstein.api.verification import MOST_CHECKS
 from bernstein.core.approvals.decide import ApprovalSnapshot, status_of
-from bernstein.kube.json_patch import json_patch
+from bernstein.kube.patches import json_patch
 from tests.perf.test_largest_objects import MOST_SECONDS, Longest
 from tests.perf.test_largest_session import MONEY, SHA, text
 from tests.unit.core import objects

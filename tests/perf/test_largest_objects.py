@@ -23,7 +23,7 @@ from bernstein.core.plans.decide import decide
 from bernstein.core.plans.expansion import expand
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot
 from bernstein.core.tasks import decide as of_task
-from bernstein.kube.json_patch import json_patch
+from bernstein.kube.patches import json_patch
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project
 from tests.unit.core.scheduling.schedules import schedule

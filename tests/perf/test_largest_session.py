@@ -17,7 +17,7 @@ from bernstein.api.task import MOST_ATTEMPTS
 from bernstein.core.sessions import decide as decisions
 from bernstein.core.sessions import reading
 from bernstein.core.tasks import decide as of_task
-from bernstein.kube.json_patch import json_patch
+from bernstein.kube.patches import json_patch
 from tests.perf.test_largest_objects import MOST_SECONDS, Longest
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, Object, agent_pod, ended, job, recorded

@@ -20,8 +20,7 @@ from bernstein.core.plans import size
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.rows import in_place, names_by_stage, names_of_steps
 from bernstein.core.verification import required, verdicts
-from bernstein.kube.json_patch import json_patch
-from bernstein.kube.writes import status_diff
+from bernstein.kube.patches import json_patch, status_diff
 from tests.unit.core import objects
 
 STAGES, STEPS = 40, 50

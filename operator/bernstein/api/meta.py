@@ -299,6 +299,10 @@ Conditions = Annotated[
 ]
 
 
+Leader = Annotated[str, Field(max_length=128)]
+"""A process of the operator, by the name that it has in the Lease."""
+
+
 class UsageCounts(Model):
     """Tokens; `input` excludes what was read from or written to a cache."""
 

@@ -14,6 +14,7 @@ from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
     CopiedLine,
+    Leader,
     Line,
     Metadata,
     Model,
@@ -300,6 +301,11 @@ class PlanStatus(WithWaiting):
     """When it was looked at first."""
     ended_at: datetime | None = None
     """When it ended, well or not."""
+    leader: Leader | None = Field(
+        default=None,
+        description="Process of the operator that took it over from the one before, and wrote this "
+        "first: no status of that one is applied any more. Absent: none had to.",
+    )
 
     @property
     def is_mapped(self) -> bool:

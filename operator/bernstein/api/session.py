@@ -10,6 +10,7 @@ from pydantic import Field
 from bernstein.api.meta import (
     Conditions,
     CopiedLine,
+    Leader,
     Metadata,
     Model,
     ObjectName,
@@ -248,6 +249,11 @@ class AgentSessionStatus(Model):
     """When the agent's container began."""
     ended_at: datetime | None = None
     """When its pod had ended."""
+    leader: Leader | None = Field(
+        default=None,
+        description="Process of the operator that took it over from the one before, and wrote this "
+        "first: no status of that one is applied any more. Absent: none had to.",
+    )
 
 
 class AgentSession(Model):

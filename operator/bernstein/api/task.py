@@ -11,6 +11,7 @@ from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     Conditions,
+    Leader,
     Line,
     Metadata,
     Model,
@@ -249,6 +250,11 @@ class TaskStatus(WithWaiting):
     """When its first session began."""
     ended_at: datetime | None = None
     """When it ended, well or not."""
+    leader: Leader | None = Field(
+        default=None,
+        description="Process of the operator that took it over from the one before, and wrote this "
+        "first: no status of that one is applied any more. Absent: none had to.",
+    )
 
 
 class Task(Model):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bernstein.controllers import job_metrics
 from bernstein.controllers.approvals.controller import ApprovalController
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.claims import Claims
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.plans.controller import PlanController
 from bernstein.controllers.projects.controller import ProjectController
@@ -124,8 +125,9 @@ class Engine:
             since = self.elector.acquired_at
             await asyncio.gather(*(each.catch_up(since) for each in self.caches.informers))
         controllers = []
+        claims = Claims(map(self.caches.tasks.of, self.caches.tasks.informer.going()))
         for kind in CONTROLLERS:
-            controllers.append(self._controller(kind, fence, events, logs))
+            controllers.append(self._controller(kind, fence, events, logs, claims))
             await self._clock.sleep(0)  # each has heard of all that goes on
         self.caches.jobs.add_handler(job_metrics.observer(self._metrics))
         with self._metrics.population(
@@ -146,12 +148,19 @@ class Engine:
                 group.create_task(controller.run())
 
     def _controller(
-        self, kind: type[KindController], fence: Fence, events: EventRecorder, logs: LogReader
+        self,
+        kind: type[KindController],
+        fence: Fence,
+        events: EventRecorder,
+        logs: LogReader,
+        claims: Claims,
     ) -> Controller:
-        writer = Writer(self._client, self.caches, fence, events, self._clock)
+        leader = self.elector.identity
+        writer = Writer(self._client, self.caches, fence, events, self._clock, leader=leader)
         subject = kind(
-            Context(self.caches, writer, self._settings, self._metrics, logs, self._clock)
+            Context(self.caches, writer, self._settings, self._metrics, logs, self._clock, claims)
         )
+        writer.guard.begin(subject.rests_on)
         primary = subject.primary
         controller = Controller(
             kind.NAME,

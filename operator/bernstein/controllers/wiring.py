@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.claims import Claims
 from bernstein.controllers.log_reader import LogReader
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.writer import Writer
@@ -23,7 +24,7 @@ from bernstein.kube.reconcile import (
     at_once,
     deletion_first,
 )
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import Key, Object, Resource
 from bernstein.observe.metrics import Metrics
 
 
@@ -37,6 +38,8 @@ class Context:
     metrics: Metrics
     logs: LogReader
     clock: Clock = REAL
+    claims: Claims = field(default_factory=Claims)
+    """Known to all controllers of the process alike."""
 
     def now(self) -> datetime:
         """The time of day, as decisions and statuses have it."""
@@ -87,6 +90,12 @@ class KindController(ABC):
         """Called once: the caches hold all that was written before this replica led, and nothing is
         reconciled yet."""
         return
+
+    def rests_on(self, key: Key) -> Iterable[tuple[Resource, Key]]:
+        """The objects by whose status it is decided what is done for a key, and whose status says
+        which process leads (`status.leader`)."""
+        del key
+        return ()
 
     def matters(self, old: Object | None, new: Object | None) -> bool:
         """Whether an event of the kind itself queues the object's key."""

@@ -98,6 +98,8 @@ class Writer:
         fence: Fence,
         events: EventRecorder,
         clock: Clock = REAL,
+        *,
+        leader: str = "",
     ) -> None:
         self.guard = Guard(caches.informers, clock=clock)
         self.events = events
@@ -106,7 +108,9 @@ class Writer:
         """The revision of each object whose spec did not become what we wrote."""
         self._refused: dict[_What, _Refusal] = {}
         self._clock = clock
-        self._executor = Executor(client, fence=fence, guard=self.guard, ownership=OWNERSHIP)
+        self._executor = Executor(
+            client, fence=fence, guard=self.guard, ownership=OWNERSHIP, leader=leader
+        )
 
     async def create(self, owner: Key, resource: Resource, obj: Object) -> Object:
         """The object that was made, or the one of the same name, owner and label that is there.

@@ -93,6 +93,9 @@ class TaskSnapshot:
     """Follow-up Jobs of this Task, by name."""
     late: LateRequests = NO_LATE_REQUESTS
     """Those for Jobs of its namespace; known where its own next step is decided."""
+    late_claim: bool = False
+    """It was claimed by a request of a process that led before, which was applied after another one
+    led: its place may be another Task's."""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     """Every Task of the namespace, this one included, by name. What is asked for by name is there;
     to walk through all of it takes long, where thousands have ended."""

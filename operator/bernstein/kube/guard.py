@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import structlog
 
@@ -53,6 +54,9 @@ class _Said:
 LATE_SECONDS = 120.0
 """So long a request whose answer is lost may be on its way; API servers end their own in 60 s."""
 
+RestsOn: TypeAlias = Callable[[Key], Iterable[tuple[Resource, Key]]]
+"""The objects by whose status it is decided what is done for a reconciled key."""
+
 
 class Guard:
     """Remembers the writes of each reconciled key until the informers have seen them.
@@ -78,6 +82,18 @@ class Guard:
         self._unanswered: dict[tuple[Resource, Key], float] = {}
         self._writes: dict[Key, dict[tuple[Resource, Key], _Write]] = {}
         self._said: dict[Key, dict[tuple[Resource, Key], _Said]] = {}
+        self._rests_on: RestsOn = lambda _: ()
+        # How new each cache was when this process came to lead.
+        self._led_from: dict[Resource, int] = {}
+        self._taken_over: set[tuple[Resource, Key]] = set()
+
+    def begin(self, rests_on: RestsOn) -> None:
+        """This process leads from now on, and its caches hold all that was read by the one before.
+
+        What the writes of a key rest on is inherited for as long as nothing has changed it.
+        """
+        self._rests_on = rests_on
+        self._led_from = {each.resource: each.revision for each in self._informers.values()}
 
     def wrote(self, owner: Key, resource: Resource, obj: Object) -> None:
         """Remember a write that ``owner``'s reconcile made, and that returned ``obj``."""
@@ -159,6 +175,27 @@ class Guard:
     def is_new(self) -> bool:
         """Whether writes of a process that led before this one may still be applied."""
         return self._clock.monotonic() - self._begun < LATE_SECONDS
+
+    def inherited(self, owner: Key) -> list[tuple[Resource, Key]]:
+        """Of what ``owner``'s writes rest on: objects to which a status may still be applied that
+        the process before sent, and that had no answer.
+
+        It names the revision that was read then, so none comes once that has changed. What was last
+        changed after the process before had to be silent, cannot be that revision.
+        """
+        if not self.is_new:
+            return []
+        return [what for what in self._rests_on(owner) if self._is_inherited(*what)]
+
+    def _is_inherited(self, resource: Resource, key: Key) -> bool:
+        shown = self._informers[resource].revision_shown(key)
+        known = shown is not None and shown <= self._led_from.get(resource, 0)
+        return known and (resource, key) not in self._taken_over
+
+    def took_over(self, resource: Resource, key: Key) -> None:
+        """Remember that the API server has answered to a status of this process, whether that
+        changed anything or not."""
+        self._taken_over.add((resource, key))
 
     def caught_up(self, owner: Key) -> bool:
         """Whether the caches show all writes of ``owner``'s reconciles."""

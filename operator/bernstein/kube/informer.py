@@ -157,6 +157,15 @@ class Informer:
         of it."""
         return self._cache.reconsider(key)
 
+    @property
+    def revision(self) -> int:
+        """How new the cache is; where it has several namespaces, the newest of them."""
+        return max(self._progress.values(), default=0)
+
+    def revision_shown(self, key: Key) -> int | None:
+        """Of the object in the cache; it is not unpacked for it."""
+        return self._cache.revision_shown(key)
+
     def has_seen(self, key: Key, revision: int) -> bool:
         """Whether the cache holds this object's state of ``revision`` or a later one."""
         cached = self._cache.revision_shown(key)

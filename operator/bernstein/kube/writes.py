@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,8 +23,8 @@ from bernstein.kube.errors import (
     TransportError,
 )
 from bernstein.kube.guard import Guard
-from bernstein.kube.json_patch import Operation, json_patch
 from bernstein.kube.lease import Fence
+from bernstein.kube.patches import Operation, json_patch, status_diff, stripped
 from bernstein.kube.resource import (
     Key,
     Object,
@@ -106,7 +106,16 @@ class StatusPatch:
     preserve: tuple[str, ...] = ()
 
 
-Write: TypeAlias = Create | Delete | RemoveFinalizer | SetSpec | MergePatch | StatusPatch
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """Says in the status of the object which process leads: whatever was read of it before is not
+    the current state any more."""
+
+    resource: Resource
+    key: Key
+
+
+Write: TypeAlias = Create | Delete | RemoveFinalizer | SetSpec | MergePatch | StatusPatch | TakeOver
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +142,15 @@ class Executor:
         fence: Fence,
         guard: Guard,
         ownership: Ownership,
+        leader: str = "",
         timeout: float = 30.0,
     ) -> None:
+        """`leader` names this process, and no other one before or after it."""
         self._client = client
         self._fence = fence
         self._guard = guard
         self._ownership = ownership
+        self._leader = leader
         self._timeout = timeout
 
     async def execute(self, owner: Key, write: Write) -> Object | None:
@@ -149,19 +161,27 @@ class Executor:
         has the object read live before ``owner`` is reconciled again.
 
         What is done rests on a status. So where one that was sent before had no answer, it is sent
-        again, in place of this write, and Requeue is raised once that was answered.
+        again, in place of this write, and Requeue is raised once that was answered. One that the
+        process before has sent nobody knows: there a status of our own is sent first.
         """
         for what, again in self._guard.open_statuses(owner).items():
             # Another status of the same revision takes its place: one of the two is applied.
             if not isinstance(write, StatusPatch) or what != (write.resource, key_of(write.obj)):
-                await self._settle(owner, what, again)
+                await self._settle(owner, what, again, "what was said of it had no answer")
+        for what in () if _names_revision(write) else self._guard.inherited(owner):
+            await self._settle(owner, what, partial(self._take_over, owner, what), "taken over")
         return await self._execute(owner, write)
+
+    async def _take_over(self, owner: Key, what: tuple[Resource, Key]) -> None:
+        await self._execute(owner, TakeOver(*what))
+        self._guard.took_over(*what)
 
     async def _settle(
         self,
         owner: Key,
         what: tuple[Resource, Key],
         again: Callable[[], Awaitable[object]],
+        why: str,
     ) -> None:
         """Raises Requeue, or what the client raises where it is not answered either."""
         after = SETTLED_RETRY
@@ -173,7 +193,7 @@ class Executor:
             # It is overtaken, maybe by itself, or refused: what stands there a live read tells.
             self._guard.reread(owner, *what)
             after = SETTLED_RETRY if isinstance(error, Conflict | NotFound) else REFUSED_RETRY
-        raise Requeue(after, f"what was said of {what[1]} had no answer")
+        raise Requeue(after, f"{what[0].kind} {what[1]}: {why}")
 
     async def _execute(self, owner: Key, write: Write) -> Object | None:
         try:
@@ -209,6 +229,11 @@ class Executor:
                 return await self._writer().patch(resource, key.name, key.namespace, body)
             case StatusPatch():
                 return await self._patch_status(write)
+            case TakeOver(resource, key):
+                body = {"status": {"leader": self._leader}}
+                return await self._writer().patch(
+                    resource, key.name, key.namespace, body, subresource="status"
+                )
 
     def _writer(self) -> Client:
         """A client whose requests end before another leader may start."""
@@ -365,7 +390,14 @@ def _as_read(write: Write) -> Object | None:
 
 
 def _key_of(write: Write) -> Key:
-    return write.key if isinstance(write, Delete | MergePatch) else key_of(write.obj)
+    if isinstance(write, Delete | MergePatch | TakeOver):
+        return write.key
+    return key_of(write.obj)
+
+
+def _names_revision(write: Write) -> bool:
+    """Whether it is applied only to the very state that was read."""
+    return isinstance(write, StatusPatch) or (isinstance(write, Delete) and bool(write.version))
 
 
 def _was_last_hold(obj: Object) -> bool:
@@ -387,58 +419,5 @@ def _of_items(obj: Object, write: StatusPatch, revision: str) -> list[Operation]
     return [
         {"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
         *whole,
-        *json_patch(known, _stripped(known, new), "/status"),
+        *json_patch(known, stripped(known, new), "/status"),
     ]
-
-
-def status_diff(
-    old: Mapping[str, Any], new: Mapping[str, Any], preserve: Iterable[str] = ()
-) -> dict[str, Any]:
-    """The JSON merge patch that makes ``new`` of ``old``; empty when they are equal.
-
-    Fields that are None in ``new`` count as absent. Lists are replaced as a whole.
-    """
-    kept = set(preserve)
-    return _merge_patch(
-        {name: value for name, value in old.items() if name not in kept},
-        {name: value for name, value in new.items() if name not in kept},
-    )
-
-
-def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    patch: dict[str, Any] = {
-        name: None for name, value in old.items() if value is not None and new.get(name) is None
-    }
-    for name, value in new.items():
-        before = old.get(name)
-        # Most of a status stays, and says so before anything of it is copied.
-        if value is None or value == before:
-            continue
-        if isinstance(value, dict) and isinstance(before, dict):
-            if changes := _merge_patch(before, value):
-                patch[name] = changes
-        elif (stripped := _without_none(value, before)) != before:
-            patch[name] = stripped
-    return patch
-
-
-def _stripped(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What is new, without what is None."""
-    said = ((name, value) for name, value in new.items() if value is not None)
-    return {name: _without_none(value, old.get(name)) for name, value in said}
-
-
-def _without_none(value: Any, before: Any = None) -> Any:
-    """The value without fields that are None.
-
-    Where a list was `before`, its items that stay are the old ones themselves: of thousands nothing
-    is looked at then but that.
-    """
-    if isinstance(value, dict):
-        return {name: _without_none(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list | tuple):
-        old = before if isinstance(before, list) else []
-        first = zip(old, value, strict=False)
-        stays = [was if was == now else _without_none(now) for was, now in first]
-        return stays + [_without_none(item) for item in value[len(old) :]]
-    return value

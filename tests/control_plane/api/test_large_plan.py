@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Conflict
-from bernstein.kube.json_patch import json_patch
+from bernstein.kube.patches import json_patch
 from tests.control_plane.objects import PLANS, valid
 from tests.perf.test_plan_status import plan
 

@@ -9,7 +9,7 @@ import pytest
 from bernstein.api.older import WithWaiting
 from bernstein.api.plan import PlanStatus
 from bernstein.api.task import TaskStatus
-from bernstein.kube.writes import status_diff
+from bernstein.kube.patches import status_diff
 
 BEGAN, RETRY = "2030-01-01T11:00:00Z", "2030-01-02T11:00:00Z"
 HOLD = {"reason": "UsageLimited", "message": "used up", "retryAt": RETRY, "generation": 3}

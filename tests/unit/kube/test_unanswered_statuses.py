@@ -1,17 +1,22 @@
-"""A status that had no answer may still be applied: nothing else is done before it has one."""
+"""A status that had no answer may still be applied: nothing else is done before it has one.
 
+One of the process before nobody can ask for again: a status of our own comes before it.
+"""
+
+import orjson
 import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
-from bernstein.kube.errors import ApiError, Overloaded, Requeue, TransportError
+from bernstein.kube.errors import ApiError, Conflict, Overloaded, Requeue, TransportError
 from bernstein.kube.guard import LATE_SECONDS, Guard
 from bernstein.kube.informer import Informer
-from bernstein.kube.resource import JOBS, Key, Object
+from bernstein.kube.resource import JOBS, Key, Object, resource_version_of, uid_of
 from bernstein.kube.writes import (
     REFUSED_RETRY,
     SETTLED_RETRY,
     Create,
+    Delete,
     Executor,
     MergePatch,
     Ownership,
@@ -36,7 +41,9 @@ class Life:
         self.widgets = widgets
         clock = Clock(monotonic=lambda: self.now)
         self.guard = Guard([widgets], clock=clock)
-        self.executor = Executor(client, fence=Unfenced(), guard=self.guard, ownership=OWNERSHIP)
+        self.executor = Executor(
+            client, fence=Unfenced(), guard=self.guard, ownership=OWNERSHIP, leader="this one"
+        )
 
     def status(self, state: str) -> StatusPatch:
         return StatusPatch(WIDGETS, self.cached(), {"state": state})
@@ -53,6 +60,14 @@ class Life:
             await self.executor.execute(OWNER, self.status(state))
         self.api.fault = lambda _: None
         assert await self.guard.settle(OWNER) == 0
+
+    def begin(self) -> None:
+        """It leads from now on."""
+        self.guard.begin(lambda _: [(WIDGETS, WIDGET)])
+
+    def patches(self) -> list[object]:
+        """What was sent to the widget, in order."""
+        return [call.body for call in self.api.calls if call.verb == "PATCH"]
 
     def state(self) -> object:
         return self.api.get(WIDGETS, "w").get("status", {}).get("state")
@@ -157,3 +172,124 @@ async def test_a_write_that_is_no_status_is_not_sent_again(life: Life) -> None:
     life.api.fault = lambda _: None
     await life.executor.execute(OWNER, NEXT)
     assert life.api.get(WIDGETS, "w")["spec"] == {"a": 1}
+
+
+TAKES_OVER = {"status": {"leader": "this one"}}
+
+
+async def taken_over(life: Life) -> None:
+    with pytest.raises(Requeue, match="taken over") as raised:
+        await life.executor.execute(OWNER, NEXT)
+    assert raised.value.after == SETTLED_RETRY
+    assert life.api.names(JOBS) == []
+
+
+async def test_what_the_process_before_has_said_comes_before_anything_is_done_or_not_at_all(
+    life: Life, client: Client
+) -> None:
+    late = {"metadata": {"resourceVersion": life.cached()["metadata"]["resourceVersion"]}}
+    life.begin()
+
+    await taken_over(life)
+    with pytest.raises(Conflict):
+        await client.patch(
+            WIDGETS, "w", "default", {**late, "status": {"state": "Dead"}}, subresource="status"
+        )
+
+    await eventually(lambda: life.guard.caught_up(OWNER))
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.state(), life.api.names(JOBS)) == (None, ["j"])
+
+
+async def test_what_came_just_before_is_read_before_anything_is_done(life: Life) -> None:
+    """No watch tells of it yet."""
+    life.begin()
+    life.api.stall()
+    life.api.put(WIDGETS, "w", status={"state": "Dead"})
+
+    await taken_over(life)
+    assert not life.guard.caught_up(OWNER)
+
+    life.api.flow()
+    await eventually(lambda: life.guard.caught_up(OWNER))
+    assert life.cached()["status"] == {"state": "Dead", "leader": "this one"}
+
+
+async def test_what_has_changed_since_it_leads_is_not_taken_over(life: Life) -> None:
+    life.begin()
+    changed = resource_version_of(life.api.put(WIDGETS, "w", spec={"a": 2}))
+    await eventually(lambda: life.widgets.has_seen(WIDGET, changed))
+
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.patches(), life.api.names(JOBS)) == ([], ["j"])
+
+
+async def test_its_own_status_needs_nothing_before_it_and_takes_over(life: Life) -> None:
+    life.begin()
+    await life.executor.execute(OWNER, life.status("Starting"))
+    await eventually(lambda: life.guard.caught_up(OWNER))
+
+    await life.executor.execute(OWNER, NEXT)
+    assert (len(life.patches()), life.api.names(JOBS)) == (1, ["j"])
+
+
+async def test_what_is_deleted_as_it_was_read_is_not_taken_over(life: Life) -> None:
+    life.begin()
+    read = life.cached()
+    version = read["metadata"]["resourceVersion"]
+
+    await life.executor.execute(OWNER, Delete(WIDGETS, WIDGET, uid_of(read), version))
+    assert (life.patches(), life.api.names(WIDGETS)) == ([], [])
+
+
+async def test_what_is_gone_is_not_taken_over(life: Life) -> None:
+    life.guard.begin(lambda _: [(WIDGETS, Key("default", "gone"))])
+
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.patches(), life.api.names(JOBS)) == ([], ["j"])
+
+
+async def test_what_goes_while_it_is_taken_over_is_looked_at_anew(life: Life) -> None:
+    life.begin()
+    life.api.fault = lambda call: 404 if call.verb == "PATCH" else None
+
+    await taken_over(life)
+    assert not life.guard.caught_up(OWNER)
+
+
+async def test_nothing_is_done_while_taking_over_is_not_answered(life: Life) -> None:
+    life.begin()
+    life.api.fault = lambda call: "drop-before" if call.verb == "PATCH" else None
+    for _ in range(2):
+        with pytest.raises(TransportError):
+            await life.executor.execute(OWNER, NEXT)
+        assert await life.guard.settle(OWNER) == 0
+    assert life.api.names(JOBS) == []
+
+    life.api.fault = lambda _: None
+    await taken_over(life)
+    assert life.patches()[-1] == TAKES_OVER
+
+
+async def test_nothing_is_done_while_taking_over_is_refused(life: Life) -> None:
+    """A policy of the cluster may refuse that: it says nothing of the Job."""
+    life.begin()
+    life.api.fault = lambda call: 403 if call.verb == "PATCH" else None
+    with pytest.raises(Requeue) as raised:
+        await life.executor.execute(OWNER, NEXT)
+    assert (raised.value.after, life.api.names(JOBS)) == (REFUSED_RETRY, [])
+
+    life.now = LATE_SECONDS
+    await life.executor.execute(OWNER, NEXT)
+    assert life.api.names(JOBS) == ["j"]
+
+
+async def test_a_server_that_does_not_know_the_field_is_asked_once(life: Life) -> None:
+    """CRDs of an older release have no `status.leader`."""
+    life.begin()
+    as_it_is = orjson.dumps(life.api.get(WIDGETS, "w"))
+    life.api.instead = lambda call: as_it_is if call.verb == "PATCH" else None
+
+    await taken_over(life)
+    await life.executor.execute(OWNER, NEXT)
+    assert (life.patches(), life.api.names(JOBS)) == ([TAKES_OVER], ["j"])

@@ -19,6 +19,7 @@ from bernstein.kube.errors import (
 )
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
+from bernstein.kube.patches import status_diff
 from bernstein.kube.resource import JOBS, Key, Object, key_of, uid_of
 from bernstein.kube.writes import (
     Create,
@@ -30,7 +31,6 @@ from bernstein.kube.writes import (
     SetSpec,
     StatusPatch,
     Write,
-    status_diff,
 )
 from tests.background import Background, eventually
 from tests.fence import Unfenced

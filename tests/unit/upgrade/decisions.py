@@ -24,7 +24,7 @@ from bernstein.core.sessions import decide as sessions
 from bernstein.core.sessions.decide import decide as decide_session
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
 from bernstein.core.tasks.decide import decide as decide_task
-from bernstein.kube.writes import status_diff
+from bernstein.kube.patches import status_diff
 from tests.unit.core import scheduled
 from tests.unit.core.objects import only_known
 from tests.unit.core.sightings import seen

@@ -30,7 +30,7 @@ from bernstein.core.verification import plan as verification
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key, Object, controller_of
+from bernstein.kube.resource import Key, Object, Resource, controller_of
 from bernstein.observe import logging
 from bernstein.resources import PLANS, TASKS
 
@@ -43,6 +43,9 @@ class PlanController(KindController):
     @property
     def primary(self) -> Informer:
         return self._caches.plans.informer
+
+    def rests_on(self, key: Key) -> Iterable[tuple[Resource, Key]]:
+        return ((PLANS, key),)
 
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)

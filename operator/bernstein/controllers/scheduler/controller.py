@@ -117,6 +117,9 @@ class SchedulerController(KindController):
 
     async def _write_status(self, key: Key, write: _Write, now: datetime) -> None:
         write = await self._landing(write, now)
+        new = self._writer.guard.is_new
+        if new and write.task is not None and isinstance(write.status, TaskStatus):
+            self._context.claims.note(write.task, write.status)
         wrote = await self._writer.status(key, write.resource, write.obj, write.status.dump())
         if wrote and write.task is not None and isinstance(write.status, TaskStatus):
             tell(self._context, write.obj, write.task, write.status, now)

@@ -44,9 +44,9 @@ from bernstein.core.sessions.reading import REPORTED, judgement
 from bernstein.kube.errors import NameConflict, WriteRefused
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object, uid_of
+from bernstein.kube.resource import CONFIG_MAPS, JOBS, PODS, Key, Object, Resource, uid_of
 from bernstein.observe import logging
-from bernstein.resources import SESSIONS
+from bernstein.resources import SESSIONS, TASKS
 
 log = logging.logger(__name__)
 
@@ -57,6 +57,14 @@ class SessionController(KindController):
     @property
     def primary(self) -> Informer:
         return self._caches.sessions.informer
+
+    def rests_on(self, key: Key) -> Iterable[tuple[Resource, Key]]:
+        """Also on its Task, which names the session that may have a Job."""
+        yield SESSIONS, key
+        obj = self._caches.sessions.informer.get(key)
+        if obj is not None:
+            task = self._caches.sessions.of(obj).spec.task_ref
+            yield TASKS, Key(key.namespace, task.name)
 
     def matters(self, old: Object | None, new: Object | None) -> bool:
         return session_matters(old, new)

@@ -30,7 +30,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.decide import decide, is_left_to_schedule
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
-from bernstein.kube.resource import Key
+from bernstein.kube.resource import Key, Resource
 from bernstein.resources import SESSIONS, TASKS
 
 
@@ -40,6 +40,9 @@ class TaskController(KindController):
     @property
     def primary(self) -> Informer:
         return self._caches.tasks.informer
+
+    def rests_on(self, key: Key) -> Iterable[tuple[Resource, Key]]:
+        return ((TASKS, key),)
 
     def watches(self) -> Iterable[Watch]:
         return watches(self._caches)
@@ -51,7 +54,8 @@ class TaskController(KindController):
         if snapshot is None or obj is None or is_left_to_schedule(snapshot):
             return Result()
         late = job_actions.late_requests(self._context, key.namespace)
-        snapshot = replace(snapshot, late=late)
+        late_claim = self._writer.guard.is_new and self._context.claims.is_late(snapshot.task)
+        snapshot = replace(snapshot, late=late, late_claim=late_claim)
         status, again = await execution.carry_out(
             snapshot,
             decide,

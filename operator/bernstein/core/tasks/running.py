@@ -10,6 +10,7 @@ from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.verification import Verification
+from bernstein.api.waiting import WaitReason
 from bernstein.core.actions import CreateSession, TaskDecision
 from bernstein.core.conditions import find
 from bernstein.core.fsm import ACTIVE, move
@@ -53,6 +54,8 @@ def _without_session(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) 
         return TaskDecision(
             infrastructure(snapshot, status, Reason.POD_LOST, "its AgentSession was deleted", now)
         )
+    if snapshot.late_claim:
+        return TaskDecision(move(status, TaskState.OPEN, WaitReason.MAX_AGENTS, now))
     if snapshot.refused is not None:
         return TaskDecision(refused(status, snapshot, snapshot.refused, now))
     wait = chain.first(chain.LAUNCH, snapshot, now)

@@ -97,6 +97,9 @@ async def test_one_look_claims_what_fits_and_tells_the_others_why_they_wait(
     moved = {"namespace": NAMESPACE, "state": "Claimed"}
     counted = world.metrics.registry.get_sample_value("bernstein_task_moves_total", moved)
     assert counted == 2
+    await eventually(lambda: world.guard.caught_up(KEY))
+    claimed = [world.caches.tasks.get(Key(NAMESPACE, n)) for n in ("high", "middle")]
+    assert not any(each and world.context.claims.is_late(each) for each in claimed)
 
 
 async def test_where_nothing_changes_nothing_is_written(world: Scheduling) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,6 +44,18 @@ def test_a_claimed_task_asks_for_its_session_until_it_is_there() -> None:
 
 
 OTHER_AGENT = {"name": "b", "adapter": "generic", "image": "b", "command": ["b"]}
+
+
+def test_a_claim_that_came_late_is_given_back() -> None:
+    """Its place may be another Task's by now."""
+    claimed = objects.task(status=with_session(TaskState.CLAIMED))
+
+    found = decide(replace(snapshot(claimed), late_claim=True))
+
+    assert (found.status.state, found.actions) == (TaskState.OPEN, ())
+    assert found.status.history[-1].reason == "MaxAgents"
+    begun = decide(replace(snapshot(claimed, sessions=(session(),)), late_claim=True))
+    assert begun.status.state is TaskState.CLAIMED, "its session is there"
 
 
 def test_a_claim_is_given_back_and_held_where_its_session_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bernstein.kube.json_patch import json_patch
+from bernstein.kube.patches import json_patch
 from tests.unit.kube.apiserver import json_patched
 
 values: st.SearchStrategy[Any] = st.recursive(
