@@ -35,6 +35,12 @@ class TransportError(KubeError):
     reason = "ApiServerUnreachable"
 
 
+class OldList(KubeError):
+    """The API server answered with a list from before what it has shown already."""
+
+    reason = "OldList"
+
+
 class ApiError(KubeError):
     """The API server answered with a Status that is not Success."""
 
