@@ -165,6 +165,13 @@ def is_refusal(error: ApiError) -> bool:
     return final and not isinstance(error, KindNotDiscovered)
 
 
+def is_unanswered(error: KubeError) -> bool:
+    """Whether a request may have been applied, or still be."""
+    if isinstance(error, ApiError):
+        return error.status >= 500 and not isinstance(error, Overloaded)
+    return isinstance(error, TransportError)
+
+
 class LostLeadership(KubeError):
     """This process does not lead, or no longer; nothing was sent."""
 
