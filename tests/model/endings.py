@@ -5,7 +5,7 @@ And which ends of Plans people may take back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -214,7 +214,19 @@ def kept_too_long(store: Store) -> list[str]:
     ]
 
 
-def stands_for_an_end(store: Store, job: Object) -> bool:
+def goes_too_early(
+    store: Store, old: Object | None, new: Object | None, by_people: Container[str]
+) -> bool:
+    """Whether a Job is deleted that people may still want to read. `by_people`: uids of what they
+    have deleted themselves."""
+    if old is None or is_deleting(old) or (new is not None and not is_deleting(new)):
+        return False
+    if uid_of(old) in by_people or _is_past_its_time(store, old):
+        return False
+    return _stands_for_an_end(store, old)
+
+
+def _stands_for_an_end(store: Store, job: Object) -> bool:
     """Whether a Task is Closed by the word of this Job, whose pod nobody has told to go.
 
     It goes with its Task, or when its time is over: people may read what it has printed.
@@ -233,7 +245,7 @@ def stands_for_an_end(store: Store, job: Object) -> bool:
     return False
 
 
-def is_past_its_time(store: Store, job: Object) -> bool:
+def _is_past_its_time(store: Store, job: Object) -> bool:
     """Whether the cluster deletes the Job because it ended long ago."""
     ends = [c["lastTransitionTime"] for c in job["status"].get("conditions", ())]
     seconds = timedelta(seconds=job["spec"].get("ttlSecondsAfterFinished", 0))

@@ -155,9 +155,7 @@ def check_fences() -> Iterator[None]:
 def uncertain_writes() -> Iterator[None]:
     """A write without an answer was not applied, and is not."""
 
-    def forget(*_: Any) -> None: ...
-
-    with patch.object(Guard, "uncertain", forget), patch.object(Guard, "said", forget):
+    with unanswered_statuses(), patch.object(Guard, "uncertain", lambda *_: None):
         yield
 
 
@@ -165,9 +163,7 @@ def uncertain_writes() -> Iterator[None]:
 def unanswered_statuses() -> Iterator[None]:
     """What is done rests on a status in whose place another one may come that had no answer."""
 
-    def forget(*_: Any) -> None: ...
-
-    with patch.object(Guard, "said", forget):
+    with patch.object(Guard, "said", lambda *_: None):
         yield
 
 
@@ -412,9 +408,7 @@ def live_losses() -> Iterator[None]:
 def live_runs() -> Iterator[None]:
     """What was read of runs is forgotten, and what a late stream shows of them is believed."""
 
-    def forget(*_: Any) -> None: ...
-
-    with patch.object(Informer, "take", forget):
+    with patch.object(Informer, "take", lambda *_: None):
         yield
 
 

@@ -36,11 +36,10 @@ from tests.model.endings import (
     chain_of,
     goes_in_part,
     goes_on,
+    goes_too_early,
     is_judged_anew,
-    is_past_its_time,
     rounds,
     rounds_granted,
-    stands_for_an_end,
     unheard,
     wrongly_moved,
 )
@@ -197,8 +196,8 @@ class Oracles:
         stood = resource == TASKS and old is not None and not is_deleting(old)
         if old is not None and stood and (new is None or is_deleting(new)):
             self._goes(task.parse(old))
-        if resource == JOBS and old is not None and not is_deleting(old):
-            self._job(old, goes=new is None or is_deleting(new))
+        if resource == JOBS and goes_too_early(self._store, old, new, self._people.deleted):
+            self.fail("who has said how it ended may stay", f"{old and old['metadata']['name']}")
         if resource == PROJECTS and old and new and old.get("status") != new.get("status"):
             self._count(new)
         if resource not in (TASKS, PLANS, SESSIONS) or new is None:
@@ -231,12 +230,6 @@ class Oracles:
             if name in other.spec.depends_on and created is not None and created < known:
                 ended = is_final(other.status, other.spec.max_retries)
                 self.must(ended, what, f"{other.metadata.name} waits for {name}")
-
-    def _job(self, job: Object, *, goes: bool) -> None:
-        if not goes or uid_of(job) in self._people.deleted or is_past_its_time(self._store, job):
-            return
-        what, name = "who has said how it ended may stay", job["metadata"]["name"]
-        self.must(not stands_for_an_end(self._store, job), what, f"{name} is deleted")
 
     def _waits(self, new: Object) -> None:
         """As it is written: what is read, older releases may have said otherwise."""

@@ -23,8 +23,8 @@ MENDED = (
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
-    "a-policy-refuses-the-prompt-of-one-task",
     "the-operator-dies-while-a-task-is-refused-its-session",
+    "a-policy-refuses-the-prompt-of-one-task",
     "the-time-of-day-jumps-while-a-check-runs",
     "who-moved-the-tip-is-deleted-while-a-candidate-is-made",
 )

@@ -394,7 +394,9 @@ class Probe(Model):
         default=0, description="Jobs in a row that found something wrong, or could not tell."
     )
     until: datetime | None = Field(
-        default=None, description="When it is tried again. Absent: when the Project changes."
+        default=None,
+        description="When it is tried again. Absent: when the Project changes, or something "
+        "misses a Secret.",
     )
     abandoned: Abandoned | None = Field(
         default=None, description="Why the Job is being ended before it has told."

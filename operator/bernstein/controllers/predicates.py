@@ -12,6 +12,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import labels, pods
 from bernstein.core.projects.readiness import not_ready
+from bernstein.core.waiting import missed_by_probe
 from bernstein.kube.reconcile import Predicate
 from bernstein.kube.resource import Object, controller_of, is_deleting
 
@@ -34,6 +35,11 @@ def gone(_: object, new: object) -> bool:
 def readiness_changed(old: Project | None, new: Project | None) -> bool:
     """A Project may be used again, or may not."""
     return _may_be_used(old) != _may_be_used(new)
+
+
+def secrets_turned_up(old: Project | None, new: Project | None) -> bool:
+    """The pod of its probe waits for other Secrets than before."""
+    return missed_by_probe(old) != missed_by_probe(new)
 
 
 def _may_be_used(project: Project | None) -> bool:

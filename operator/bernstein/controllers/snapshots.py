@@ -11,7 +11,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, UPSTREAM
+from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, MISSES, UPSTREAM
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
@@ -109,6 +109,18 @@ def agents_at_work(caches: Caches, project: Project) -> int:
     at_work = caches.tasks.by_index(AT_WORK, namespace).values()
     owners_of = ((task, plan_of(caches, task)) for task in at_work)
     return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
+
+
+def misses_a_secret(caches: Caches, project: Project) -> bool:
+    """Whether a Task or Plan of the Project waits for a Secret that is missing."""
+    namespace = project.metadata.namespace
+    beside = caches.projects.by_name(namespace).values()
+    plans = caches.plans.by_index(MISSES, namespace).values()
+    if any(projects.of_plan(plan, beside).project is project for plan in plans):
+        return True
+    tasks = caches.tasks.by_index(MISSES, namespace).values()
+    owners_of = ((task, plan_of(caches, task)) for task in tasks)
+    return any(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
 
 
 def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import Failure
@@ -124,6 +126,17 @@ def missing(pod: Object, name: str) -> Diagnosis | None:
     return Diagnosis(reason, text) if reason in _MISSING else None
 
 
+def secrets_named(text: str) -> frozenset[str]:
+    """Names of the Secrets that a message of the kubelet, or one of ours about it, says are missing
+    or lack a key."""
+    return frozenset(one or other for one, other in _SECRET_NAMED.findall(text))
+
+
+_SECRET_NAMED: Final = re.compile(
+    r'secret "([^"\s]{1,253})"'
+    r"|find key \S{1,253} in secret [^\s/]{1,63}/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)",
+    re.IGNORECASE,
+)
 _MISSING = (Reason.SECRET_NOT_FOUND, Reason.CONFIG_MAP_NOT_FOUND)
 KEEP_FROM_STARTING = (
     *_MISSING,

@@ -17,7 +17,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import PROBE_SECONDS, longest_wait, policy
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, longest_wait, policy
 from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
@@ -124,6 +124,8 @@ def held(
     None: only a change of the Project ends it.
     """
     times = tries(status, reason, project)
+    if seconds is not None and _shows_alone(reason, text, project):
+        seconds = min(seconds, SOON_SECONDS)
     new = wait(
         reason,
         sanitise(text, MESSAGE),
@@ -245,7 +247,48 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
     if waiting is None or waiting.until is None or is_mended(waiting, project):
         return None
     left = (waiting.until - now).total_seconds()
-    return left if 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS else None
+    if not 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS:
+        return None
+    if _shows_alone(waiting.reason, waiting.message, project):
+        left = min(left, (waiting.since - now).total_seconds() + SOON_SECONDS)
+    return left if left > 0 else None
+
+
+def secrets_missed(reason: str, message: str) -> frozenset[str]:
+    """Names of the Secrets that are waited for, by the reason and message of the waiting."""
+    if reason not in (Reason.SECRET_NOT_FOUND, Reason.GATE_ERRORED):
+        return frozenset()
+    return diagnosis.secrets_named(message)
+
+
+def missed_by_probe(project: Project | None) -> frozenset[str]:
+    """Names of the Secrets that the pod of the Project's probe waits for."""
+    probe = project.status.probe if project is not None else None
+    findings = probe.findings if probe is not None else ()
+    missing = (f.message for f in findings if f.reason == Reason.SECRET_NOT_FOUND)
+    return frozenset().union(*map(diagnosis.secrets_named, missing))
+
+
+def _shows_alone(reason: str, message: str, project: Project | None) -> bool:
+    """Whether a missing Secret of the Project that is there by now shows by a new try alone.
+
+    The operator may not read Secrets. While the pod of the Project's probe waits for the same one,
+    the kubelet looks, and tries may be rare: the probe tells when it is there.
+    """
+    missed = secrets_missed(reason, message)
+    if not missed or project is None:
+        return False
+    return bool(missed & _secrets_of(project)) and not missed & missed_by_probe(project)
+
+
+def _secrets_of(project: Project) -> frozenset[str]:
+    """Names of the Secrets for which the probe waits while they are not there."""
+    spec, credentials = project.spec, project.spec.repository.credentials
+    accounts = (credentials.read, credentials.work, credentials.deliver)
+    keys = [agent.api_key for agent in spec.agents if agent.api_key is not None]
+    if spec.attestation is not None:
+        keys.append(spec.attestation.key)
+    return frozenset((*(each.secret_name for each in accounts), *(key.name for key in keys)))
 
 
 def scope_of(reason: str) -> WaitScope:

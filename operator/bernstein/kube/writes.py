@@ -255,6 +255,8 @@ class Executor:
         if is_deleting(live):
             raise Requeue(DELETING_RETRY, f"{resource.kind} {key} is being deleted")
         differs = self._difference(desired, live)
+        if differs == "owner" and _is_left_over(desired, live):
+            raise Requeue(DELETING_RETRY, f"{resource.kind} {key} is left over, and goes")
         if differs is not None:
             raise NameConflict(
                 f"{resource.kind} {key} exists and its {differs} is not ours; delete or rename it",
@@ -381,6 +383,15 @@ class Executor:
         if (controller_of(live) or {}).get("uid") != (controller_of(desired) or {}).get("uid"):
             return "owner"
         return None if self._hash(live) == self._hash(desired) else "spec"
+
+
+def _is_left_over(desired: Object, live: Object) -> bool:
+    """Whether only an object that had the name of today's owner owns it: that one is gone, and the
+    garbage collector deletes what it has left."""
+    owners, mine = live["metadata"].get("ownerReferences", []), controller_of(desired)
+    if mine is None or len(owners) != 1:
+        return False
+    return all(owners[0][key] == mine[key] for key in ("apiVersion", "kind", "name"))
 
 
 def _as_read(write: Write) -> Object | None:

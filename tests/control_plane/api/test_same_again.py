@@ -33,7 +33,7 @@ def test_kubectl_says_unchanged_where_the_same_file_is_applied_again(
 
 
 @pytest.mark.parametrize("budget", [0, 5, 999_999_999, "5", "$5", "$5.50", "0.000001"])
-async def test_a_budget_is_a_whole_number_or_a_string(
+async def test_a_budget_of_5_or_of_5_dollars_in_quotes_is_taken_in_the_object(
     admin: Client, namespace: str, budget: int | str
 ) -> None:
     await admin.create(PLANS, valid("Plan", namespace, budget=budget))

@@ -388,7 +388,7 @@ async def test_a_liars_session_says_what_rejected_its_work_and_not_that_it_succe
     assert condition(told, "Succeeded")["status"] == "False"
 
 
-async def test_a_pod_without_a_node_is_told_of_within_half_a_minute(world: World) -> None:
+async def test_a_pod_without_a_node_is_told_of_within_30_s(world: World) -> None:
     words = "0/1 nodes are available: 1 Insufficient cpu."
 
     async def unschedulable(pod: Pod) -> None:

@@ -14,7 +14,7 @@ from bernstein import agents
 from bernstein.api.pod import RecorderResult
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
-from bernstein.api.task import Task
+from bernstein.api.task import Attempt, Task
 from bernstein.core.jobs import JobView
 from bernstein.core.sessions import decide as sessions
 from bernstein.pods.programs import recorder
@@ -52,9 +52,12 @@ def over(its: JobView, task: str = "work", began: datetime = NOW) -> AgentSessio
     return session.model_copy(update={"status": decided.status})
 
 
-def after(session: AgentSession, name: str = "work", **spec: Any) -> Task:
-    """The Task of that session, with the status that follows from its end."""
-    before = objects.with_session(TaskState.IN_PROGRESS)
+def after(
+    session: AgentSession, name: str = "work", attempts: tuple[Attempt, ...] = (), **spec: Any
+) -> Task:
+    """The Task of that session, with the status that follows from its end. `attempts`: what is
+    known of those before."""
+    before = objects.with_session(TaskState.IN_PROGRESS, attempts=attempts)
     before = before.model_copy(update={"session": f"{name}-s1", "sessions": 1})
     task = objects.task(name, status=before, **spec)
     found = scheduled.decide(objects.snapshot(task, sessions=(session,)), NOW).status

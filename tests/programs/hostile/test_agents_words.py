@@ -63,7 +63,7 @@ def look(*tasks: Task, now: float = 1) -> Schedule:
     [(limited, Reason.USAGE_LIMITED), (as_if_absent, Reason.AGENT_NOT_STARTED)],
     ids=["a usage limit", "exit 127"],
 )
-def test_what_one_session_says_keeps_no_other_task_from_work(
+def test_a_usage_limit_or_exit_127_of_one_session_keeps_no_other_task_from_work(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch, lie: Any, reason: Reason
 ) -> None:
     liar = after(over(lie(volumes), "liar"), "liar")
@@ -78,7 +78,7 @@ def test_what_one_session_says_keeps_no_other_task_from_work(
     assert starts(look(liar, *others)) == ["one", "two"]
 
 
-def test_what_two_sessions_say_holds_others_for_minutes_and_not_for_the_day_that_they_name(
+def test_what_two_sessions_say_holds_others_for_minutes_and_not_for_24_hours(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     its = limited(volumes)
@@ -103,7 +103,7 @@ def used(tokens: int, times: int = 1) -> list[Object]:
     return [{"type": "usage", "input": tokens, "output": tokens}] * times + [END]
 
 
-def test_forged_usage_makes_no_status_that_is_refused_for_ever(
+def test_a_trillion_forged_tokens_make_no_status_that_is_refused_for_ever(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as taken:
@@ -120,7 +120,7 @@ def test_forged_usage_makes_no_status_that_is_refused_for_ever(
     assert TaskStatus.model_validate(found.dump()) == found
 
 
-def test_forged_usage_spends_no_more_than_a_sessions_time_allows(
+def test_a_trillion_forged_tokens_spend_no_more_than_a_sessions_time_allows(
     volumes: Volumes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lied = said(volumes, *used(10**9, times=2000))

@@ -28,7 +28,10 @@ def every_edge(stages: int = 40, steps: int = 50, **spec: Any) -> Plan:
         {
             "name": f"stage {s}",
             "dependsOn": [f"stage {before}" for before in range(s)],
-            "steps": [{"title": f"Step {s}.{n}", "model": "sonnet"} for n in range(steps)],
+            "steps": [
+                {"title": f"Write step {s}.{n} of the whole plan", "model": "sonnet"}
+                for n in range(steps)
+            ],
         }
         for s in range(stages)
     ]
@@ -39,7 +42,7 @@ def in_bytes(made: Iterable[Any]) -> int:
     return sum(len(json.dumps(each, separators=(",", ":"))) for each in made)
 
 
-def test_all_edges_of_the_largest_plan_take_no_room() -> None:
+def test_40_stages_of_50_steps_with_all_edges_take_no_87_mb() -> None:
     plan = every_edge()
     assert in_bytes([plan.spec.dump()]) < MEGABYTE / 2, "whoever applies it sends little"
     made = expand(plan, "default")
@@ -49,7 +52,7 @@ def test_all_edges_of_the_largest_plan_take_no_room() -> None:
     careless = (
         {**obj, "spec": obj["spec"] | {"dependsOn": named(obj["spec"], names)}} for obj in made
     )
-    assert in_bytes(careless) > 20 * MEGABYTE, "with the name of each Task it explodes"
+    assert in_bytes(careless) > 80 * MEGABYTE, "with the name of each Task it explodes"
 
     assert in_bytes(made) < 4 * MEGABYTE
 

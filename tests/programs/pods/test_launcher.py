@@ -353,16 +353,22 @@ def is_yama_on() -> bool:
     return scope.exists() and scope.read_text().strip() != "0"
 
 
-def test_the_command_cannot_write_into_the_launcher(launcher: Path) -> None:
+def test_the_command_cannot_write_into_the_launcher(launcher: Path, tmp_path: Path) -> None:
     """It is of the same user: what ends it and tells how it ended would be its own to change."""
-    command = (sys.executable, "-c", OPENS_PARENT)
-    by_itself = ("sh", "-c", '"$@"; exit $?', "sh", *command)
-    alone = subprocess.run([*UNPRIVILEGED, *by_itself], capture_output=True, check=False)
+    source, protection = SOURCE.read_text(), "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)"
+    assert protection in source
+    careless, traceable = tmp_path / "launcher.c", tmp_path / "launcher"
+    careless.write_text(source.replace(protection, "0"))
+    subprocess.run(["gcc", *FLAGS, "-o", str(traceable), str(careless)], check=True)
+
+    def opened_by_its_command(program: Path) -> subprocess.CompletedProcess[bytes]:
+        command = (str(program), "--", sys.executable, "-c", OPENS_PARENT)
+        return subprocess.run([*UNPRIVILEGED, *command], capture_output=True, check=False)
+
+    alone = opened_by_its_command(traceable)
     assert alone.returncode == 0 or is_yama_on(), "with the protection off it can"
 
-    done = subprocess.run(
-        [*UNPRIVILEGED, str(launcher), "--", *command], capture_output=True, check=False
-    )
+    done = opened_by_its_command(launcher)
 
     assert done.returncode == 1
     assert b"PermissionError" in done.stderr

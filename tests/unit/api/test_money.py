@@ -56,7 +56,7 @@ def test_a_number_too_long_to_print_is_no_sum_of_money() -> None:
 
 
 @pytest.mark.parametrize("written", [5, "5", "$5", "5.00"])
-def test_a_budget_is_written_in_many_ways_and_read_in_one(written: str | int) -> None:
+def test_a_budget_of_5_or_of_5_dollars_in_quotes_is_read_as_the_same(written: str | int) -> None:
     fields = {"name": "n", "stages": [{"name": "s", "steps": [{"title": "t"}]}]}
 
     assert PlanSpec.model_validate(fields | {"budget": written}).budget == "5"

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.project import Probe, Project
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
     project_matters,
+    secrets_turned_up,
     session_matters,
 )
 from bernstein.core import labels
@@ -192,3 +194,19 @@ async def test_that_a_job_is_complete_wakes_nobody_who_has_seen_its_pod_end(
     assert of(None, job())
     gone = changed(job(), lambda j: j["metadata"].update(deletionTimestamp="2030-01-01T00:00:00Z"))
     assert of(job(), gone)
+
+
+def with_findings(*messages: str, reason: str = "SecretNotFound") -> Project:
+    told = [{"subject": "read", "reason": reason, "message": message} for message in messages]
+    probe = Probe.model_validate({"generation": 1, "number": 0, "findings": told})
+    found = objects.project()
+    return found.model_copy(update={"status": found.status.model_copy(update={"probe": probe})})
+
+
+def test_secrets_that_turn_up_or_are_missed_by_the_probe_wake_who_waits_for_them() -> None:
+    missing, sound = with_findings('secret "git" not found'), with_findings()
+
+    assert secrets_turned_up(missing, sound)
+    assert secrets_turned_up(sound, missing)
+    assert not secrets_turned_up(sound, with_findings("403", reason="CredentialRefused"))
+    assert not secrets_turned_up(None, objects.project())

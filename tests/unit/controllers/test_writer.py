@@ -11,7 +11,7 @@ from bernstein.controllers.writer import Writer
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
-from bernstein.kube.errors import NameConflict, SpecMutated
+from bernstein.kube.errors import NameConflict, Requeue, SpecMutated
 from bernstein.kube.events import EventRecorder
 from bernstein.kube.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, Key, Object, Resource
 from bernstein.resources import TASKS
@@ -122,3 +122,30 @@ async def test_a_job_of_an_older_release_is_adopted(api: ApiServer, writer: Writ
     wanted = {"metadata": {**OWNED, "namespace": "default"}, "spec": {"suspend": False}}
 
     assert await writer.create(OWNER, JOBS, wanted) == before
+
+
+async def test_what_an_owner_of_the_same_name_has_left_is_waited_for(
+    api: ApiServer, writer: Writer
+) -> None:
+    owners = [owner_reference("Plan", "web", "the uid of the one before")]
+    api.put(JOBS, "mine", metadata={"labels": OURS, "ownerReferences": owners})
+    wanted = {"metadata": {**OWNED, "namespace": "default"}, "spec": {}}
+    with pytest.raises(Requeue, match="left over"):
+        await writer.create(OWNER, JOBS, wanted)
+
+    api.remove(JOBS, "mine")
+    assert (await writer.create(OWNER, JOBS, wanted))["metadata"]["name"] == "mine"
+
+
+async def test_what_has_an_owner_besides_the_one_before_is_no_left_over(
+    api: ApiServer, writer: Writer
+) -> None:
+    """The garbage collector leaves it alone as long as there is that one."""
+    before = owner_reference("Plan", "web", "the uid of the one before")
+    other = {**owner_reference("Plan", "shop", "uid of another"), "controller": False}
+    api.put(JOBS, "mine", metadata={"labels": OURS, "ownerReferences": [before, other]})
+
+    with pytest.raises(NameConflict):
+        await writer.create(
+            OWNER, JOBS, {"metadata": {**OWNED, "namespace": "default"}, "spec": {}}
+        )

@@ -11,6 +11,7 @@ from bernstein import core
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
 from bernstein.core import reasons
+from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
 from bernstein.core.reasons import POLICIES, Retry, policy, seconds_to_wait
 from bernstein.core.remedies import remedy_of, with_remedy
 from tests.unit.core.objects import Object, project
@@ -202,6 +203,20 @@ def test_back_off_doubles_up_to_the_time_between_probes() -> None:
     waits = [seconds_to_wait("InfrastructureError", n) for n in (0, 1, 2, 3, 4, 5, 100)]
 
     assert waits == [30, 30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+
+
+@pytest.mark.parametrize(
+    ("reason", "shows"),
+    [("PodRejected", FAILED_CREATE_SECONDS), ("ImagePullFailed", 0), ("ImageUnusable", 0)],
+)
+def test_a_freed_quota_or_a_corrected_image_is_noticed_within_15_s_in_the_first_minutes(
+    reason: str, shows: float
+) -> None:
+    """`shows`: seconds until a pod tells that it is not so yet; then the next one is waited for."""
+    waits = [seconds_to_wait(reason, tries) for tries in range(1, reasons.SOON_TRIES)]
+
+    assert shows + max(waits) <= 15
+    assert sum(waits) > 120
 
 
 def test_the_provider_says_when_to_come_back_up_to_a_day() -> None:

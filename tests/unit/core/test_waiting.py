@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bernstein
+from bernstein.api.project import Probe, Project
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
-from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
+from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import text as sanitise
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
@@ -94,6 +95,75 @@ def test_what_only_a_change_of_the_project_helps_has_no_time() -> None:
     assert held.until is None
     assert not waiting.is_mended(held, project())
     assert waiting.is_mended(held, project(generation=2))
+
+
+# --- a missing Secret -----------------------------------------------------------------------------
+
+GONE = 'MountVolume.SetUp failed for volume "git" : secret "git-read" not found'
+NO_KEY = "couldn't find key password in Secret team/git-read"
+
+
+def told_by_probe(*messages: str) -> Project:
+    """The Project whose probe waits for the Secrets that these name."""
+    findings = [
+        {"subject": "read", "reason": "SecretNotFound", "message": message} for message in messages
+    ]
+    probe = Probe.model_validate({"generation": 1, "number": 3, "findings": findings})
+    found = project()
+    return found.model_copy(update={"status": found.status.model_copy(update={"probe": probe})})
+
+
+def rarely(subject: Project, message: str = GONE) -> Waiting:
+    """The waiting of what has tried so often that it tries every minute."""
+    before = status()
+    for _ in range(30):
+        wait = seconds_to_wait("SecretNotFound", waiting.tries(before, "SecretNotFound", subject))
+        before = waiting.held(before, "SecretNotFound", message, subject, NOW, wait)
+    assert before.waiting is not None
+    return before.waiting
+
+
+@pytest.mark.parametrize("message", [GONE, NO_KEY])
+def test_a_created_secret_is_noticed_within_15_s_however_long_it_was_missing(message: str) -> None:
+    missing = told_by_probe(message)
+    held = rarely(missing, message)
+    assert waiting.seconds_left(held, missing, at(30)) == 30, "a pod of the probe waits for it"
+
+    assert waiting.seconds_left(held, told_by_probe(), at(7)) == 1
+    assert waiting.seconds_left(held, told_by_probe(), at(15)) is None, "and tells that it is there"
+    other = told_by_probe('secret "git-deliver" not found')
+    assert waiting.seconds_left(held, other, at(15)) is None, "another one is missing still"
+
+
+@pytest.mark.parametrize("subject", [project(), told_by_probe()])
+def test_where_no_probe_waits_for_the_secret_each_try_is_15_s_after_the_last(
+    subject: Project,
+) -> None:
+    held = rarely(subject)
+
+    assert held.until is not None
+    assert held.until <= at(15)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [("PodRejected", f"quota: {GONE}"), ("SecretNotFound", 'secret "of-a-webhook" not found')],
+)
+def test_what_is_about_no_secret_of_the_project_keeps_its_time(reason: str, message: str) -> None:
+    held = waiting.held(status(), reason, message, project(), NOW, 60).waiting
+
+    assert waiting.seconds_left(held, project(), at(15)) == 45
+
+
+def test_keys_of_models_and_attestations_are_secrets_of_the_project_too() -> None:
+    agent = {"name": "a", "adapter": "codex", "image": "a:1", "apiKey": {"name": "llm", "key": "k"}}
+    subject = project(agents=[agent], attestation={"key": {"name": "signs", "key": "key.pem"}})
+
+    for name in ("llm", "signs", "git-deliver"):
+        held = waiting.held(
+            status(), "SecretNotFound", f'secret "{name}" not found', subject, NOW, 60
+        )
+        assert waiting.seconds_left(held.waiting, subject, NOW) == 8
 
 
 # --- the time of day jumps ------------------------------------------------------------------------

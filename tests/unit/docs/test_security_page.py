@@ -36,6 +36,34 @@ def test_what_was_tried_names_tests_that_there_are(row: list[str]) -> None:
     assert ", ".join(f"`{each}`" for each in named) == shown_in, "nothing else is said there"
 
 
+def test_where_attacks_are_seen_to_work_first_there_are_tests() -> None:
+    section = PAGE.read_text().split("## Tried, and what stopped it")[1].split("\n| Tried |")[0]
+    named = re.findall(r"`(tests/[^`]+)`", section)
+
+    assert len(named) > 8
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+FIRST_SEEN_TO_WORK = {
+    "to hold up the operator": "test_patterns.py",
+    "integration ref pushed before the Plan begins": "test_forged_refs.py",
+    "to blind `pii_scan`": "test_scans.py",
+    "to blind `lint`": "test_lint_gate.py",
+    "last words of wide characters": "test_free_failures.py",
+    "`.gitignore` of 100,000 rules": "test_walker_limits.py",
+    "the operator's token used": "test_policies_off.py",
+    "writes into the launcher's memory": "test_launcher.py",
+}
+
+
+@pytest.mark.parametrize(("tried", "shown_in"), FIRST_SEEN_TO_WORK.items())
+def test_an_attack_names_the_test_that_sees_it_work_first(tried: str, shown_in: str) -> None:
+    rows = [row for row in ROWS if tried in row[0]]
+
+    assert rows
+    assert any(shown_in in row[2] for row in rows)
+
+
 def test_every_admission_policy_of_the_chart_has_its_row() -> None:
     folder = ROOT / "charts/bernstein/templates/admission"
     policies = {f"bernstein-{file.stem}" for file in folder.glob("*.yaml")}
@@ -46,3 +74,10 @@ def test_every_admission_policy_of_the_chart_has_its_row() -> None:
 
 def test_the_label_to_leave_out_of_a_selector_is_that_of_our_pods() -> None:
     assert f"`{MANAGED_BY}: {MANAGER}`" in PAGE.read_text()
+
+
+@pytest.mark.parametrize("setting", ["podPidsLimit", "kernel.yama.ptrace_scope"])
+def test_what_no_pod_can_limit_is_said_with_the_nodes_setting_that_can(setting: str) -> None:
+    limits = PAGE.read_text().split("## Known limits")[1]
+
+    assert f"`{setting}`" in limits

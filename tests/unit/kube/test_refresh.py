@@ -186,7 +186,29 @@ async def test_what_it_does_not_follow_is_not_read(server: ScriptedServer) -> No
     server.put("w", "a")
     async with following(server, informer):
         await informer.refresh(W)
+        read = asyncio.create_task(server.client.list(WIDGETS))
+        await settled()
+        await server.answer()
+        informer.take(await read)
         assert informer.get(W) is None
+
+
+async def test_a_list_that_somebody_else_has_read_is_shown_and_later_events_count(
+    server: ScriptedServer, informer: Informer
+) -> None:
+    server.put("goes")
+    async with following(server, informer):
+        server.put("w")
+        server.remove("goes")
+        read = asyncio.create_task(server.client.list(WIDGETS))
+        await settled()
+        server.put("w")
+        await server.answer()
+        informer.take(await read)
+        assert state_of(informer.get(W)) == server.states(W)[-2][1]
+        assert informer.get(Key("a", "goes")) is not None, "its stream tells how it went"
+        await server.deliver(all_of_it=True)
+        assert state_of(informer.get(W)) == server.states(W)[-1][1]
 
 
 class Turns:

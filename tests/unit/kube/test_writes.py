@@ -52,12 +52,13 @@ def executor(client: Client) -> Executor:
     return Executor(client, fence=Unfenced(), guard=Guard(()), ownership=OWNERSHIP)
 
 
-def job(*, owner_uid: str = "owner", command: str = "true") -> Object:
+def job(*, owner_uid: str = "owner", owner: str = "w", command: str = "true") -> Object:
+    reference = {"apiVersion": "v1", "kind": "Owner", "name": owner, "uid": owner_uid}
     return {
         "metadata": {
             "name": "j",
             "namespace": "default",
-            "ownerReferences": [{"controller": True, "uid": owner_uid, "name": "w"}],
+            "ownerReferences": [{"controller": True, **reference}],
         },
         "spec": {"command": command},
     }
@@ -103,7 +104,7 @@ async def test_a_foreign_object_of_that_name_is_a_name_conflict(
     if differs == "label":
         api.put(JOBS, "j")
     elif differs == "owner":
-        await executor.execute(OWNER, Create(JOBS, job(owner_uid="another")))
+        await executor.execute(OWNER, Create(JOBS, job(owner_uid="another", owner="x")))
     else:
         await executor.execute(OWNER, Create(JOBS, job(command="false")))
     with pytest.raises(NameConflict, match="delete or rename") as raised:

@@ -39,7 +39,7 @@ WORST = ["\U0001f600", "\\", '"', "é", "\x1b[31m", "\ud800"]
 
 @pytest.mark.parametrize("character", WORST, ids=ascii)
 @pytest.mark.parametrize("program", pod.PROGRAMS)
-def test_a_failure_of_any_program_fits_the_kubelets_share(
+def test_a_failure_of_any_program_fits_its_share_of_12_kib(
     program: str, character: str, termination_log: Path
 ) -> None:
     termination.write_failure("RepositoryUnreachable", f"git: {character * 5000}", program)
@@ -51,7 +51,7 @@ def test_a_failure_of_any_program_fits_the_kubelets_share(
 
 
 @pytest.mark.parametrize("character", WORST, ids=ascii)
-def test_the_recorders_result_fits_the_kubelets_share_with_the_worst_of_words(
+def test_the_recorders_result_fits_its_share_of_12_kib_with_the_worst_of_words(
     character: str,
 ) -> None:
     most, sha = 10**15, "f" * 64

@@ -68,7 +68,9 @@ async def test_an_object_of_another_owner_is_not(api: ApiServer, writer: Writer,
     (owner,) = old["metadata"]["ownerReferences"]
 
     with pytest.raises(NameConflict, match="its owner is not ours"):
-        await writer.create(OWNER, JOBS, changed(old, ownerReferences=[owner | {"uid": "other"}]))
+        await writer.create(
+            OWNER, JOBS, changed(old, ownerReferences=[owner | {"name": "x", "uid": "y"}])
+        )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WHOLE if "NetworkPolicy" in kind])

@@ -13,6 +13,7 @@ from bernstein.controllers.caches.indexes import (
     AWAITED,
     BEGINS,
     DONE,
+    MISSES,
     PLAN,
     SESSION,
     UPSTREAM,
@@ -21,6 +22,7 @@ from bernstein.controllers.caches.indexes import (
     begins,
     depends_on,
     done,
+    misses,
     plan_of,
     plan_of_session,
     session_of_pod,
@@ -64,10 +66,10 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins}), plan.parse)
+        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins, MISSES: misses}), plan.parse)
         settlement = Settlement()
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done}
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         of_plans = owned | {PLAN: plan_of_session}

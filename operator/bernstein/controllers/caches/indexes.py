@@ -9,13 +9,15 @@ from bernstein.api.states import TaskState
 from bernstein.core import labels
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
+from bernstein.core.waiting import secrets_missed
 from bernstein.kube.resource import Object, controller_of
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
-AT_WORK, DONE, BEGINS = "at work", "done", "begins"
+AT_WORK, DONE, BEGINS, MISSES = "at work", "done", "begins", "misses"
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
-are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace."""
+are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Tasks and Plans
+that wait for a missing Secret, by namespace."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -66,6 +68,13 @@ def begins(plan: Object) -> Collection[str]:
     """The namespace of a Plan that asks for a turn to begin, or has one."""
     asked = (plan.get("status") or {}).get("beginning")
     return (plan["metadata"]["namespace"],) if asked is not None else ()
+
+
+def misses(obj: Object) -> Collection[str]:
+    """The namespace of a Task or Plan that waits for a missing Secret."""
+    waiting = (obj.get("status") or {}).get("waiting") or {}
+    reason, message = waiting.get("reason", ""), waiting.get("message", "")
+    return (obj["metadata"]["namespace"],) if secrets_missed(reason, message) else ()
 
 
 def _state(task: Object) -> object:

@@ -13,6 +13,7 @@ from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
     readiness_changed,
+    secrets_turned_up,
     spec_changed,
 )
 from bernstein.controllers.wiring import Watch, own
@@ -63,6 +64,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(tasks, in_conflict, when=gone)
     yield Watch(projects.informer, beside, when=spec_changed)
     yield Watch(projects.informer, beside, when=projects.changes(readiness_changed))
+    yield Watch(projects.informer, beside, when=projects.changes(secrets_turned_up))
     yield Watch(caches.sessions.informer, plan_of, when=caches.sessions.changes(session_ends))
     yield Watch(caches.approvals.informer, controller_key(PLANS))
     yield own(caches.jobs, controller_key(PLANS), of_jobs(caches))

@@ -12,7 +12,7 @@ from bernstein.api.reasons import Reason
 from bernstein.controllers import execution, job_actions, network_policies
 from bernstein.controllers.predicates import project_matters
 from bernstein.controllers.projects.watches import watches
-from bernstein.controllers.snapshots import agents_at_work
+from bernstein.controllers.snapshots import agents_at_work, misses_a_secret
 from bernstein.controllers.wiring import KindController, Watch
 from bernstein.core.actions import ProbeAction, ProbeDecision, RunProbe
 from bernstein.core.diagnosis import Diagnosis
@@ -72,9 +72,10 @@ class ProjectController(KindController):
     async def _probe(self, key: Key, project: Project) -> ProbeDecision:
         """The next step of its probe, done."""
         now = self._context.now()
+        missed = misses_a_secret(self._caches, project)
         jobs = await self._caches.job_views.of(project.metadata, now, probing.expected(project))
         return await execution.decide_and_execute(
-            ProbeSnapshot(project, jobs), probing.decide, partial(self._execute, key), now
+            ProbeSnapshot(project, jobs, missed), probing.decide, partial(self._execute, key), now
         )
 
     async def _execute(self, key: Key, snapshot: ProbeSnapshot, action: ProbeAction) -> None:

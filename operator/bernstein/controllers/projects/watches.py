@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from bernstein.api.plan import Plan
 from bernstein.api.pod import PROBE
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
@@ -11,12 +12,14 @@ from bernstein.controllers.predicates import of_jobs, pod_matters
 from bernstein.controllers.wiring import Watch, own
 from bernstein.core import labels
 from bernstein.core.scheduling.occupancy import is_active
+from bernstein.core.waiting import secrets_missed
 from bernstein.kube.reconcile import controller_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import PROJECTS
 
 COUNT_SECONDS = 1.0
-"""How many agents are at work is counted and written at most so often, and at last rightly."""
+"""How many agents are at work is counted and written at most so often, and at last rightly. So is
+looked whether anything misses a Secret."""
 
 
 def pause(_old: Object | None, _new: Object | None) -> float:
@@ -27,14 +30,18 @@ def watches(caches: Caches) -> Iterable[Watch]:
     tasks = caches.tasks
     counts = tasks.changes(starts_or_ends)
     yield Watch(tasks.informer, project_of, when=counts, pause=pause)
+    for waiters in (tasks, caches.plans):
+        misses = waiters.changes(misses_otherwise)
+        yield Watch(waiters.informer, project_of, when=misses, pause=pause)
     yield Watch(caches.network_policies, controller_key(PROJECTS))
     yield own(caches.jobs, controller_key(PROJECTS), of_jobs(caches))
     yield own(caches.pods, of_probe, pod_matters)
 
 
-def project_of(task: Object) -> Collection[Key]:
-    name = task.get("status", {}).get("project")
-    return (Key(key_of(task).namespace, name),) if name else ()
+def project_of(obj: Object) -> Collection[Key]:
+    """The Project that a Task or Plan says it belongs to."""
+    name = obj.get("status", {}).get("project")
+    return (Key(key_of(obj).namespace, name),) if name else ()
 
 
 def of_probe(pod: Object) -> Collection[Key]:
@@ -43,6 +50,16 @@ def of_probe(pod: Object) -> Collection[Key]:
     if of_pod.get(labels.JOB) != PROBE or labels.PROJECT not in of_pod:
         return ()
     return (Key(key_of(pod).namespace, of_pod[labels.PROJECT]),)
+
+
+def misses_otherwise(old: Task | Plan | None, new: Task | Plan | None) -> bool:
+    """It waits for a missing Secret, or does not any more."""
+    return _misses(old) != _misses(new)
+
+
+def _misses(waiter: Task | Plan | None) -> frozenset[str]:
+    waiting = waiter.status.waiting if waiter is not None else None
+    return secrets_missed(waiting.reason, waiting.message) if waiting is not None else frozenset()
 
 
 def starts_or_ends(old: Task | None, new: Task | None) -> bool:

@@ -15,6 +15,7 @@ from bernstein.controllers.caches.indexes import AWAITED
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
+    secrets_turned_up,
     session_matters,
     spec_changed,
 )
@@ -42,6 +43,10 @@ def watches(caches: Caches) -> Iterable[Watch]:
         """Those that may belong to another one now, or to none, and those that wait for it."""
         beside = tasks.going(key_of(project).namespace).values()
         return [_key(t) for t in beside if t.status.state in _WAITING or _is_kept_back(t)]
+
+    def kept_back_in(project: Object) -> Collection[Key]:
+        beside = tasks.going(key_of(project).namespace).values()
+        return [_key(task) for task in beside if _is_kept_back(task)]
 
     def of_plan(plan: Object) -> Collection[Key]:
         its = tasks.done_of_plan(caches.plans.of(plan).metadata).values()
@@ -73,7 +78,9 @@ def watches(caches: Caches) -> Iterable[Watch]:
         ended = [_key(task) for task in kept if retention.ended_at(task) is not None]
         return [*ended, *tasks.settled_keys(namespace)]
 
+    turned_up = caches.projects.changes(secrets_turned_up)
     yield Watch(caches.projects.informer, of_project, spec_changed)
+    yield Watch(caches.projects.informer, kept_back_in, turned_up)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))

@@ -1,13 +1,13 @@
 """The probe of a Project: a Job that tries its credentials, and what follows from its end.
 
-    changed, or `until` is over ──▶ at work ──▶ over ──┬──▶ nothing is wrong: no Job any more
-          ▲                                            │
-          └──────────────── after a while ◀────────────┴──▶ something is, or it could not tell
+    changed, or it is time ──▶ at work ──▶ over ──┬──▶ nothing is wrong: no Job any more
+          ▲                                       │
+          └─────────────── after a while ◀────────┴──▶ something is, or it could not tell
 
 Its pod has a container for each credential, so that none sees two. A container whose Secret is
 missing waits: the kubelet starts it once the Secret is there. What a container has told counts at
-once, whatever the others do. Nobody waits for a probe, and what it finds keeps nobody back: that
-is for who meets the same himself.
+once, whatever the others do. What a probe finds keeps nobody back: that is for who meets the same
+himself. Who misses a Secret has one begun, which tells when that is there.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class ProbeSnapshot:
     project: Project
     jobs: Mapping[str, JobView]
     """The Project's own Jobs, by name."""
+    missed: bool = False
+    """Whether something of the Project waits for a Secret that is missing."""
 
     def with_job(self, job: JobView) -> ProbeSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})
@@ -100,14 +102,30 @@ def decide(snapshot: ProbeSnapshot, now: datetime) -> ProbeDecision:
     if probe is not None and probe.generation == generation:
         if probe.at_work:
             return _look(snapshot, probe, now)
-        left = _seconds_left(probe, now)
-        if left is None or left > 0:
+        left = _due_in(snapshot, probe, now)
+        if left is None:
+            rests = probe.model_copy(update={"until": None})
+            return ProbeDecision(rests, _clear(snapshot))
+        if left > 0:
             return ProbeDecision(probe, _clear(snapshot), left)
     return _begin(snapshot, probe, now)
 
 
+def _due_in(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> float | None:
+    """Seconds until the next one; 0: it is due; None: there is none.
+
+    A Secret that something waits for may have gone since the last one: only a pod that waits for
+    it, too, tells when it is back.
+    """
+    left = _seconds_left(probe, now)
+    sound = not probe.findings and probe.silent is None
+    if snapshot.missed:
+        return 0.0 if sound and (left is None or left > PROBE_SECONDS) else left
+    return None if sound and not probe.too_strong else left
+
+
 def _seconds_left(probe: Probe, now: datetime) -> float | None:
-    """Until the next one; 0: it is due; None: there is none.
+    """Until the time that its status says; 0: it is over; None: it says none.
 
     A time that is too far away was set before the time of day went back: it is over.
     """
@@ -254,7 +272,7 @@ def _over(
             "failures": probe.failures + 1 if wrong else 0,
         }
     )
-    left = _seconds_to_next(ended)
+    left = _seconds_to_next(ended, missed=snapshot.missed)
     until = now + timedelta(seconds=left) if left is not None else None
     return ProbeDecision(ended.model_copy(update={"until": until}), (), left)
 
@@ -266,12 +284,14 @@ def _why_silent(probe: Probe, heard: _Heard, job: JobView | None, now: datetime)
     return without or heard.problem or Diagnosis(Reason.DISRUPTED, "its pod did not finish")
 
 
-def _seconds_to_next(probe: Probe) -> float | None:
+def _seconds_to_next(probe: Probe, *, missed: bool) -> float | None:
     waits = [_seconds(finding.reason, probe.failures) for finding in probe.findings]
     if probe.silent is not None:
         waits.append(seconds_to_wait(Reason.INFRASTRUCTURE_ERROR, probe.failures))
     if probe.too_strong:
         waits.append(WARNED_SECONDS)
+    if missed:
+        waits.append(PROBE_SECONDS)  # until then whoever misses a Secret has tried it himself
     return min(waits, default=None)
 
 

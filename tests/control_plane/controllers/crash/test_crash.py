@@ -91,7 +91,7 @@ class Teller:
             try:
                 async with operators as replicas:
                     await self.story.tell(world)
-                    await _comes_to(world, (await whole).end)
+                    await _comes_to(world, (await whole).end, crash)
                 killed = sum(replica.starts for replica in replicas) > weather.replicas
                 assert killed or len(crash.writes) < after
                 return faults.met if faults else Counter()
@@ -109,14 +109,16 @@ async def _still(crash: Crash) -> None:
         await asyncio.sleep(STILL_SECONDS)
 
 
-async def _comes_to(world: World, end: dict[str, Any]) -> None:
-    """The last writes come after what people wait for."""
+async def _comes_to(world: World, end: dict[str, Any], crash: Crash) -> None:
+    """And stays there: the last writes come after what people wait for, and so would one that does
+    harm."""
     deadline = asyncio.get_running_loop().time() + PATIENCE
-    found: dict[str, Any] = {}
-    while asyncio.get_running_loop().time() < deadline and found != end:
+    while (found := await end_state(world)) != end:
+        if asyncio.get_running_loop().time() >= deadline:
+            pytest.fail(await explained(world, found, end), pytrace=False)
         await asyncio.sleep(0.2)
-        found = await end_state(world)
-    if found != end:
+    await _still(crash)
+    if (found := await end_state(world)) != end:
         pytest.fail(await explained(world, found, end), pytrace=False)
 
 

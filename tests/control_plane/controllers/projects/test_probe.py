@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
+
+import pytest
 
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
+from bernstein.core import reasons
+from bernstein.core.reasons import PROBE_SECONDS
 from bernstein.kube.resource import JOBS
-from tests.control_plane.controllers.kubelet import Pod, exited, now, running, tried, waiting
-from tests.control_plane.controllers.world import World, condition
-from tests.control_plane.objects import PROJECTS
+from tests.control_plane.controllers.kubelet import (
+    Pod,
+    exited,
+    now,
+    running,
+    succeed,
+    tried,
+    waiting,
+    waits,
+)
+from tests.control_plane.controllers.world import World, condition, state_of
+from tests.control_plane.objects import PROJECTS, TASKS
 
 
 async def ready(world: World, status: str, reason: str) -> dict[str, Any]:
@@ -95,6 +109,35 @@ async def test_a_missing_secret_is_told_and_work_starts_meanwhile(world: World) 
     there.set()
     await ready(world, "True", "Accepted")
     await no_probe_left(world)
+
+
+async def test_a_created_secret_is_noticed_within_15_s_by_the_pod_that_waits_for_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was there when the Project was tried. What misses it later tries it rarely."""
+    monkeypatch.setattr(reasons, "SOON_TRIES", 1)
+    monkeypatch.setattr(reasons, "LATER_ON_SECONDS", PROBE_SECONDS)
+    there = asyncio.Event()
+    world.kubelet.on("probe", lacks_nothing, lacks_work(there))
+    missing = waits("agent", "CreateContainerConfigError", 'secret "git-work" not found')
+    world.kubelet.on("agent", missing, missing, succeed)
+    await world.start()
+    await ready(world, "True", "Accepted")
+    await world.task("one")
+    await ready(world, "False", "SecretNotFound")
+    await world.until(TASKS, "one", lambda task: seconds_to_wait(task) > PROBE_SECONDS / 2)
+
+    there.set()
+
+    await world.until(TASKS, "one", lambda task: state_of(task) != "Open", seconds=15)
+    await world.task_in("one", "Closed")
+    await ready(world, "True", "Accepted")
+    await no_probe_left(world)
+
+
+def seconds_to_wait(task: dict[str, Any]) -> float:
+    until = datetime.fromisoformat(task["status"]["waiting"]["until"])
+    return (until - datetime.now(UTC)).total_seconds()
 
 
 async def test_a_refused_account_is_told_until_the_project_names_another(world: World) -> None:

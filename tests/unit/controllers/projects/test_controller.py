@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from bernstein.api.plan import PlanStatus
 from bernstein.controllers.projects.controller import ProjectController
 from bernstein.core import labels
 from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
 from bernstein.kube.resource import JOBS, PODS, Key
-from bernstein.resources import PROJECTS
-from tests.background import Background
+from bernstein.resources import PLANS, PROJECTS, TASKS
+from tests.background import Background, eventually
 from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE
+from tests.unit.core.waits import waits
 from tests.unit.kube.apiserver import ApiServer
 
 PROJECT, JOB = Key(NAMESPACE, "default"), "default--probe-0"
@@ -66,6 +70,30 @@ async def test_a_taken_name_is_no_loop_and_the_next_job_has_another(
     assert ready(status) == ("Unknown", "PodRejected")
     assert status["probe"]["number"] == 0
     assert "until" in status["probe"]
+
+
+@pytest.mark.parametrize("who", ["task", "plan"])
+async def test_a_project_that_was_sound_is_tried_again_once_something_misses_a_secret(
+    api: ApiServer, client: Client, background: Background, who: str
+) -> None:
+    rig = Projects(api, client, background)
+    spec = objects.project().spec.dump()
+    sound = {"probe": {"generation": 1, "number": 0, "settled": True}}
+    api.put(PROJECTS, "default", NAMESPACE, metadata={"generation": 1}, spec=spec, status=sound)
+    await rig.start()
+    rig.run()
+
+    missed = waits("SecretNotFound", 'secret "git-read" not found', needs_person=True)
+    if who == "task":
+        status = objects.status(project="default", waiting=missed)
+        task = objects.task(plan=None, status=status).dump()
+        api.put(TASKS, "work", NAMESPACE, spec=task["spec"], status=task["status"])
+    else:
+        begins = PlanStatus(observed_generation=1, project="default", waiting=missed)
+        plan = objects.plan(begun=False, status=begins).dump()
+        api.put(PLANS, "web", NAMESPACE, spec=plan["spec"], status=plan["status"])
+
+    await eventually(lambda: api.names(JOBS) == ["default--probe-1"])
 
 
 async def test_events_of_its_job_and_its_pod_wake_the_project_and_those_of_others_do_not(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.background import Background, eventually
 from tests.unit.controllers.rig import Rig
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, at
+from tests.unit.core.waits import waits
 from tests.unit.kube.apiserver import ApiServer, Call, Fault
 
 KEY = Key(NAMESPACE, "default")
@@ -101,6 +103,49 @@ async def test_one_look_claims_what_fits_and_tells_the_others_why_they_wait(
     await eventually(lambda: world.guard.caught_up(KEY))
     claimed = [world.caches.tasks.get(Key(NAMESPACE, n)) for n in ("high", "middle")]
     assert not any(each and world.context.claims.is_late(each) for each in claimed)
+
+
+MISSING = 'secret "git-read" not found'
+
+
+def rare_try() -> TaskStatus:
+    """Of a Task that has missed a Secret so long that it tries every minute."""
+    met = datetime.now(UTC) - timedelta(seconds=20)
+    tried = {"reason": "SecretNotFound", "generation": 1, "times": 30}
+    waiting = waits(
+        "SecretNotFound",
+        MISSING,
+        since=met,
+        until=met + timedelta(seconds=60),
+        tried=tried,
+        needs_person=True,
+    )
+    return objects.status(waiting=waiting)
+
+
+async def test_a_secret_that_turns_up_in_the_pod_of_the_probe_lets_tasks_go_on_at_once(
+    world: Scheduling,
+) -> None:
+    missing = {"subject": "read", "reason": "SecretNotFound", "message": MISSING}
+    world.project()
+    spec = world.api.get(PROJECTS, "default", NAMESPACE)["spec"]
+
+    def found(*findings: Object) -> None:
+        probe = {"generation": 1, "number": 4, "findings": [*findings]}
+        meta = {"generation": 1}
+        status = {"probe": probe}
+        world.api.put(PROJECTS, "default", NAMESPACE, metadata=meta, spec=spec, status=status)
+
+    found(missing)
+    world.task("held", status=rare_try())
+    await world.start()
+    world.run()
+    await world.controller.reconcile(KEY)
+    assert world.state("held") == "Open"
+
+    found()
+
+    await eventually(lambda: world.state("held") == "Claimed")
 
 
 async def test_where_nothing_changes_nothing_is_written(world: Scheduling) -> None:

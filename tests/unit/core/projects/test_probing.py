@@ -35,9 +35,9 @@ def job(number: int = 0, pod: Any = None, *, of: int = 1, **more: Any) -> JobVie
 
 
 def step(
-    probe: Probe | None, *jobs: JobView, now: datetime = NOW, **more: Any
+    probe: Probe | None, *jobs: JobView, now: datetime = NOW, missed: bool = False, **more: Any
 ) -> tuple[Probe, ProbeDecision]:
-    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs})
+    snapshot = ProbeSnapshot(project(probe, **more), {j.name: j for j in jobs}, missed)
     decision = decide(snapshot, now)
     assert decision.status is not None
     return decision.status, decision
@@ -144,7 +144,7 @@ def test_who_waits_for_a_secret_to_the_end_is_followed_by_the_next_soon() -> Non
         ("ConfigMapNotFound", 8),
     ],
 )
-def test_what_is_wrong_is_tried_again_every_five_minutes_or_soon(reason: str, seconds: int) -> None:
+def test_a_probe_tries_what_is_wrong_again_every_5_min_or_soon(reason: str, seconds: int) -> None:
     probe = after(GOOD, failed("probe-work", reason, "no"), DELIVER)
 
     assert [(f.subject, f.reason, f.message) for f in probe.findings] == [("work", reason, "no")]
@@ -266,3 +266,36 @@ def test_no_words_of_a_pod_are_too_long_for_the_status() -> None:
     probe = after(failed("probe", "RepositoryUnreachable", "x" * 5000), WORK, DELIVER)
 
     assert len(probe.findings[0].message) <= 300
+
+
+STRONG = ended("probe-work", said=ProbeResult(too_strong=True))
+
+
+@pytest.mark.parametrize("work", [WORK, STRONG], ids=["sound", "too strong"])
+def test_a_pod_waits_for_a_secret_that_somebody_misses_although_it_was_there(work: Any) -> None:
+    sound = after(GOOD, work, DELIVER)
+
+    probe, decision = step(sound, missed=True)
+
+    assert decision.actions == (RunProbe("default--probe-1", "1"),)
+    assert probe.at_work
+    waits, _ = step(probe, job(1, pod(GOOD, MISSING, DELIVER)), missed=True)
+    assert [f.reason for f in waits.findings] == ["SecretNotFound"]
+
+
+def test_who_misses_a_secret_that_is_there_makes_a_probe_every_five_minutes_at_most() -> None:
+    found, _ = step(AT_WORK, job(0, over(GOOD, WORK, DELIVER)), missed=True)
+    assert (found.findings, found.until) == ((), at(300))
+
+    same, rest = step(found, now=at(299), missed=True)
+    assert (same, rest.actions, rest.requeue_after) == (found, (), 1)
+    _, again = step(found, now=at(300), missed=True)
+    assert again.actions == (RunProbe("default--probe-1", "1"),)
+
+
+def test_once_nobody_misses_the_secret_nothing_is_tried_any_more() -> None:
+    found, _ = step(AT_WORK, job(0, over(GOOD, WORK, DELIVER)), missed=True)
+
+    rests, decision = step(found, now=at(10))
+
+    assert (rests.until, decision.actions, decision.requeue_after) == (None, (), None)

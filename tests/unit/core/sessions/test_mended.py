@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.project import Probe
 from bernstein.core.jobs import JobView
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
@@ -19,6 +20,8 @@ QUOTA = ("FailedCreate", 'pods "x" is forbidden: exceeded quota: pods=4')
 FAULTS = {"SecretNotFound": SECRET, "ImagePullFailed": IMAGE, "PodRejected": QUOTA}
 
 NOTICED_SECONDS = 15
+KUBELETS_SECONDS = 12
+"""Between two looks for a Secret that a container waits for: 10 to 15."""
 HOUR = 3600
 STEP = 3
 """Seconds that go by at once in so long a time."""
@@ -41,6 +44,7 @@ class Broken(World):
         self.role, self.fault = role, fault
         self.broken = True
         self.made = 0
+        self.since_look = 0.0
 
     def second(self, seconds: float = 1) -> None:
         """A second goes by: everybody looks, and every pod gets one step further."""
@@ -51,6 +55,19 @@ class Broken(World):
             if not (self._meets(job) and not job.deleting and job.pod is None and self._is_quota):
                 self.play(name, "good")
         self.pass_time(seconds)
+        self.since_look += seconds
+        if self.since_look >= KUBELETS_SECONDS:
+            self._look_for_the_secret()
+
+    def _look_for_the_secret(self) -> None:
+        """As the kubelet does for the pod of the Project's probe, which tells what it found."""
+        self.since_look = 0.0
+        missing = self.broken and self.fault is SECRET
+        told = {"subject": "work", "reason": "SecretNotFound", "message": SECRET[1]}
+        findings = [told] if missing else []
+        probe = Probe.model_validate({"generation": 1, "number": 0, "findings": findings})
+        status = self.project.status.model_copy(update={"probe": probe})
+        self.project = self.project.model_copy(update={"status": status})
 
     def until_stalled(self) -> None:
         for _ in range(300):
@@ -93,7 +110,7 @@ class Broken(World):
 @pytest.mark.parametrize("reason", FAULTS)
 @pytest.mark.parametrize("role", ["RunBegin", "agent", "RunCheck", "RunLand"])
 @pytest.mark.parametrize("moment", [0, 5, 11])
-def test_what_is_mended_is_noticed_within_fifteen_seconds(
+def test_a_created_secret_a_freed_quota_and_a_corrected_image_are_noticed_within_15_s(
     reason: str, role: str, moment: int
 ) -> None:
     world = Broken(role, FAULTS[reason])
@@ -130,6 +147,22 @@ def test_waiting_for_it_costs_little_however_long_it_takes(reason: str, role: st
 
     assert 30 <= world.made <= JOBS_PER_HOUR
     assert world.seen.writes - writes <= WRITES_PER_JOB * world.made
+
+
+@pytest.mark.parametrize("role", ["RunBegin", "agent", "RunCheck", "RunLand"])
+def test_a_secret_is_noticed_within_15_s_after_an_hour_too(role: str) -> None:
+    world = Broken(role, SECRET)
+    world.until_stalled()
+    for _ in range(HOUR // STEP):
+        world.second(STEP)
+
+    world.broken = False
+    for _ in range(NOTICED_SECONDS + 1):
+        if world.starts():
+            break
+        world.second()
+
+    assert world.starts()
 
 
 @pytest.mark.parametrize("role", ["RunBegin", "agent"])

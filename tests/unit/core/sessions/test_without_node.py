@@ -30,7 +30,7 @@ def doing(decision: SessionDecision) -> tuple[str, str]:
     return found.reason, found.message
 
 
-def test_what_the_scheduler_says_is_told_within_half_a_minute() -> None:
+def test_unschedulable_is_told_within_30_s() -> None:
     young = look(LAUNCHED, without_node(9))
     found = look(LAUNCHED, without_node(10))
 

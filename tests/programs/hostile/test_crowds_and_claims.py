@@ -1,0 +1,104 @@
+"""Who may write Plans, Tasks and Events makes so many, or says something of others' pods.
+
+Each is first seen to work where the protection is taken off.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bernstein.api.plan import Plan, PlanStatus
+from bernstein.api.states import TaskState
+from bernstein.controllers.caches import is_read
+from bernstein.core import diagnosis, pods
+from bernstein.core.scheduling import begin_turns, chain
+from bernstein.core.snapshot import ProjectSnapshot
+from bernstein.kube.cache import Cache
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, Object, at, ended, job, pod, waiting
+from tests.unit.core.scheduling.schedules import schedule, starts
+
+# --- hundreds of Plans ----------------------------------------------------------------------------
+
+
+def that_begin(plans: list[Plan]) -> int:
+    """How many of them make a pod at once, where the Project may have 500 agents."""
+    return len(begin_turns.turns(plans, 500))
+
+
+def test_hundreds_of_plans_make_no_hundreds_of_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = PlanStatus.model_validate({"expanded": True, "beginning": "Asks"})
+    plans = [objects.plan(f"p{number}", status=status, begun=False) for number in range(300)]
+
+    with monkeypatch.context() as taken:
+        taken.setattr(begin_turns, "MOST", 10**6)
+        assert that_begin(plans) == 300, "without turns all of them begin"
+
+    assert that_begin(plans) == 4
+
+
+# --- annotations ----------------------------------------------------------------------------------
+
+
+def kept(cache: Cache) -> int:
+    """Bytes of what the operator has in memory of a hundred Tasks with large annotations."""
+    for number in range(100):
+        task = objects.task(f"t{number}").dump()
+        meta: Object = {"name": f"t{number}", "namespace": "team", "uid": f"u{number}"}
+        meta |= {"resourceVersion": "1", "annotations": {"mine": "x" * 200_000}}
+        cache.update({**task, "metadata": meta})
+    return sum(len(json.dumps(obj)) for obj in cache.objects())
+
+
+def test_annotations_of_256_kib_take_no_memory() -> None:
+    def unheard(*_: Object | None) -> None:
+        pass
+
+    assert kept(Cache({}, unheard)) > 20_000_000, "whatever is there is kept"
+
+    assert kept(Cache({}, unheard, is_read)) < 1_000_000
+
+
+# --- words about others ---------------------------------------------------------------------------
+
+
+def test_an_event_that_somebody_made_up_ends_no_pod_that_has_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agents = pod(ended("checkout"), waiting("agent", "PodInitializing"), phase="Pending", age=60)
+    agents["spec"]["volumes"] = [{"name": "key", "secret": {"secretName": "model"}}]
+    made_up = {"reason": "FailedMount", "message": 'secret "model" not found'}
+    held = job("work-s1", agents, events=(made_up,))
+
+    with monkeypatch.context() as taken:
+        taken.setattr(pods, "has_ever_run", lambda _: False)
+        found = diagnosis.diagnose_waiting(held, NOW)
+        assert found is not None
+        assert found.reason == "SecretNotFound", "it would be given up, and others held with it"
+
+    assert diagnosis.diagnose_waiting(held, NOW) is None
+
+
+def test_a_task_under_the_name_of_another_starts_nothing_of_a_plan_that_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    over = objects.plan(status=PlanStatus(observed_generation=1, phase="Failed", ended_at=at(-60)))
+    waits = objects.task("left", status=objects.status(), dependsOn=["first"])
+    guest = objects.task("first", plan=None, status=objects.closed(1))
+    tasks = {"left": waits, "first": guest}
+    snapshot = ProjectSnapshot(objects.project(), [waits], {"left": over}, tasks)
+
+    with monkeypatch.context() as taken:
+        for links in ("CHAIN", "OTHERS"):
+            without = tuple(x for x in getattr(chain, links) if x is not chain.plan_ended)
+            taken.setattr(chain, links, without)
+        assert starts(schedule(snapshot, NOW)) == ["left"], "an agent works for a dead Plan"
+
+    found = schedule(snapshot, NOW)
+    assert starts(found) == []
+    ((task, status),) = found.waits
+    assert (task.metadata.name, status.state) == ("left", TaskState.OPEN)
+    assert status.waiting is not None
+    assert status.waiting.reason == "PlanEnded"

@@ -1,0 +1,103 @@
+"""An agent that prints so that its container's log shows what it should not, or in our name.
+
+Each is first seen to work where the protection is taken off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bernstein.checks.content import secrets
+from bernstein.core import sanitise
+from bernstein.pods.session import live
+from bernstein.pods.session.live import Live
+from bernstein.pods.session.private_keys import PrivateKeys
+
+TOKEN = "AKIA" + "Q3EGRIHBAJ6XVK2P"
+HIDDEN = {
+    "colours": f"{TOKEN[:9]}\x1b[1m{TOKEN[9:]}",
+    "characters without width": f"{TOKEN[:9]}\u200b{TOKEN[9:]}",
+}
+KEY = ["-----BEGIN " + "RSA PRIVATE KEY-----", *["A" * 64] * 20, "-----END RSA PRIVATE KEY-----"]
+
+
+@dataclass
+class Log:
+    """What the recorder shows of an agent's output, by a clock that stands still."""
+
+    path: Path
+    now: float = 0.0
+    shows: Live = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.shows = Live(str(self.path), lambda: self.now)
+
+    def read(self) -> str:
+        return self.path.read_text()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "output.log"
+
+
+def masked_as_it_came(message: str, limit: int, _keys: PrivateKeys | None = None) -> str:
+    return sanitise.text(secrets.mask(message), limit)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
+def test_nothing_that_a_reader_does_not_see_hides_a_secret_from_the_mask(
+    path: Path, monkeypatch: pytest.MonkeyPatch, hidden: str
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(live, "harmless", masked_as_it_came)
+        log = Log(path)
+        log.shows.tell(f"key: {hidden}")
+        assert TOKEN in log.read(), "what parts it is dropped, and it is whole again"
+
+    log = Log(path)
+    log.shows.tell(f"key: {hidden}")
+    assert "key: " in log.read()
+    assert TOKEN not in log.read()
+
+
+def printed_around_a_gap(path: Path) -> str:
+    """A key of which the first line is in what is left out for its mere amount."""
+    log = Log(path)
+    while not log.shows._out_lines:
+        log.shows.tell("y" * 999)
+    log.shows.tell(KEY[0])
+    log.now = 10.0
+    for row in (*KEY[1:], "done"):
+        log.shows.tell(row)
+    return log.read()
+
+
+def test_a_gap_before_a_private_key_does_not_show_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(PrivateKeys, "pass_over", lambda _self, _piece: None)
+        assert KEY[1] in printed_around_a_gap(path), "nobody has seen that it is a key"
+
+    told = printed_around_a_gap(path)
+    assert KEY[1] not in told
+    assert told.endswith("done\n")
+
+
+def test_an_agent_says_nothing_in_our_name(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "[bernstein: no more is shown: the limit is 2097152 bytes]"
+
+    with monkeypatch.context() as taken:
+        taken.setattr(live, "_as_its_own", lambda row: row)
+        log = Log(path)
+        log.shows.tell(said)
+        assert log.read() == f"{said}\n"
+
+    log = Log(path)
+    log.shows.tell(said)
+    assert log.read() == f"> {said}\n"

@@ -1,0 +1,69 @@
+"""Secrets that are dressed up so that `pii_scan` does not see them.
+
+Each is first seen to pass where a mark, or a prefix, is believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from bernstein.api.pod import Check
+from bernstein.checks import added
+from bernstein.checks.content import rules
+from bernstein.checks.reading import ChangedFile
+from bernstein.pods.programs.inspect import judge
+from tests.unit.checks.trees import Tree
+
+TOKEN = "key = 'AKIA" + "IOSFODNN7ABCDEFG'\n"
+CARD = "4111 1111 1111 1111"
+KEY = "-----BEGIN " + "PRIVATE KEY-----\n"
+
+Readings = Callable[[ChangedFile], Iterator[tuple[bytes, bytes]]]
+
+
+def by_the_mark(file: ChangedFile) -> Iterator[tuple[bytes, bytes]]:
+    """In the encoding that the first bytes claim, and in no other."""
+    yield added._narrow(file.before, "utf-16"), added._narrow(file.after, "utf-16")
+
+
+def as_committed(file: ChangedFile) -> Iterator[tuple[bytes, bytes]]:
+    yield file.before, file.after
+
+
+def verdict(content: bytes) -> str:
+    tree = Tree({"settings.txt": content})
+    return judge(tree, Check("pii_scan", "pii_scan")).verdict
+
+
+@pytest.mark.parametrize(
+    ("content", "careless"),
+    [
+        (b"\xff\xfe" + TOKEN.encode(), by_the_mark),
+        (b"\xff\xfe" + KEY.encode(), by_the_mark),
+        (f"\u4141{CARD}\u4141\n".encode("utf-16-le"), as_committed),
+    ],
+    ids=["a token", "a private key", "between wide characters"],
+)
+def test_neither_a_byte_order_mark_nor_an_encoding_blinds_the_scan(
+    content: bytes, careless: Readings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as taken:
+        taken.setattr(rules, "readings", careless)
+        assert verdict(content) == "Passed", "read in one way it is not seen"
+
+    assert verdict(content) == "Failed"
+
+
+@pytest.mark.parametrize("prefix", rules.ALLOWED_PREFIXES)
+def test_a_prefix_before_a_private_key_blinds_no_scan(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = f"{prefix}{KEY}".encode()
+
+    with monkeypatch.context() as taken:
+        taken.setattr(rules, "_counts", lambda _, line, match: not rules._is_made_up(line, match))
+        assert verdict(content) == "Passed", "where it is excused like any value it passes"
+
+    assert verdict(content) == "Failed"
