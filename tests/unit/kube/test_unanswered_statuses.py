@@ -27,7 +27,7 @@ from tests.fence import Unfenced
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, Fault
 
 OWNER = Key("default", "owner")
-WIDGET = Key("default", "w")
+WIDGET, OTHER = Key("default", "w"), Key("default", "other")
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
 NEXT = Create(JOBS, {"metadata": {"name": "j", "namespace": "default"}, "spec": {}})
 
@@ -134,6 +134,21 @@ async def test_another_status_of_the_same_revision_takes_its_place(life: Life) -
     await eventually(lambda: life.guard.caught_up(OWNER))
     await life.executor.execute(OWNER, NEXT)
     assert (life.state(), life.api.names(JOBS)) == ("Starting", ["j"])
+
+
+async def test_one_that_rests_on_no_other_does_not_wait_for_it(life: Life) -> None:
+    life.api.put(WIDGETS, "other")
+    await eventually(lambda: life.widgets.get(OTHER) is not None)
+    await life.unanswered("Dead")
+    obj = life.widgets.get(OTHER)
+    assert obj is not None
+    with pytest.raises(Requeue):
+        await life.executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"state": "Alive"}))
+    assert "status" not in life.api.get(WIDGETS, "other")
+    await life.unanswered("Gone")
+
+    await life.executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"state": "Alive"}, alone=True))
+    assert life.api.get(WIDGETS, "other")["status"] == {"state": "Alive"}
 
 
 async def test_it_is_of_its_reconciled_key_alone(life: Life) -> None:
