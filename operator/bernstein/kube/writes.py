@@ -170,7 +170,7 @@ class Executor:
         for what, again in self._guard.open_statuses(owner).items():
             if not _goes_ahead(write, what):
                 await self._settle(owner, what, again, "what was said of it had no answer")
-        for what in () if _names_revision(write) else self._guard.inherited(owner):
+        for what in () if _is_safe(write) else self._guard.inherited(owner):
             await self._settle(owner, what, partial(self._take_over, owner, what), "taken over")
         return await self._execute(owner, write)
 
@@ -417,8 +417,10 @@ def _goes_ahead(write: Write, what: tuple[Resource, Key]) -> bool:
     return same or (isinstance(write, StatusPatch) and write.alone)
 
 
-def _names_revision(write: Write) -> bool:
-    """Whether it is applied only to the very state that was read."""
+def _is_safe(write: Write) -> bool:
+    """Whether it is applied only to the very state that was read, or changes nothing at all."""
+    if isinstance(write, RemoveFinalizer):
+        return write.finalizer not in write.obj["metadata"].get("finalizers", [])
     return isinstance(write, StatusPatch) or (isinstance(write, Delete) and bool(write.version))
 
 

@@ -20,6 +20,7 @@ from bernstein.kube.writes import (
     Executor,
     MergePatch,
     Ownership,
+    RemoveFinalizer,
     StatusPatch,
 )
 from tests.background import Background, eventually
@@ -255,6 +256,13 @@ async def test_what_is_deleted_as_it_was_read_is_not_taken_over(life: Life) -> N
 
     await life.executor.execute(OWNER, Delete(WIDGETS, WIDGET, uid_of(read), version))
     assert (life.patches(), life.api.names(WIDGETS)) == ([], [])
+
+
+async def test_nothing_is_taken_over_for_a_finalizer_that_is_off_already(life: Life) -> None:
+    life.begin()
+
+    await life.executor.execute(OWNER, RemoveFinalizer(WIDGETS, life.cached(), "example.com/ours"))
+    assert life.patches() == []
 
 
 async def test_what_is_gone_is_not_taken_over(life: Life) -> None:
