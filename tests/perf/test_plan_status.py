@@ -6,15 +6,17 @@ The bytes are the same on any machine; they are printed (``pytest -s``) for the 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from bernstein.api.meta import UsageCounts
+from bernstein.api.meta import Condition, ConditionType, UsageCounts
 from bernstein.api.plan import LedgerEntry, Plan, PlanStatus, PlanTask
 from bernstein.api.project import Gates
 from bernstein.api.signals import Signal
-from bernstein.api.verification import Verification
+from bernstein.api.verification import MOST_CHECKS, CheckAgain, CheckResult, Verification
+from bernstein.checks.signals import of as of_signal
 from bernstein.checks.spec import Subject
 from bernstein.core.plans import size
 from bernstein.core.plans.expansion import expand
@@ -100,7 +102,7 @@ def test_the_largest_plan_fits_with_its_status_and_a_move_sends_its_own_row() ->
         f"as a merge patch {_bytes(status_diff(before, after))}"
     )
     assert spec + status + verdicts.EXCERPT_BYTES <= MOST, "what failed checks say is part of it"
-    assert _bytes(rows[1999].dump()) <= size._ROW_BYTES + len('"stage 39",')
+    assert _bytes(_at_worst(rows[1999]).dump()) <= size._ROW_BYTES + len('"stage 39",')
     assert 2 < patch < 200
     assert not list(size.too_large(full.spec))
 
@@ -124,6 +126,110 @@ def test_verdicts_are_part_of_what_a_plan_may_take(character: str) -> None:
     print(f"{len(full.status.tasks)} steps with {len(checks)} signals take {together}")
     assert len(checks) == size.MOST_SIGNALS
     assert together <= size.PLAN_BYTES
+
+
+@pytest.mark.parametrize("named", ["plan", "with_signals", "with_texts"])
+def test_the_largest_plan_that_is_taken_fits_the_store_at_its_worst(named: str) -> None:
+    """With the Project's gates, all run again, and the longest annotations that there may be."""
+    of: Callable[[int], Plan] = globals()[named]
+    full = next(p for p in map(of, range(STEPS, 0, -1)) if fits(p))
+    worst = tuple(_at_worst(row) for row in full.status.tasks)
+    checks = tuple(_judged(f"signal-{n}", title) for n, title in enumerate(_signals(full)))
+    gates = tuple(
+        _judged(f"{n:03}".ljust(63, "g"), "t" * 300) for n in range(MOST_CHECKS - size.MOST_SIGNALS)
+    )
+    said = Verification(
+        base="a" * 64,
+        sha="a" * 64,
+        tree="a" * 64,
+        ref="refs/" + "r" * 250,
+        checks=(*checks, *gates),
+        again=tuple(CheckAgain(check=c.name, round=999) for c in (*checks, *gates)),
+    )
+    conditions = tuple(
+        Condition(
+            type=each,
+            status="True",
+            reason="R" * 64,
+            message="m" * 4096,
+            last_transition_time=objects.NOW,
+        )
+        for each in (ConditionType.STALLED, ConditionType.VERIFIED, ConditionType.SUCCEEDED)
+    )
+    update = {"tasks": worst, "verification": said, "conditions": conditions}
+    status = full.status.model_copy(update=update).dump()
+    takes = _stored(full.spec.dump()) + _stored(status) + verdicts.EXCERPT_BYTES
+
+    print(f"{len(worst)} steps take {takes} at their worst")
+    assert 0.85 * size.PLAN_BYTES < takes <= size.PLAN_BYTES
+    assert size.PLAN_BYTES + ANNOTATIONS + 10_000 < ETCD
+
+
+ANNOTATIONS, ETCD = 256 * 1024, 1536 * 1024
+"""Bytes that Kubernetes takes of all annotations of an object, and etcd of an object."""
+
+
+def _at_worst(row: PlanTask) -> PlanTask:
+    most = 10**10 - 1
+    return row.model_copy(
+        update={
+            "name": row.name.ljust(63, "n"),
+            "attempts": 999,
+            "sessions": 9999,
+            "rounds": 99,
+            "spend_usd": "999999.999999",
+            "usage": UsageCounts(input=most, output=most, cache_read=most, cache_write=most),
+            "landed": LedgerEntry(number=2000, sha="a" * 64),
+        }
+    )
+
+
+def _judged(name: str, title: str) -> CheckResult:
+    return CheckResult(
+        name=name,
+        kind="gate",
+        title=title,
+        asked="a" * 32,
+        verdict="TimedOut",
+        reason="ImagePullBackOff",
+        excused=False,
+        seconds=86400,
+        image="sha256:" + "a" * 64,
+    )
+
+
+def _signals(full: Plan) -> list[str]:
+    """What the different signals of a Plan ask."""
+    every = (
+        s for stage in full.spec.stages for step in stage.steps for s in step.completion_signals
+    )
+    found = {signal.model_dump_json(): signal for signal in every}
+    return [of_signal(s.type).title(s) for s in found.values()]
+
+
+def _stored(value: object) -> int:
+    """Bytes as Go's encoding/json writes it, which escapes what HTML does."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for each in "<>&\u2028\u2029":
+        text = text.replace(each, f"\\u{ord(each):04x}")
+    return len(text.encode())
+
+
+def with_texts(steps: int) -> Plan:
+    """So many steps a stage, with descriptions full of what is stored longer than it is."""
+    made = plan(steps)
+    stages = [
+        stage.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(update={"description": "a < b && c > d " * 10})
+                    for step in stage.steps
+                )
+            }
+        )
+        for stage in made.spec.stages
+    ]
+    return made.model_copy(update={"spec": made.spec.model_copy(update={"stages": tuple(stages)})})
 
 
 def with_signals(steps: int) -> Plan:

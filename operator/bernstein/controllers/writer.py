@@ -225,8 +225,10 @@ class Writer:
         obj: Object,
         status: Mapping[str, Any],
         preserve: tuple[str, ...] = (),
+        *,
+        alone: bool = False,
     ) -> bool:
-        """Sends one patch if anything differs; returns whether it did."""
-        action = StatusPatch(resource, obj, status, preserve)
+        """Sends one patch if anything differs; returns whether it did. `alone`: see StatusPatch."""
+        action = StatusPatch(resource, obj, status, preserve, alone)
         new = await self._executor.execute(owner, action)
         return new is not None and new is not obj

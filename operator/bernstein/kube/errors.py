@@ -35,6 +35,12 @@ class TransportError(KubeError):
     reason = "ApiServerUnreachable"
 
 
+class OldList(KubeError):
+    """The API server answered with a list from before what it has shown already."""
+
+    reason = "OldList"
+
+
 class ApiError(KubeError):
     """The API server answered with a Status that is not Success."""
 
@@ -157,6 +163,13 @@ def is_refusal(error: ApiError) -> bool:
     """
     final = 400 <= error.status < 500 and error.status not in _PASSING
     return final and not isinstance(error, KindNotDiscovered)
+
+
+def is_unanswered(error: KubeError) -> bool:
+    """Whether a request may have been applied, or still be."""
+    if isinstance(error, ApiError):
+        return error.status >= 500 and not isinstance(error, Overloaded)
+    return isinstance(error, TransportError)
 
 
 class LostLeadership(KubeError):

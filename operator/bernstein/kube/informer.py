@@ -25,13 +25,16 @@ from bernstein.kube.cache import (
 )
 from bernstein.kube.client import Client, ObjectList, selectors_of
 from bernstein.kube.clock import REAL, Clock
-from bernstein.kube.errors import ApiError, Gone, KubeError, Overloaded, TransportError
+from bernstein.kube.errors import ApiError, Gone, KubeError, OldList, Overloaded, TransportError
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
 
 log = structlog.get_logger(__name__)
 
 
+OLD_LISTS = 5
+"""So often in a row a list may be older than what was seen, until it is taken all the same: then it
+is no cache that lags, but a store that was set back."""
 PAGE = 250
 """Items of a list that are read and parsed in one step of the loop."""
 
@@ -91,6 +94,8 @@ class Informer:
         self._progress: dict[str | None, int] = {}
         # Where the cache is ahead of the stream: the revision at which a key was read live.
         self._ahead: dict[Key, int] = {}
+        # How many lists in a row were older than that.
+        self._old_lists: dict[str | None, int] = {}
         # When the request for each scope's last complete list was sent.
         self._listed_at: dict[str | None, float] = {}
         # What each scope's stream is about to show, one key after another.
@@ -272,6 +277,7 @@ class Informer:
             limit=self._page_size,
         )
         revision = int(at)
+        self._check_age(scope, revision)
         await self._replace(scope, _Listed(revision, dict(items)))
         self._progress[scope], self._listed_at[scope] = revision, sent
         self._forget_passed()
@@ -281,6 +287,16 @@ class Informer:
             self._synced.set()
         for caught_up in self._catching_up.pop(scope, ()):
             caught_up.set()
+
+    def _check_age(self, scope: str | None, revision: int) -> None:
+        """Raises OldList where a server shows what was before what its watch has shown: deleted
+        objects would be back, and new ones gone."""
+        seen = self._progress.get(scope, 0)
+        old = self._old_lists.get(scope, 0)
+        if revision < seen and old < OLD_LISTS:
+            self._old_lists[scope] = old + 1
+            raise OldList(f"a list of revision {revision} is older than what was seen, {seen}")
+        self._old_lists.pop(scope, None)
 
     def _taken(self, obj: Object) -> tuple[Key, Object | Packed]:
         return key_of(obj), self._cache.taken(obj)

@@ -98,12 +98,15 @@ class StatusPatch:
     Fields that are None count as absent. Top-level keys in ``preserve`` have another writer and are
     left alone. Raises Conflict when ``obj`` is not the current state. Where a long list changes,
     only changed items are sent; else a merge patch, which has lists as a whole.
+
+    ``alone``: it rests on no status of another object that had no answer, and does not wait for it.
     """
 
     resource: Resource
     obj: Object
     status: Mapping[str, Any]
     preserve: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +168,9 @@ class Executor:
         process before has sent nobody knows: there a status of our own is sent first.
         """
         for what, again in self._guard.open_statuses(owner).items():
-            # Another status of the same revision takes its place: one of the two is applied.
-            if not isinstance(write, StatusPatch) or what != (write.resource, key_of(write.obj)):
+            if not _goes_ahead(write, what):
                 await self._settle(owner, what, again, "what was said of it had no answer")
-        for what in () if _names_revision(write) else self._guard.inherited(owner):
+        for what in () if _is_safe(write) else self._guard.inherited(owner):
             await self._settle(owner, what, partial(self._take_over, owner, what), "taken over")
         return await self._execute(owner, write)
 
@@ -406,8 +408,19 @@ def _key_of(write: Write) -> Key:
     return key_of(write.obj)
 
 
-def _names_revision(write: Write) -> bool:
-    """Whether it is applied only to the very state that was read."""
+def _goes_ahead(write: Write, what: tuple[Resource, Key]) -> bool:
+    """Whether it is sent although a status of ``what`` had no answer.
+
+    Another status of the same revision takes its place: one of the two is applied.
+    """
+    same = isinstance(write, StatusPatch) and what == (write.resource, key_of(write.obj))
+    return same or (isinstance(write, StatusPatch) and write.alone)
+
+
+def _is_safe(write: Write) -> bool:
+    """Whether it is applied only to the very state that was read, or changes nothing at all."""
+    if isinstance(write, RemoveFinalizer):
+        return write.finalizer not in write.obj["metadata"].get("finalizers", [])
     return isinstance(write, StatusPatch) or (isinstance(write, Delete) and bool(write.version))
 
 

@@ -85,10 +85,9 @@ async def test_an_approver_decides_and_edits_nothing_else(
     ],
 )
 async def test_our_own_accounts_decide_nothing_whatever_rights_they_are_given(
-    tools: Tools, request: pytest.FixtureRequest, namespace: str, ours: str, policy: str
+    tools: Tools, operator: Client, server: Client, namespace: str, ours: str, policy: str
 ) -> None:
-    operator: Client = request.getfixturevalue("operator")
-    account_of: Client = request.getfixturevalue(ours)
+    account_of = {"operator": operator, "server": server}[ours]
     await asked(operator, namespace)
     tools.kubectl(
         *("create", "rolebinding", "approver", "-n", namespace, "--clusterrole=bernstein-approver"),

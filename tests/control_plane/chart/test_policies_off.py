@@ -47,11 +47,12 @@ class Attacker:
 Attack = Callable[[Attacker], Awaitable[object]]
 
 
-async def privileged_job(by: Attacker) -> object:
+async def job_on_the_node(by: Attacker) -> object:
+    """It reads and writes the files of its node, as root."""
     made = job(by.namespace, by.name())
     pod = made["spec"]["template"]["spec"]
     pod["volumes"] = [{"name": "node", "hostPath": {"path": "/"}}]
-    pod["containers"][0]["securityContext"] = {"privileged": True}
+    pod["containers"][0]["securityContext"] = {"runAsUser": 0}
     return await by.operator.create(JOBS, made)
 
 
@@ -112,7 +113,7 @@ async def approval_of_ones_own(by: Attacker) -> object:
 
 
 ATTACKS: list[tuple[str, Attack]] = [
-    ("operator", privileged_job),
+    ("operator", job_on_the_node),
     ("objects", forged_verdict),
     ("objects", forged_prompt),
     ("tasks", guest_task),

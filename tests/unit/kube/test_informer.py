@@ -1,15 +1,17 @@
 import asyncio
+from collections.abc import Callable
 
+import orjson
 import pytest
 
 from bernstein.kube.cache import by_label
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
-from bernstein.kube.informer import Informer
+from bernstein.kube.informer import OLD_LISTS, Informer
 from bernstein.kube.observer import NullObserver
 from bernstein.kube.resource import Key, Object
 from tests.background import Background, eventually
-from tests.unit.kube.apiserver import WIDGETS, ApiServer
+from tests.unit.kube.apiserver import WIDGETS, ApiServer, Call
 
 
 class Seen:
@@ -169,6 +171,40 @@ async def test_deletions_and_replacements_in_a_gap_are_seen(
         ("deleted", "goes"),
         ("modified", "changes"),
     ]
+
+
+async def test_a_list_from_before_what_was_seen_is_asked_for_again_and_not_for_ever(
+    api: ApiServer, client: Client, background: Background
+) -> None:
+    """A server whose cache lags shows one or two such; one whose store was set back no other."""
+    api.put(WIDGETS, "gone")
+    quick = Clock(sleep=lambda _: asyncio.sleep(0))
+    informer, seen = Informer(client, WIDGETS, clock=quick), Seen()
+    background.start(informer.run())
+    await informer.synced()
+    was = await client.list(WIDGETS)
+    metadata = {"resourceVersion": was.resource_version}
+    old = orjson.dumps({"kind": "List", "metadata": metadata, "items": was.items})
+    api.put(WIDGETS, "new")
+    api.remove(WIDGETS, "gone")
+    await eventually(lambda: informer.get(key("new")) is not None and len(informer) == 1)
+    informer.add_handler(seen)
+    lists = api.count("GET", "widgets")
+
+    def stale(until: int) -> Callable[[Call], bytes | None]:
+        return lambda call: (
+            None if "watch" in call.query or api.count("GET", "widgets") > until else old
+        )
+
+    api.instead = stale(lists + OLD_LISTS)
+    await informer.catch_up()
+    assert seen.changes == [("added", "new")], "nothing was back, and nothing gone"
+    assert api.count("GET", "widgets") == lists + OLD_LISTS + 1
+
+    api.instead = stale(lists + 100)
+    await informer.catch_up()
+    assert seen.changes[1:] == [("deleted", "new"), ("added", "gone")]
+    assert api.count("GET", "widgets") == lists + 2 * OLD_LISTS + 2
 
 
 async def test_it_keeps_trying_while_the_server_refuses_and_says_why(
@@ -375,7 +411,8 @@ async def test_refresh_reads_past_a_stalled_watch(
 ) -> None:
     api.put(WIDGETS, "w")
     api.put(WIDGETS, "gone")
-    informer, seen = Informer(client, WIDGETS), Seen()
+    quick = Clock(sleep=lambda _: asyncio.sleep(0))
+    informer, seen = Informer(client, WIDGETS, clock=quick), Seen()
     background.start(informer.run())
     await informer.synced()
     informer.add_handler(seen)

@@ -20,6 +20,7 @@ from bernstein.kube.writes import (
     Executor,
     MergePatch,
     Ownership,
+    RemoveFinalizer,
     StatusPatch,
 )
 from tests.background import Background, eventually
@@ -27,7 +28,7 @@ from tests.fence import Unfenced
 from tests.unit.kube.apiserver import WIDGETS, ApiServer, Fault
 
 OWNER = Key("default", "owner")
-WIDGET = Key("default", "w")
+WIDGET, OTHER = Key("default", "w"), Key("default", "other")
 OWNERSHIP = Ownership(("app", "engine"), "example.com/spec-hash")
 NEXT = Create(JOBS, {"metadata": {"name": "j", "namespace": "default"}, "spec": {}})
 
@@ -136,6 +137,21 @@ async def test_another_status_of_the_same_revision_takes_its_place(life: Life) -
     assert (life.state(), life.api.names(JOBS)) == ("Starting", ["j"])
 
 
+async def test_one_that_rests_on_no_other_does_not_wait_for_it(life: Life) -> None:
+    life.api.put(WIDGETS, "other")
+    await eventually(lambda: life.widgets.get(OTHER) is not None)
+    await life.unanswered("Dead")
+    obj = life.widgets.get(OTHER)
+    assert obj is not None
+    with pytest.raises(Requeue):
+        await life.executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"state": "Alive"}))
+    assert "status" not in life.api.get(WIDGETS, "other")
+    await life.unanswered("Gone")
+
+    await life.executor.execute(OWNER, StatusPatch(WIDGETS, obj, {"state": "Alive"}, alone=True))
+    assert life.api.get(WIDGETS, "other")["status"] == {"state": "Alive"}
+
+
 async def test_it_is_of_its_reconciled_key_alone(life: Life) -> None:
     await life.unanswered("Dead")
     await life.executor.execute(Key("default", "other"), NEXT)
@@ -240,6 +256,13 @@ async def test_what_is_deleted_as_it_was_read_is_not_taken_over(life: Life) -> N
 
     await life.executor.execute(OWNER, Delete(WIDGETS, WIDGET, uid_of(read), version))
     assert (life.patches(), life.api.names(WIDGETS)) == ([], [])
+
+
+async def test_nothing_is_taken_over_for_a_finalizer_that_is_off_already(life: Life) -> None:
+    life.begin()
+
+    await life.executor.execute(OWNER, RemoveFinalizer(WIDGETS, life.cached(), "example.com/ours"))
+    assert life.patches() == []
 
 
 async def test_what_is_gone_is_not_taken_over(life: Life) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from bernstein.api.plan import Plan, PlanTask
 from bernstein.api.session import AgentSession
+from bernstein.api.task import TaskStatus
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.snapshots import beginning, plan_of, project_snapshot
@@ -30,6 +31,7 @@ from bernstein.kube.resource import Key, Object, key_of
 KEPT_SECONDS = 600.0
 """Then a Board is made anew: what it may have missed by a defect is not missed for ever."""
 
+NOTHING_SENT: Mapping[str, TaskStatus] = {}
 _Beside = tuple[tuple[str, str, bool], ...]
 
 
@@ -46,6 +48,8 @@ class _Kept:
     """As the Board has them, by name; none that is being deleted."""
     sessions: dict[str, AgentSession]
     """As the Board has them, by name."""
+    sent: frozenset[str] = frozenset()
+    """Names of the Tasks that the Board has as they may become, and not as they are."""
     changed_tasks: set[str] = field(default_factory=set)
     changed_plans: set[str] = field(default_factory=set)
     changed_sessions: set[str] = field(default_factory=set)
@@ -75,8 +79,14 @@ class Boards:
         parsed.informer.add_handler(changed)
         parsed.tell(noted)
 
-    def look(self, key: Key, now: datetime) -> Schedule | None:
-        """The schedule of the Project as the caches are now; None: it is gone or being deleted."""
+    def look(
+        self, key: Key, now: datetime, sent: Mapping[str, TaskStatus] = NOTHING_SENT
+    ) -> Schedule | None:
+        """The schedule of the Project as the caches are now; None: it is gone or being deleted.
+
+        `sent`: statuses of Tasks that may still be applied, by name. These have by now what they
+        would have then.
+        """
         # Kept again once it has been looked at: after an error a new one is made.
         kept = self._kept[key.namespace].pop(key.name, None)
         project = self._caches.projects.get(key)
@@ -86,8 +96,9 @@ class Boards:
         old = kept is None or self._clock.monotonic() - kept.made >= KEPT_SECONDS
         if kept is None or old or kept.beside != beside:
             kept = self._made(key, beside)
-        else:
-            self._bring_up(key, kept)
+        kept.changed_tasks |= kept.sent | sent.keys()
+        kept.sent = frozenset(sent)
+        self._bring_up(key, kept, sent)
         found = kept.board.look(project, beginning(self._caches, project), now)
         self._kept[key.namespace][key.name] = kept
         return found
@@ -104,7 +115,7 @@ class Boards:
         found = (p.metadata for p in self._caches.projects.by_name(namespace).values())
         return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in found)
 
-    def _bring_up(self, key: Key, kept: _Kept) -> None:
+    def _bring_up(self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus]) -> None:
         tasks, sessions = kept.changed_tasks, kept.changed_sessions
         for name in kept.changed_plans:
             tasks |= self._put_plan(key.namespace, name, kept)
@@ -116,6 +127,8 @@ class Boards:
             plan = plan_of(self._caches, task) if task is not None else None
             project = projects.of_task(task, plan, beside).project if task is not None else None
             member = project is not None and project.metadata.name == key.name
+            if task is not None and name in sent:
+                task = task.model_copy(update={"status": sent[name]})
             kept.board.put_task(name, task, plan, member=member)
         tasks.clear()
         known = self._caches.sessions.going(key.namespace)

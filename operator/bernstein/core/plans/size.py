@@ -7,22 +7,31 @@ from collections.abc import Iterator
 
 from bernstein.api.plan import PlanSpec, Stage, Step
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Signal, expressions_of
+from bernstein.api.verification import MOST_CHECKS
 from bernstein.checks import signals
 from bernstein.checks.patterns import MOST_CHARACTERS
 from bernstein.core.graph import dependencies
 from bernstein.core.verification.verdicts import EXCERPT_BYTES
 
-PLAN_BYTES = 1_050_000
-"""Of a Plan with its full status, but for the verdicts of the Project's gates. The API server's
-store takes objects of up to 1.5 MB, with what it writes itself."""
+PLAN_BYTES = 1_300_000
+"""Of a Plan's spec and status at its worst. etcd takes 1,572,864 bytes of an object; 262,144 of
+these may be annotations, such as what kubectl applied last, and some 10,000 other metadata."""
 TASKS_BYTES = 16_000_000
 """Of all Tasks of a Plan together; every replica of the operator holds them in memory."""
 MOST_SIGNALS = 200
 """Different ones in a Plan: with the gates that a Project can have, at most MOST_CHECKS."""
-_ROW_BYTES = 345
-"""Of a Task's row in the status, beside the name of its stage."""
-_VERDICT_BYTES = 250
-"""Of a verdict in the status, beside what it asks and its excerpt."""
+_ROW_BYTES = 421
+"""Of a Task's row in the status, beside the name of its stage: with the longest name, ten digits of
+each kind of token, and the hash of a SHA-256 repository."""
+_VERDICT_BYTES = 425
+"""Of a verdict in the status, beside what it asks and its excerpt; that it is asked again, too."""
+_GATES = MOST_CHECKS - MOST_SIGNALS
+_TITLE_BYTES = 300
+"""Of what a gate asks; which gates there will be the Project says, when they are run."""
+_REST_BYTES = 60_000
+"""Of conditions, what it waits for, answers to requests, and all else of a status."""
+_ESCAPED = {"<": 5, ">": 5, "&": 5, "\u2028": 3, "\u2029": 3}
+"""The API server stores these as six bytes of ASCII: so many more than they have."""
 
 
 def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
@@ -30,7 +39,8 @@ def too_large(spec: PlanSpec) -> Iterator[tuple[str, str]]:
     steps = [(stage, len(stage.steps)) for stage in spec.stages]
     rows = sum(number * (_ROW_BYTES + _bytes(stage.name)) for stage, number in steps)
     asked = {signal.model_dump_json(): signal for signal in _signals(spec)}
-    plan = _bytes(spec.dump()) + rows + EXCERPT_BYTES + sum(map(_of_verdict, asked.values()))
+    verdicts = sum(map(_of_verdict, asked.values())) + _GATES * (_VERDICT_BYTES + _TITLE_BYTES)
+    plan = _bytes(spec.dump()) + rows + verdicts + EXCERPT_BYTES + _REST_BYTES
     if plan > PLAN_BYTES:
         yield (
             "stages",
@@ -101,7 +111,9 @@ def _of_stage(stage: Stage) -> int:
 
 
 def _bytes(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+    """In the API server's store."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode()) + sum(more * text.count(each) for each, more in _ESCAPED.items())
 
 
 def _mb(size: int) -> str:

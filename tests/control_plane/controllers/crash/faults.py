@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from random import Random
@@ -45,6 +46,12 @@ class Asked:
         return self.verb == "GET" and bool({"limit", "fieldSelector"} & set(self.query))
 
     @property
+    def objects(self) -> tuple[str, str, str]:
+        """Which objects a list or a watch is about."""
+        query = self.query
+        return self.path, query.get("labelSelector", ""), query.get("fieldSelector", "")
+
+    @property
     def is_work(self) -> bool:
         """A write that is part of the story: neither the Lease nor an Event."""
         return self.is_write and not {"leases", "events"} & set(self.path.split("/"))
@@ -62,12 +69,14 @@ class Fault(Enum):
     CUT_BEFORE = "the connection drops before the request is passed on"
     CUT_AFTER = "the connection drops after the request has taken effect"
     FAILED_AFTER = "500 after the write has been applied"
-    STALE = "a list that is old when it comes"
+    STALE = "a list that is older than what was shown before"
     EXPIRED = "410 as an event of a watch"
-    BROKEN = "a watch ends in the middle of a line"
+    BROKEN = "a watch ends in the middle of an event, which is dropped with it"
     DOUBLE = "an event that comes twice"
+    LATE = "an event that comes late"
 
     def may_meet(self, asked: Asked) -> bool:
+        """Whether a request may meet it; what only events meet, none does."""
         match self:
             case Fault.CONFLICT:
                 return asked.may_conflict
@@ -75,14 +84,21 @@ class Fault(Enum):
                 return asked.is_write
             case Fault.STALE:
                 return asked.is_list and not asked.is_watch
-            case Fault.EXPIRED | Fault.BROKEN | Fault.DOUBLE:
-                return asked.is_watch
+            case Fault.EXPIRED | Fault.BROKEN | Fault.DOUBLE | Fault.LATE:
+                return False
             case Fault.CUT_AFTER:
                 return not asked.is_watch
         return True
 
 
 BEFORE = (Fault.CONFLICT, Fault.TOO_MANY, Fault.CUT_BEFORE)
+OF_EVENTS = (Fault.EXPIRED, Fault.BROKEN, Fault.DOUBLE)
+
+
+def never_met(stories: Iterable[Counter[Fault]]) -> set[Fault]:
+    """What has happened in none of the stories."""
+    met = {fault for story in stories for fault in story if story[fault]}
+    return set(Fault) - met
 
 
 class Faults:
@@ -90,11 +106,13 @@ class Faults:
 
     A request meets a fault at this `rate`; each path meets at most `most`, so that every story
     comes to its end. What a request meets depends on the seed, its path, and how many there were on
-    that path before: not on what else happens at that moment.
+    that path before: not on what else happens at that moment. What is drawn may have nothing to
+    act upon, such as a list of which there is no older one: whoever does it says that it happened.
     """
 
     def __init__(self, seed: str, namespace: str, *, rate: float = 0.15, most: int = 4) -> None:
         self.met: Counter[Fault] = Counter()
+        """What has happened, and how often."""
         self._seed = seed
         self._namespace = namespace
         self._rate = rate
@@ -110,7 +128,7 @@ class Faults:
         if self._on[what] >= self._most or random.random() >= self._rate:
             return None
         self._on[what] += 1
-        return self._note(random.choice([fault for fault in Fault if fault.may_meet(asked)]))
+        return random.choice([fault for fault in Fault if fault.may_meet(asked)])
 
     def of_event(self, asked: Asked) -> Fault | None:
         """What becomes of a watch after its next event."""
@@ -119,12 +137,12 @@ class Faults:
         random = Random(f"{self._seed} {what} {self._asked[what]}")
         if random.random() >= self._rate:
             return None
-        fault = random.choice((Fault.EXPIRED, Fault.BROKEN, Fault.DOUBLE, Fault.DOUBLE))
+        fault = random.choice((*OF_EVENTS, Fault.DOUBLE))
         if fault is not Fault.DOUBLE:
             self._on[what] += 1
             if self._on[what] > self._most:
                 return None
-        return self._note(fault)
+        return fault
 
     def delay(self, asked: Asked) -> float:
         """Seconds by which all events of one kind are late."""
@@ -134,10 +152,6 @@ class Faults:
     def _known_as(self, asked: Asked) -> str:
         """The same in every world: the namespace is another one each time."""
         return f"{asked.verb} {asked.path.replace(self._namespace, 'N')} {asked.is_watch}"
-
-    def _note(self, fault: Fault) -> Fault:
-        self.met[fault] += 1
-        return fault
 
 
 def status(code: int, reason: str, message: str) -> bytes:

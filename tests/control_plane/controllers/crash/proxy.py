@@ -2,7 +2,7 @@
 
 operator ── http ──▶ Proxy ── https ──▶ kube-apiserver
                       │ before: 409, 429, a dropped connection
-                      │ after:  500, a dropped connection, a list that comes late, the kill
+                      │ after:  500, a dropped connection, a list that is old, the kill
                       │ watch:  late, twice, cut off, 410
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -78,7 +79,9 @@ class Proxy:
         self._upstream = upstream
         self._crash = crash
         self._faults = faults
-        self._seen: dict[str, Answer] = {}
+        self._lists: dict[str, Answer] = {}
+        """By target, what was answered last to each list."""
+        self._watched: set[tuple[str, str, str]] = set()
         self._watches: set[asyncio.Task[object]] = set()
 
     async def __aenter__(self) -> Proxy:
@@ -113,7 +116,10 @@ class Proxy:
         await self._pool.close()
 
     def hang_up(self) -> None:
-        """Nobody listens to the watches any more."""
+        """Whoever asked is gone: nobody listens to the watches any more, and what was listed is no
+        older than what the next one has seen."""
+        self._lists.clear()
+        self._watched.clear()
         for watch in self._watches:
             watch.cancel()
 
@@ -121,8 +127,10 @@ class Proxy:
         asked = Asked(request.method, request.raw_path, await request.read())
         fault = self._faults.of(asked) if self._faults else None
         if fault is Fault.CUT_BEFORE:
+            self._happened(fault)
             return _cut(request)
         if fault in BEFORE:
+            self._happened(fault)
             return _answer(_refusal(fault))
         if asked.is_watch:
             return await self._watch(request, asked)
@@ -130,12 +138,16 @@ class Proxy:
         if asked.is_work and answer.code < 300 and self._crash.applied(asked):
             return await self._die(request, answer)
         if fault is Fault.CUT_AFTER:
+            self._happened(fault)
             return _cut(request)
-        if fault is Fault.FAILED_AFTER:
+        if fault is Fault.FAILED_AFTER and answer.code < 300:
+            self._happened(fault)
             return _answer(_refusal(fault))
-        if fault is Fault.STALE:
-            return _answer(await self._stale(asked, answer))
-        return _answer(answer)
+        return _answer(await self._listed(asked, answer, stale=fault is Fault.STALE))
+
+    def _happened(self, fault: Fault) -> None:
+        assert self._faults is not None
+        self._faults.met[fault] += 1
 
     async def _ask(self, request: web.Request, asked: Asked) -> Answer:
         async with self._send(request, asked) as response:
@@ -166,21 +178,31 @@ class Proxy:
             self.kill()
         return response
 
-    async def _stale(self, asked: Asked, answer: Answer) -> Answer:
-        """The list as it was: a while ago, or for who takes any (`resourceVersion=0`) even older.
+    async def _listed(self, asked: Asked, answer: Answer, *, stale: bool) -> Answer:
+        """A list as it is; a stale one as it was when the same was listed before.
 
-        What was read is never older than the moment of the question, unless that was allowed.
+        That is for who lists again what it watches: it has seen newer by then, and can tell. A read
+        of what nobody watches that way, and a first list, are as of the question: Kubernetes
+        promises that, and what is decided by them rests on it. A stale one of those is on its way
+        for long, so that events overtake it.
         """
-        first = self._seen.setdefault(asked.target, answer)
-        if asked.query.get("resourceVersion") == "0":
-            return first
-        await asyncio.sleep(LATEST)
+        if not asked.is_list or answer.code >= 300:
+            return answer
+        kept = self._lists.get(asked.target)
+        is_newer = kept is None or _revision(kept) < _revision(answer)
+        if stale and kept is not None and is_newer and asked.objects in self._watched:
+            self._happened(Fault.STALE)
+            return kept
+        self._lists[asked.target] = answer
+        if stale:
+            await asyncio.sleep(LATEST)
         return answer
 
     async def _watch(self, request: web.Request, asked: Asked) -> web.StreamResponse:
         watch = asyncio.current_task()
         assert watch is not None
         self._watches.add(watch)
+        self._watched.add(asked.objects)
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         try:
             async with self._send(request, asked) as source:
@@ -207,6 +229,10 @@ class Proxy:
         async with contextlib.aclosing(_late(answers.lines(source), delay)) as lines:
             async for line in lines:
                 fault = self._faults.of_event(asked) if self._faults else None
+                if delay:
+                    self._happened(Fault.LATE)
+                if fault is not None:
+                    self._happened(fault)
                 if fault is Fault.BROKEN:
                     await response.write(line[: len(line) // 2])
                     _cut(request)
@@ -241,6 +267,10 @@ async def _late(lines: AsyncIterator[bytes], delay: float) -> AsyncGenerator[byt
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+
+
+def _revision(listed: Answer) -> int:
+    return int(json.loads(listed.body)["metadata"]["resourceVersion"])
 
 
 def _answer(answer: Answer) -> web.Response:

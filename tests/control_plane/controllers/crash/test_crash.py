@@ -1,5 +1,6 @@
 """The operator is killed after each write of a story, behind a bad network, with and without a
-second replica: the story ends as it does undisturbed.
+second replica: the story ends as it does undisturbed. Where it is killed after every one, all that
+can go wrong on the network has gone wrong.
 
 BERNSTEIN_CRASH_AFTER says after which writes: `every`, or one number; else chance takes one of each
 story. BERNSTEIN_CRASH_SEED is the number that this one and the faults are drawn from.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ import pytest
 from tests.control_plane.controllers.conftest import MakeWorld
 from tests.control_plane.controllers.crash.difference import explained
 from tests.control_plane.controllers.crash.end_state import end_state
-from tests.control_plane.controllers.crash.faults import Faults
+from tests.control_plane.controllers.crash.faults import Fault, Faults, never_met
 from tests.control_plane.controllers.crash.operators import Nursery, deployment, nursery
 from tests.control_plane.controllers.crash.proxy import Crash
 from tests.control_plane.controllers.crash.stories import STORIES, Story
@@ -75,7 +77,10 @@ class Teller:
             await world.at_rest()
             return Whole(len(crash.writes), await end_state(world))
 
-    async def disturbed(self, weather: Weather, after: int, whole: asyncio.Task[Whole]) -> None:
+    async def disturbed(
+        self, weather: Weather, after: int, whole: asyncio.Task[Whole]
+    ) -> Counter[Fault]:
+        """What has gone wrong on the network."""
         async with self.side_by_side:
             crash, world = Crash(after, weather.heard), await self.make_world()
             seed = f"{SEED} {after}"
@@ -89,6 +94,7 @@ class Teller:
                     await _comes_to(world, (await whole).end, crash)
                 killed = sum(replica.starts for replica in replicas) > weather.replicas
                 assert killed or len(crash.writes) < after
+                return faults.met if faults else Counter()
             except BaseException as error:
                 write = crash.writes[after - 1 : after]
                 error.add_note(f"seed {SEED}, {weather}, killed after write {after}: {write}")
@@ -141,3 +147,6 @@ async def test_a_story_ends_the_same_whatever_write_was_an_operators_last(
     )
     if failed := [error for error in told if isinstance(error, BaseException)]:
         raise BaseExceptionGroup(f"{len(failed)} of {len(points)} ended otherwise", failed)
+    if AFTER == "every" and WEATHERS[weather].faults:
+        met = [story for story in told if isinstance(story, Counter)]
+        assert not never_met(met), f"seed {SEED}: these never happened"

@@ -18,7 +18,7 @@ from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import ApiError, Conflict, Gone, TooManyRequests, TransportError
 from bernstein.kube.resource import CONFIG_MAPS, Object
 from tests.cluster import Cluster
-from tests.control_plane.controllers.crash.faults import Asked, Fault, Faults
+from tests.control_plane.controllers.crash.faults import OF_EVENTS, Asked, Fault, Faults
 from tests.control_plane.controllers.crash.proxy import Crash, Proxy
 
 
@@ -30,11 +30,10 @@ class Always(Faults):
         self._fault = fault
 
     def of(self, asked: Asked) -> Fault | None:
-        own = self._fault in (Fault.EXPIRED, Fault.BROKEN, Fault.DOUBLE)
-        return None if own or not self._fault.may_meet(asked) else self._fault
-
-    def of_event(self, asked: Asked) -> Fault | None:
         return self._fault if self._fault.may_meet(asked) else None
+
+    def of_event(self, _: Asked) -> Fault | None:
+        return self._fault if self._fault in OF_EVENTS else None
 
 
 class Clients:
@@ -182,44 +181,16 @@ async def test_a_watch_ends_early(
         await events(client, namespace, revision, most=2)
 
 
-async def test_only_who_takes_any_list_gets_an_old_one(
+async def test_who_lists_again_what_it_watches_gets_an_old_list_and_a_live_read_is_never_old(
     clients: Clients, admin: Client, namespace: str
 ) -> None:
     client = await clients.behind(Fault.STALE)
-    path = CONFIG_MAPS.path(namespace)
-    a_page = {"limit": "500", "fieldSelector": "metadata.name=one"}
-    any_page = a_page | {"resourceVersion": "0"}
-    before = await client._json("GET", CONFIG_MAPS, path, params=any_page)
+    before = await client.list(CONFIG_MAPS, namespace)
     made = await admin.create(CONFIG_MAPS, a_config_map(namespace))
-    assert await client._json("GET", CONFIG_MAPS, path, params=any_page) == before
-    newest = await client._json("GET", CONFIG_MAPS, path, params=a_page)
-    assert [item["metadata"] for item in newest["items"]] == [made["metadata"]]
-
-
-def test_what_a_request_meets_depends_on_its_seed_alone() -> None:
-    def met(seed: str, namespace: str) -> list[Fault | None]:
-        faults = Faults(seed, namespace, most=1000)
-        patch = Asked("PATCH", f"/api/v1/namespaces/{namespace}/pods/one")
-        return [faults.of(patch) for _ in range(100)]
-
-    assert met("1", "a-x") == met("1", "b-y")
-    assert met("1", "a-x") != met("2", "a-x")
-    assert {fault for fault in met("1", "a-x") if fault} == {
-        Fault.CONFLICT,
-        Fault.TOO_MANY,
-        Fault.CUT_BEFORE,
-        Fault.CUT_AFTER,
-        Fault.FAILED_AFTER,
-    }
-
-
-def test_a_path_meets_few_faults() -> None:
-    faults = Faults("1", "a", most=4)
-    get = Asked("GET", "/api/v1/namespaces/a/pods/one")
-    assert sum(faults.of(get) is not None for _ in range(1000)) == 4
-
-
-def test_a_delete_meets_no_conflict() -> None:
-    faults = Faults("1", "a", rate=1, most=1000)
-    delete = Asked("DELETE", "/api/v1/namespaces/a/pods/one")
-    assert Fault.CONFLICT not in {faults.of(delete) for _ in range(200)}
+    (event,) = await events(client, namespace, before.resource_version, most=1)
+    assert event == WatchEvent("ADDED", made)
+    assert await there(client, namespace), "the watch was of other objects: nothing else is old"
+    watch = client.watch(CONFIG_MAPS, namespace, resource_version=before.resource_version)
+    async with aclosing(watch) as stream, asyncio.timeout(60):
+        await anext(stream)
+    assert await client.list(CONFIG_MAPS, namespace) == before

@@ -13,6 +13,7 @@ from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.controllers.scheduler.controller import SchedulerController
+from bernstein.controllers.scheduler.unanswered import FIRST_SECONDS
 from bernstein.controllers.writer import REFUSED_SECONDS
 from bernstein.core.scheduling import schedule
 from bernstein.kube.client import Client
@@ -213,6 +214,87 @@ async def test_a_task_that_cannot_be_written_holds_up_no_other_task(
 
     assert (world.state("poisoned"), world.state("other")) == ("Open", "Claimed")
     assert result.requeue_after == REFUSED_SECONDS
+
+
+def failing(*names: str) -> Callable[[Call], Fault | None]:
+    """A server of which somebody's webhook fails at these objects."""
+    return lambda call: 500 if call.verb == "PATCH" and call.name in names else None
+
+
+async def test_a_task_at_which_a_webhook_always_fails_holds_up_no_other_task(
+    world: Scheduling,
+) -> None:
+    world.project(limits={"maxAgents": 2})
+    for name, priority in (("poisoned", 1), ("other", 2), ("third", 3)):
+        world.task(name, priority=priority)
+    await world.start()
+    world.run()
+    world.api.fault = failing("poisoned")
+    world.task("late", priority=4)
+
+    await eventually(lambda: world.state("other") == "Claimed")
+    await eventually(lambda: world.reason("late") == "MaxAgents")
+    assert world.reason("third") == "MaxAgents", "a late claim of the first may still be applied"
+    sent = writes(world.api).count("poisoned")
+    world.change("other", state="Closed")
+    await eventually(lambda: world.state("third") == "Claimed")
+    assert world.reason("late") == "MaxAgents"
+    assert writes(world.api).count("poisoned") <= sent + 2, "it is tried later and later"
+
+    world.api.fault = lambda _: None
+    await eventually(lambda: world.state("poisoned") == "Claimed", seconds=30)
+
+
+async def test_what_may_still_be_written_is_kept_from_who_comes_before_it_in_the_order(
+    world: Scheduling,
+) -> None:
+    world.project(limits={"maxAgents": 1})
+    world.task("poisoned", priority=2)
+    await world.start()
+    world.api.fault = failing("poisoned")
+    result = await world.controller.reconcile(KEY)
+    assert result.requeue_after is not None
+    assert 0 < result.requeue_after <= FIRST_SECONDS
+    assert await world.guard.settle(KEY) == 0
+    world.task("urgent", priority=1)
+    await eventually(lambda: world.caches.tasks.get(Key(NAMESPACE, "urgent")) is not None)
+
+    await world.controller.reconcile(KEY)
+    assert (world.state("urgent"), world.reason("urgent")) == ("Open", "MaxAgents")
+
+
+async def test_a_server_that_answers_nobody_is_asked_no_more_than_twice_in_a_look(
+    world: Scheduling,
+) -> None:
+    world.project()
+    for number in range(5):
+        world.task(f"t{number}")
+    await world.start()
+    world.api.fault = lambda call: 500 if call.verb == "PATCH" else None
+
+    with pytest.raises(ApiError):
+        await world.controller.reconcile(KEY)
+
+    assert len(writes(world.api)) == 2
+
+
+async def test_a_plan_at_which_a_webhook_always_fails_holds_up_no_other_plan(
+    world: Scheduling,
+) -> None:
+    world.project(limits={"maxAgents": 2})
+    for name in ("a", "b", "c"):
+        _put(world, name, beginning="Asks")
+    await world.start()
+    world.run()
+    world.api.fault = failing("a")
+
+    await eventually(
+        lambda: world.api.get(PLANS, "b", NAMESPACE)["status"].get("beginning") == "Next"
+    )
+    world.api.fault = lambda _: None
+    await eventually(
+        lambda: world.api.get(PLANS, "a", NAMESPACE)["status"].get("beginning") == "Next"
+    )
 
 
 async def test_reasons_are_written_in_portions_so_that_a_freed_place_need_not_wait(
