@@ -317,6 +317,11 @@ Conditions = Annotated[
 
 Leader = Annotated[str, Field(max_length=128)]
 """A process of the operator, by the name that it has in the Lease."""
+TAKEN_OVER = (
+    "Process of the operator that took it over from the one before, and wrote this "
+    "first: no status of that one is applied any more. Absent: none had to."
+)
+"""What a status says by its `leader`."""
 
 
 class UsageCounts(Model):

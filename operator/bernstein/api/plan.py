@@ -12,6 +12,7 @@ from bernstein.api.approvals.policy import ApprovalPolicy, only_stricter
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
     MOST_AGENTS,
+    TAKEN_OVER,
     Conditions,
     CopiedLine,
     Leader,
@@ -303,11 +304,7 @@ class PlanStatus(WithWaiting):
     """When it was looked at first."""
     ended_at: datetime | None = None
     """When it ended, well or not."""
-    leader: Leader | None = Field(
-        default=None,
-        description="Process of the operator that took it over from the one before, and wrote this "
-        "first: no status of that one is applied any more. Absent: none had to.",
-    )
+    leader: Leader | None = Field(default=None, description=TAKEN_OVER)
 
     @property
     def is_mapped(self) -> bool:

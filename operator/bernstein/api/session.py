@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bernstein.api.meta import (
+    TAKEN_OVER,
     Conditions,
     CopiedLine,
     Leader,
@@ -249,11 +250,7 @@ class AgentSessionStatus(Model):
     """When the agent's container began."""
     ended_at: datetime | None = None
     """When its pod had ended."""
-    leader: Leader | None = Field(
-        default=None,
-        description="Process of the operator that took it over from the one before, and wrote this "
-        "first: no status of that one is applied any more. Absent: none had to.",
-    )
+    leader: Leader | None = Field(default=None, description=TAKEN_OVER)
 
 
 class AgentSession(Model):

@@ -10,6 +10,7 @@ from pydantic import Field
 from bernstein.api.approvals.approval import AskedApproval
 from bernstein.api.delivery import Delivery
 from bernstein.api.meta import (
+    TAKEN_OVER,
     Conditions,
     Leader,
     Line,
@@ -252,11 +253,7 @@ class TaskStatus(WithWaiting):
     """When its first session began."""
     ended_at: datetime | None = None
     """When it ended, well or not."""
-    leader: Leader | None = Field(
-        default=None,
-        description="Process of the operator that took it over from the one before, and wrote this "
-        "first: no status of that one is applied any more. Absent: none had to.",
-    )
+    leader: Leader | None = Field(default=None, description=TAKEN_OVER)
 
 
 class Task(Model):

@@ -81,8 +81,8 @@ def _merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, An
         if isinstance(value, dict) and isinstance(before, dict):
             if changes := _merge_patch(before, value):
                 patch[name] = changes
-        elif (stripped := _without_none(value, before)) != before:
-            patch[name] = stripped
+        elif (after := _without_none(value, before)) != before:
+            patch[name] = after
     return patch
 
 

@@ -413,8 +413,9 @@ def _goes_ahead(write: Write, what: tuple[Resource, Key]) -> bool:
 
     Another status of the same revision takes its place: one of the two is applied.
     """
-    same = isinstance(write, StatusPatch) and what == (write.resource, key_of(write.obj))
-    return same or (isinstance(write, StatusPatch) and write.alone)
+    if not isinstance(write, StatusPatch):
+        return False
+    return write.alone or what == (write.resource, key_of(write.obj))
 
 
 def _is_safe(write: Write) -> bool:
