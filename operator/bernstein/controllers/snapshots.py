@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 
 from bernstein.api.meta import PLAN_KIND
 from bernstein.api.plan import Plan
@@ -93,10 +95,7 @@ def project_snapshot(caches: Caches, key: Key) -> ProjectSnapshot | None:
 
 def beginning(caches: Caches, project: Project) -> list[Plan]:
     """The Project's Plans that ask for a turn to begin, or have one."""
-    namespace = project.metadata.namespace
-    beside = caches.projects.by_name(namespace).values()
-    plans = caches.plans.by_index(BEGINS, namespace).values()
-    return [plan for plan in plans if projects.of_plan(plan, beside).project is project]
+    return list(_plans_of(caches, project, BEGINS))
 
 
 def agents_at_work(caches: Caches, project: Project) -> int:
@@ -104,23 +103,31 @@ def agents_at_work(caches: Caches, project: Project) -> int:
 
     Only of who has one it is asked whose it is: of thousands of Tasks few are at work.
     """
-    namespace = project.metadata.namespace
-    beside = caches.projects.by_name(namespace).values()
-    at_work = caches.tasks.by_index(AT_WORK, namespace).values()
-    owners_of = ((task, plan_of(caches, task)) for task in at_work)
-    return sum(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
+    return sum(1 for _ in _tasks_of(caches, project, AT_WORK))
 
 
 def misses_a_secret(caches: Caches, project: Project) -> bool:
     """Whether a Task or Plan of the Project waits for a Secret that is missing."""
+    waits = chain(_plans_of(caches, project, MISSES), _tasks_of(caches, project, MISSES))
+    return any(True for _ in waits)
+
+
+def _plans_of(caches: Caches, project: Project, index: str) -> Iterator[Plan]:
+    """Of those that the index has for the namespace, the Project's."""
     namespace = project.metadata.namespace
     beside = caches.projects.by_name(namespace).values()
-    plans = caches.plans.by_index(MISSES, namespace).values()
-    if any(projects.of_plan(plan, beside).project is project for plan in plans):
-        return True
-    tasks = caches.tasks.by_index(MISSES, namespace).values()
-    owners_of = ((task, plan_of(caches, task)) for task in tasks)
-    return any(projects.of_task(t, plan, beside).project is project for t, plan in owners_of)
+    for plan in caches.plans.by_index(index, namespace).values():
+        if projects.of_plan(plan, beside).project is project:
+            yield plan
+
+
+def _tasks_of(caches: Caches, project: Project, index: str) -> Iterator[Task]:
+    """Of those that the index has for the namespace, the Project's."""
+    namespace = project.metadata.namespace
+    beside = caches.projects.by_name(namespace).values()
+    for task in caches.tasks.by_index(index, namespace).values():
+        if projects.of_task(task, plan_of(caches, task), beside).project is project:
+            yield task
 
 
 def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
