@@ -166,7 +166,6 @@ def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     if has_started(status):
         return False
     if is_lost(status) or is_making_candidate(status, landing.commit.base):
-        # Its Job may be at work, whatever statuses of others tell of the tip meanwhile.
         return True
     return landing.tip is not None and landing.tip != landing.commit.base
 
@@ -182,11 +181,13 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
     old = status.delivery or Delivery(state="Pending", onto=landing.onto)
     if old.step == step:
         return status, old
+    # That it moved says that a candidate is made, whatever statuses of others tell later.
+    moved = landing.tip if step == "Preparing" else None
     update = {
         "state": "Pending",
         "step": step,
         "onto": landing.onto,
-        "tip": landing.tip or old.tip,
+        "tip": moved or old.tip,
         "round": landing.number,
         "reason": None,
         "message": None,
