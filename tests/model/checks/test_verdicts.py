@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bernstein.api import task
-from bernstein.core.verification import base, rerun, verdicts
+from bernstein.core.verification import base, rerun
+from bernstein.core.verification.executed import result_of
 from bernstein.resources import TASKS
 from tests.model.loop import run
 from tests.model.scenario import Scenario
@@ -82,7 +83,7 @@ def test_without_the_base_the_model_finds_a_verdict_that_nobody_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def blamed(check: Any, *_: Any) -> Any:
-        return verdicts.result_of(check, "Failed")
+        return result_of(check, "Failed")
 
     monkeypatch.setattr(base, "judged_by_base", blamed)
 
