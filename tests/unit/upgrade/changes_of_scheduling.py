@@ -119,7 +119,7 @@ def _lands_on_what_landed_last(pair: Pair) -> bool:
 def _notes_that_the_tip_moved(pair: Pair) -> bool:
     """On another base than that of its last candidate, or of its work."""
     delivery, judged = pair.today["delivery"], pair.today["verification"]
-    return delivery.get("step") == "Preparing" and delivery.get("tip") != judged["base"]
+    return bool(delivery.get("step") == "Preparing" and delivery.get("tip") != judged["base"])
 
 
 LEDGER = (
