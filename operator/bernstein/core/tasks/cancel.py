@@ -11,28 +11,24 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import names
 from bernstein.core.actions import RunFence, StopSession, TaskDecision
 from bernstein.core.conditions import is_cancelling
-from bernstein.core.delivery import end, landing
+from bernstein.core.delivery import end
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
-from bernstein.core.tasks.done import decide_done
 from bernstein.core.verification.task import question
 from bernstein.core.waiting import goes_on
 
 
 def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """The next step towards Cancelled; a merge that has started is finished first."""
+    """The next step towards Cancelled. No merge has started."""
     assert snapshot.task.spec.cancel is not None
     reason = snapshot.task.spec.cancel.reason
-    if not landing.has_started(status):
-        status = goes_on(status)
+    status = goes_on(status)
     match status.state:
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)
         case TaskState.ORPHANED:
             return TaskDecision(move(status, TaskState.FAILED, Reason.CANCELLED, now))
-        case TaskState.DONE if landing.has_started(status):
-            return decide_done(snapshot, landing.refuse_cancel(status, now), now)
         case _:
             return _cancel_now(snapshot, status, now)
 
