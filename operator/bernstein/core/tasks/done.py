@@ -46,14 +46,14 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     if pending is not None:
         return pending
     decision = deliver(snapshot, status, now)
-    found = decision.status
-    if landing.is_queued(found) and not landing.is_queued(snapshot.status):
-        return replace(decision, status=_in_line(snapshot, found, now))
-    if not conflict.is_met(found) or conflict.is_met(status):
+    after = decision.status
+    if landing.is_queued(after) and not landing.is_queued(snapshot.status):
+        return replace(decision, status=_in_line(snapshot, after, now))
+    if not conflict.is_met(after) or conflict.is_met(status):
         return decision
-    if found.resolved or not may_retry(found, snapshot.task.spec.max_retries):
+    if after.resolved or not may_retry(after, snapshot.task.spec.max_retries):
         return decision
-    anew = fail(snapshot, conflict.begins_anew(found), Reason.MERGE_CONFLICT, now)
+    anew = fail(snapshot, conflict.begins_anew(after), Reason.MERGE_CONFLICT, now)
     return replace(decision, status=anew)
 
 
