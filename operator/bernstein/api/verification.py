@@ -33,7 +33,7 @@ class CheckResult(Model):
     required: bool = True
     """Whether work that does not pass it is kept back."""
     asked: Annotated[str, Field(max_length=32)] = Field(
-        default="", description="Names the check as it was when it was judged."
+        default="", description="Digest that names the check as it was when it was judged."
     )
     verdict: VerdictWord
     """Passed, or Skipped because its condition is not met, lets the work on."""
@@ -63,7 +63,7 @@ class CheckAgain(Model):
 
     check: Annotated[str, Field(max_length=63)]
     """Name of the check."""
-    round: int = Field(description="Round that its Job is of.")
+    round: int = Field(description="Round of checks that its Job is of.")
 
 
 class Origin(Model):
@@ -115,14 +115,16 @@ class Verification(Model):
 
     round: int = Field(
         default=0,
-        description="How often checks were begun before; the names of their Jobs have it.",
+        description="Round of checks that is judged by, from 0; the names of its Jobs have it. A "
+        "Task's rounds of attempts are in `status.round`.",
     )
     first_round: int | None = Field(
-        default=None, description="Number of the first round on this tree. Absent: 0."
+        default=None, description="Round of checks that was the first on this tree. Absent: 0."
     )
     since: int | None = Field(
         default=None,
-        description="Round that the Jobs are of whose checks are not in `again`. Absent: `round`.",
+        description="No time: the round of checks that the Jobs are of whose checks are not in "
+        "`again`. Absent: `round`.",
     )
     again: (
         Annotated[
