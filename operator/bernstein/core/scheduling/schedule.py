@@ -32,7 +32,7 @@ from bernstein.core import progress
 from bernstein.core.approvals import plans
 from bernstein.core.delivery.landing import is_queued, step_of
 from bernstein.core.money import budget
-from bernstein.core.money.budget import Spending
+from bernstein.core.money.spending import Spending
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import (
     begin_turns,
