@@ -52,7 +52,9 @@ def test_only_tasks_and_sessions_that_have_changed_are_looked_at_again(
     monkeypatch.setattr(spend, "cost_of", noted_cost)
     rows = tuple(PlanTask(name=f"t{n}", stage="build") for n in range(50))
     plan, found = objects.plan(budget="9", status=PlanStatus(tasks=rows)), project()
-    tasks = {row.name: objects.task(row.name, status=with_session(TaskState.CLAIMED)) for row in rows}
+    tasks = {
+        row.name: objects.task(row.name, status=with_session(TaskState.CLAIMED)) for row in rows
+    }
     spending = Spending()
     for name, task in tasks.items():
         spending.put_task(name, None, task)
