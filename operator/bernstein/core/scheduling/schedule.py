@@ -169,6 +169,10 @@ class Board:
         if uid in self._plans or uid in self._of_plan:
             self._take_in(uid, plan)
 
+    def has_plan(self, uid: str) -> bool:
+        """Whether a Task here is of the Plan with this uid."""
+        return uid in self._plans
+
     def _take_in(self, uid: str, plan: Plan | None) -> None:
         before = self._plans.pop(uid, None)
         if plan is not None:
