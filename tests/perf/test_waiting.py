@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import bernstein
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import PODS, Key, Object
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.job_controller import JobController
@@ -84,17 +84,17 @@ class Costs:
 
 
 class Cluster:
-    """A Project with a single place for an agent."""
+    """A Project with a single place for an agent, where nothing else is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, remote: Remote | None = None, **spec: Any) -> None:
         self.store = Store()
         dice, store = Even(1), self.store
-        programs = Programs(store, Remote(TARGET), dice, RATES["calm"].fates)
+        programs = Programs(store, remote or Remote(TARGET), dice, RATES["calm"].fates)
         programs.all_good, programs.witness = True, Nobody()
         self.kubelets = Kubelets(store, programs, dice, Nobody())
         JobController(store, dice)
-        limits, gates = {"maxAgents": 1}, {"enabled": False}
-        store.create(PROJECTS, valid("Project", NAMESPACE, "default", limits=limits, gates=gates))
+        spec = {"limits": {"maxAgents": 1}, "gates": {"enabled": False}} | spec
+        store.create(PROJECTS, valid("Project", NAMESPACE, "default", **spec))
 
     def waits(self, name: str, **spec: Any) -> None:
         self.store.create(TASKS, valid("Task", NAMESPACE, name, **spec))
@@ -119,6 +119,10 @@ class Cluster:
         found = self.store.find(TASKS, Key(NAMESPACE, name))
         status: Object = (found or {}).get("status", {})
         return status
+
+    def pods_made(self) -> list[Object]:
+        """Every pod that there was, as it was made."""
+        return [change.object for change in self.store.log[PODS] if change.type == "ADDED"]
 
     def closed(self) -> int:
         return sum(task["status"].get("state") == "Closed" for task in self.store.all(TASKS))
