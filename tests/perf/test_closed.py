@@ -167,8 +167,11 @@ def test_a_plan_that_ended_takes_a_tenth_of_its_size() -> None:
     more, few = OPENED_PLANS + 6, OPENED_PLANS + 2
     texts = ended(more, STEPS)
     # Those that were read last stay unpacked, however many there are.
-    kept = {n: held(lambda n=n: asyncio.run(filled({PLANS: texts[:n]}))) for n in (more, few)}
-    each = (kept[more] - kept[few]) // (more - few)
+
+    def kept(number: int) -> int:
+        return held(lambda: asyncio.run(filled({PLANS: texts[:number]})))
+
+    each = (kept(more) - kept(few)) // (more - few)
 
     def unpacked() -> list[object]:
         objects = [orjson.loads(text) for text in texts[:2]]

@@ -1,5 +1,5 @@
-"""Where the operator's CPU goes for Tasks of four Jobs, by the profiler of Python's own library, with
-a cluster in memory: `python -m tests.perf.bench.simulated`.
+"""Where the operator's CPU goes for Tasks of four Jobs, by the profiler of Python's own library,
+with a cluster in memory: `python -m tests.perf.bench.simulated`.
 
 The engine is the real one, and so are its caches and decisions; there is no HTTP, and time is
 virtual. The profiler makes calls dearer than other code: only the order counts, and how a figure
@@ -15,7 +15,7 @@ import os
 import pstats
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from functools import partial
 
 from bernstein.api.programs.merge import LandResult
@@ -64,24 +64,26 @@ async def life(tasks: int, profiler: cProfile.Profile) -> int:
 
 def dearest(stats: Stats, pods: int) -> Table:
     """Our functions by their own time, with that of functions in C which they call."""
-    own: Counter[Place] = Counter()
+    own: defaultdict[Place, float] = defaultdict(float)
     for place, (_, _, seconds, _, callers) in stats.items():
         if OURS.search(place[0]):
             own[place] += seconds
         elif place[0] == "~":
-            own.update({by: its[2] for by, its in callers.items() if OURS.search(by[0])})
+            for by, its in callers.items():
+                if OURS.search(by[0]):
+                    own[by] += its[2]
     for place in own:  # what plays the cluster calls some of them, too
         others = sum(its[1] for by, its in stats[place][4].items() if "/tests/" in by[0])
         own[place] *= 1 - others / stats[place][1]
     table = Table("Our functions by their own time, a pod", ["own", "all", "calls"])
-    for place, seconds in own.most_common(MOST_FUNCTIONS):
+    for place, seconds in sorted(own.items(), key=lambda item: -item[1])[:MOST_FUNCTIONS]:
         file = OURS.search(place[0])
         assert file is not None
         _, calls, _, everything, _ = stats[place]
         cells = {"own": 1000 * seconds, "all": 1000 * everything, "calls": calls}
         figures = {name: (figure / pods,) for name, figure in cells.items()}
         table.add(f"{file[1]}:{place[2]}", "ms", figures)
-    table.add("all of them", "ms", {"own": (1000 * own.total() / pods,)})
+    table.add("all of them", "ms", {"own": (1000 * sum(own.values()) / pods,)})
     return table
 
 
