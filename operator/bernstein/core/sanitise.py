@@ -116,6 +116,8 @@ def quoting(ours: str, theirs: str, limit: int) -> str:
 
 def without_quotes(value: str, more: str = "") -> str:
     """What we say of it; `more`, where the quotes can be read, is told where there are any."""
+    if "\n" not in value:
+        return value
     first, *rows = value.split("\n")
     kept = [row for row in rows if not _is_quote(row)]
     if len(kept) == len(rows):

@@ -305,7 +305,11 @@ class Board:
         claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
         landing = landing_turns.turns((self._landing[name] for name in sorted(self._landing)), now)
         moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
-        behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
+        behind = [
+            (task, status)
+            for task, status in landing
+            if status is not task.status and step_of(status) == step_of(task.status)
+        ]
         told = joined(_changed(behind, now), self._told(now))
         approved = (plan for plan in beginning if plans.may_begin(plan, project))
         written = tuple(islice(told, WAITS_AT_ONCE))
