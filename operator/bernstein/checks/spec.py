@@ -64,6 +64,11 @@ class CheckSpec:
         text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
+    @cached_property
+    def bytes_to_read(self) -> int:
+        """The size of the question that it asks of the inspect Job, as JSON."""
+        return len(json.dumps(self.reads, default=fields_of))
+
 
 @dataclass(frozen=True)
 class Subject:

@@ -42,6 +42,10 @@ from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
 from bernstein.observe.population import Census
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
+OPENED_PLANS = 4
+"""Settled Plans that stay unpacked, those that were read last: each may have thousands of rows, and
+whoever looks at all Tasks reads those of a Plan one after another."""
+
 
 class Caches:
     """Everything watched, by one client."""
@@ -66,8 +70,11 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins, MISSES: misses}), plan.parse)
         settlement = Settlement()
+        few_of_plans = {BEGINS: begins, MISSES: misses}
+        of_plan = settlement.of_plan
+        plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
+        self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
         few = {AT_WORK: at_work, DONE: done, MISSES: misses}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
@@ -75,7 +82,7 @@ class Caches:
         of_plans = owned | {PLAN: plan_of_session}
         of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
-        settlement.follow(self.plans.informer, self.tasks, self.sessions)
+        settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         self.tasks_there = _census(self.tasks.informer, "state")

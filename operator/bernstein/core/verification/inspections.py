@@ -6,10 +6,8 @@ container: neither has room for all that a Plan may ask.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
-from bernstein.api.encoding import fields_of
 from bernstein.api.pod import INSPECT
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.verification.required import reading
@@ -37,15 +35,10 @@ def _shares(checks: Iterable[CheckSpec]) -> Iterator[tuple[CheckSpec, ...]]:
     share: tuple[CheckSpec, ...] = ()
     size = 0
     for check in checks:
-        more = _bytes(check)
+        more = check.bytes_to_read
         if share and (len(share) == MOST_TOGETHER or size + more > MOST_BYTES):
             yield share
             share, size = (), 0
         share, size = (*share, check), size + more
     if share:
         yield share
-
-
-def _bytes(check: CheckSpec) -> int:
-    assert check.reads is not None
-    return len(json.dumps(check.reads, default=fields_of))

@@ -22,7 +22,29 @@ def required_checks(
     janitor = tuple(_signal(i, signal, image) for i, signal in enumerate(declared))
     if not project.gates.enabled:
         return janitor
-    return janitor + tuple(_gates(project, subject))
+    return janitor + _known.of(project, subject)
+
+
+class _KnownGates:
+    """The gates of the Projects that were asked about last: each look at each Task asks, and what
+    they ask is digested once for all of them."""
+
+    def __init__(self, most: int = 200) -> None:
+        self._most = most
+        self._known: dict[tuple[int, Subject], tuple[ProjectSpec, tuple[CheckSpec, ...]]] = {}
+        """By the identity of a specification, which is kept so that no other one gets it."""
+
+    def of(self, project: ProjectSpec, subject: Subject) -> tuple[CheckSpec, ...]:
+        known = self._known.pop((id(project), subject), None)
+        if known is None:
+            known = project, tuple(_gates(project, subject))
+        self._known[id(project), subject] = known  # last of all
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        return known[1]
+
+
+_known = _KnownGates()
 
 
 def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
