@@ -248,6 +248,17 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.SCOPE_VIOLATION: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Name the files that it needs in the step's files, or set fileScope: Warn in the Project.",
+    ),
+    Reason.TESTS_WEAKENED: Policy(
+        Retry.AT_ONCE,
+        True,
+        "Say in the step how its tests are to stay; where they have to go, set protectTests: false "
+        "in the Project for that work.",
+    ),
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
         False,
