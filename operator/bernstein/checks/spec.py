@@ -32,6 +32,8 @@ class CheckSpec:
     """What a check executes, in a Job of its own; None for one that only reads."""
     image: str | None = None
     """Where the command runs."""
+    launched: bool = False
+    """The command calls our launcher."""
     timeout: int = SIGNAL_TIMEOUT
     """Seconds that the command may take."""
     pinned: tuple[str, ...] = ()

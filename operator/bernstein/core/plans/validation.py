@@ -161,6 +161,8 @@ class _Walk:
         return {
             "path": findings.relative_path,
             "value": findings.relative_path,
+            "url": findings.loopback_url,
+            "status": lambda path, value: findings.integer(path, value, 100, 599),
             "contains": findings.text,
             "regex": findings.boolean,
             "command": findings.text,

@@ -45,6 +45,7 @@ def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
         required=True,
         command=command,
         image=image if command else None,
+        launched=isinstance(kind.runs, SignalCommand) and kind.runs.launched,
         timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
         reads=None if command else reads,
     )

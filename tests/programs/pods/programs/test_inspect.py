@@ -84,8 +84,12 @@ def test_a_file_counts_by_what_the_commit_makes_of_its_path(origin: Origin, run:
     )
     origin.commit(
         {
-            **{"src/a.py": "2", "docs/a.md": None, "old/a.py": None, "new/a.py": "1\n2\n3\n"},
-            **{"src/link": "->../x", "sub": "!" + "2" * 40},
+            "src/a.py": "2",
+            "docs/a.md": None,
+            "old/a.py": None,
+            "new/a.py": "1\n2\n3\n",
+            "src/link": "->../x",
+            "sub": "!" + "2" * 40,
         },
         base,
         ref=REF,
