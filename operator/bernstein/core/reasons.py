@@ -248,17 +248,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
-    Reason.SCOPE_VIOLATION: Policy(
-        Retry.AT_ONCE,
-        True,
-        "Name the files that it needs in the step's files, or set fileScope: Warn in the Project.",
-    ),
-    Reason.TESTS_WEAKENED: Policy(
-        Retry.AT_ONCE,
-        True,
-        "Say in the step how its tests are to stay; where they have to go, set protectTests: false "
-        "in the Project for that work.",
-    ),
+    Reason.SCOPE_VIOLATION: Policy(Retry.AT_ONCE, True, "Declare the file or set fileScope: Warn."),
+    Reason.TESTS_WEAKENED: Policy(Retry.AT_ONCE, True, "Keep tests, or set protectTests: false."),
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
         False,

@@ -173,12 +173,7 @@ def _has_a_score(pair: Pair) -> bool:
 
 ROUNDS = (
     *(
-        Change(
-            f"the verdicts on a {kind} come with a score",
-            kind,
-            ("verification.qualityScore",),
-            _has_a_score,
-        )
+        Change("verdicts come with a score", kind, ("verification.qualityScore",), _has_a_score)
         for kind in ("Task", "Plan")
     ),
     Change(
