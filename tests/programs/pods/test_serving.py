@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs.pods.test_launcher import launcher, lives, wait_for
+from tests.background import wait_for
+from tests.programs.pods.test_launcher import launcher, lives
 
 __all__ = ("launcher",)
 

@@ -6,13 +6,16 @@ from tests.unit.checks.examples import SignalExample
 from tests.unit.checks.trees import Tree
 
 SERVICE = """\
-import http.server, os
+import http.server
+import os
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(202 if self.path == "/health" else 404)
         self.end_headers()
         self.wfile.write(b"the service is ready")
+
 
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 """
