@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bernstein.checks.changes import is_test
-from bernstein.checks.content import counted_tests
+from bernstein.checks.content import counted_tests, pytest_settings
 from bernstein.checks.content.counted_tests import Part
 
 _FOR_ALL = "conftest.py"
@@ -48,8 +48,8 @@ class _Test:
 
 
 def is_looked_at(path: str) -> bool:
-    """Whether such a file may hold tests that are counted."""
-    return is_test(path) and counted_tests.is_read(path)
+    """Whether such a file may hold tests that are counted, or say which of them are run."""
+    return (is_test(path) and counted_tests.is_read(path)) or pytest_settings.is_one(path)
 
 
 def weakened(before: Contents, after: Contents) -> list[Weakened]:
@@ -60,7 +60,7 @@ def weakened(before: Contents, after: Contents) -> list[Weakened]:
     heads_before, old = _read(before)
     heads_after, new = _read(after)
     pairs, gone = _paired(old, new)
-    found = list(_of_heads(heads_before, heads_after))
+    found = [*_of_settings(before, after), *_of_heads(heads_before, heads_after)]
     found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
     found += _of_gone(gone, Counter(test.path for test in old), after)
     return sorted(found, key=lambda each: each.path)
@@ -70,6 +70,8 @@ def _read(contents: Contents) -> tuple[dict[str, Part], list[_Test]]:
     """What stands before the tests of each file, and all tests."""
     heads, tests = dict[str, Part](), list[_Test]()
     for path, content in sorted(contents.items()):
+        if pytest_settings.is_one(path):
+            continue
         heads[path], *parts = counted_tests.parts(path, content)
         collected = counted_tests.is_collected(path)
         tests += (_Test(path, part, collected) for part in parts)
@@ -128,6 +130,20 @@ def _of_pair(was: _Test, now: _Test) -> Iterator[str]:
         yield f"{name} has {now.part.assertions} of {was.part.assertions} assertions left"
     if now.part.skips > was.part.skips:
         yield f"{name} is marked as one to skip, or ends early"
+
+
+def _of_settings(before: Contents, after: Contents) -> Iterator[Weakened]:
+    """Of the configuration of pytest: which tests it looks for, and by which options."""
+    for path in filter(pytest_settings.is_one, {**before, **after}):
+        was, now = (
+            pytest_settings.settings(path, tree[path]) if path in tree else {}
+            for tree in (before, after)
+        )
+        names = sorted(n for n in {**was, **now} if n and was.get(n) != now.get(n))
+        if now == pytest_settings.UNREADABLE and was != now:
+            yield Weakened(path, "cannot be read, and may say which tests pytest runs")
+        elif names:
+            yield Weakened(path, f"changes which tests pytest runs: {', '.join(names)}")
 
 
 def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator[Weakened]:

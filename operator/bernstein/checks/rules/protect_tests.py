@@ -30,4 +30,4 @@ def scan(commit: CommitReader, _check: Check) -> Verdict:
     return failed(WEAKENED, f"{findings.shown(weakened)}\n{hint}")
 
 
-RULE = Gate(name=NAME, condition="tests_changed", default_on=False, runs=Reads(scan))
+RULE = Gate(name=NAME, condition="any_changed", default_on=False, runs=Reads(scan))

@@ -94,8 +94,8 @@ def test_a_task_is_asked_with_its_own_files_before_the_gates() -> None:
     assert found["file-scope"].reads.files == OWN
 
 
-def test_nothing_is_asked_where_nothing_of_the_kind_has_changed() -> None:
-    found = specs(task_snapshot(subject={"tests_changed": False}, **PROTECT))
+def test_nothing_is_asked_where_nothing_has_changed() -> None:
+    found = specs(task_snapshot(subject={"sha": objects.BASE}, **PROTECT))
 
     assert found["protect-tests"].skipped == "ConditionNotMet"
 
