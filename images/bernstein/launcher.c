@@ -565,6 +565,7 @@ static int serve(const struct options *o, struct question *q, pid_t child, const
 static void prepare(const struct options *o, struct question *q)
 {
 	char port[8];
+	q->connection = -1;
 	q->path = o->ask_path;
 	q->contains = o->ask_contains;
 	q->status = (int)o->ask_status;
@@ -589,7 +590,7 @@ static void ignore_nothing(void)
 int main(int argc, char **argv)
 {
 	static struct echo echo = {.file = -1};
-	static struct question question = {.connection = -1};
+	static struct question question;
 	struct options o = parse(argc, argv);
 	sigset_t signals;
 	ignore_nothing();
