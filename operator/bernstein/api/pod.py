@@ -322,11 +322,12 @@ class Check:
 
     name: str
     type: str
-    """A signal's type, or a gate's name."""
+    """A signal's type, or the name of a gate or rule."""
     path: str = ""
     value: str = ""
     contains: str = ""
     regex: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.network import Network
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.vocabulary import GateCondition, Severity
+from bernstein.api.vocabulary import FileScope, GateCondition, Severity
 from bernstein.api.waiting import Abandoned
 
 
@@ -320,6 +320,17 @@ class ProjectSpec(Model):
     toolchain: Toolchain
     gates: Gates = Field(default_factory=Gates)
     """What work must pass before it lands."""
+    file_scope: FileScope | None = Field(
+        default=None,
+        description="What becomes of work that changes files beside those that its step declares. "
+        "Warn: it is told, and is a high risk. Enforce: the work is rejected. Absent: nothing. A "
+        "Plan may ask for more.",
+    )
+    protect_tests: bool = Field(
+        default=False,
+        description="true: work that deletes or weakens tests that existed before it is rejected: "
+        "fewer tests, fewer assertions, more marks that skip. A Plan may ask for it, too.",
+    )
     merge: Merge
     """How verified work lands."""
     attestation: Attestation | None = Field(

@@ -202,6 +202,11 @@ class Verification(Model):
     digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="SHA-256 of what was judged and every verdict."
     )
+    quality_score: Annotated[int, Field(ge=0, le=100)] | None = Field(
+        default=None,
+        description="Part of the weights of the gates that ran that those have which passed, in "
+        "percent. Absent: none ran that has a weight.",
+    )
     checks: Annotated[
         tuple[CheckResult, ...], Field(max_length=MOST_CHECKS, json_schema_extra=list_map("name"))
     ] = ()

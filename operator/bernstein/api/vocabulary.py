@@ -38,3 +38,7 @@ EFFORTS: tuple[str, ...] = get_args(Effort)
 Severity = Literal["low", "medium", "high"]
 
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
+
+FileScope = Literal["Warn", "Enforce"]
+FILE_SCOPES: tuple[str, ...] = get_args(FileScope)
+"""From the looser to the stricter."""

@@ -24,6 +24,8 @@ class SignalCommand:
 
     command: Callable[[Signal], str | None]
     """The command, or None where the signal names none: then it is Errored."""
+    launched: bool = False
+    """Whether it calls our launcher, which is copied to the pod then."""
 
 
 @dataclass(frozen=True)

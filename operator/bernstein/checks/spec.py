@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
@@ -32,6 +32,8 @@ class CheckSpec:
     """What a check executes, in a Job of its own; None for one that only reads."""
     image: str | None = None
     """Where the command runs."""
+    launched: bool = False
+    """The command calls our launcher."""
     timeout: int = SIGNAL_TIMEOUT
     """Seconds that the command may take."""
     pinned: tuple[str, ...] = ()
@@ -61,13 +63,18 @@ class CheckSpec:
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
         content = [*asked, self.reads, *excused, *against]
-        text = json.dumps(content, default=fields_of, separators=(",", ":"))
+        text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
     @cached_property
     def bytes_to_read(self) -> int:
         """The size of the question that it asks of the inspect Job, as JSON."""
         return len(json.dumps(self.reads, default=fields_of))
+
+
+def _fields_of(reads: Check) -> dict[str, Any]:
+    """Those that a check had always, and the others where it has them."""
+    return {name: v for name, v in fields_of(reads).items() if name != "files" or v}
 
 
 @dataclass(frozen=True)

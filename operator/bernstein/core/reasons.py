@@ -248,6 +248,8 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
     ),
     Reason.SIGNAL_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
     Reason.GATE_FAILED: Policy(Retry.AT_ONCE, True, _REJECTED),
+    Reason.SCOPE_VIOLATION: Policy(Retry.AT_ONCE, True, "Declare the file or set fileScope: Warn."),
+    Reason.TESTS_WEAKENED: Policy(Retry.AT_ONCE, True, "Keep tests, or set protectTests: false."),
     Reason.BASE_FAILS: Policy(
         Retry.NEVER,
         False,

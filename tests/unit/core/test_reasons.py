@@ -39,6 +39,8 @@ TABLE = {
     "EmptyDiff": (Retry.AT_ONCE, True, "changes: none"),
     "SignalFailed": (Retry.AT_ONCE, True, "verdict"),
     "GateFailed": (Retry.AT_ONCE, True, "verdict"),
+    "ScopeViolation": (Retry.AT_ONCE, True, "fileScope: Warn"),
+    "TestsWeakened": (Retry.AT_ONCE, True, "protectTests: false"),
     "BaseFails": (Retry.NEVER, False, "gates.allowBaseFailures"),
     "GateErrored": (Retry.BACK_OFF, False, "command and image"),
     "Timeout": (Retry.AT_ONCE, True, "limit"),

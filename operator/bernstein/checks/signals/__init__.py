@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalKind
-from bernstein.checks.signals import file_contains, glob_exists, path_exists, test_passes
+from bernstein.checks.signals import (
+    api_responds,
+    file_contains,
+    glob_exists,
+    path_exists,
+    test_passes,
+)
 
 if TYPE_CHECKING:
     from bernstein.api.signals import Signal
@@ -16,9 +22,10 @@ SIGNALS: tuple[SignalKind, ...] = (
     glob_exists.SIGNAL,
     file_contains.SIGNAL,
     test_passes.SIGNAL,
+    api_responds.SIGNAL,
 )
 
-PLANNED = ("api_responds", "llm_judge", "llm_review")
+PLANNED = ("llm_judge", "llm_review")
 """Types that are not available yet; the message about a plan file that names one says so."""
 
 

@@ -22,7 +22,7 @@ from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.places import TMP, WORKSPACE
+from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
 START_SECONDS = 300
@@ -40,11 +40,12 @@ def check_job(
         config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
         config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
+    brought = [mount("session", SESSION)] if check.launched else []
     checkout = pod.checkout(
-        config,
+        replace(config, launcher_to=LAUNCHER) if check.launched else config,
         repository,
         settings,
-        mounts=[mount("workspace", WORKSPACE)],
+        mounts=[mount("workspace", WORKSPACE), *brought],
     )
     assert check.command is not None
     limit = project.spec.toolchain.resources.ephemeral_storage
@@ -60,6 +61,7 @@ def check_job(
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
+            *([scratch("session")] if check.launched else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,
@@ -181,6 +183,7 @@ def _command(
             mount(tree, WORKSPACE),
             mount("home", "/home/check"),
             mount("tmp", TMP),
+            *([mount("session", SESSION, read_only=True)] if check.launched else []),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={

@@ -15,6 +15,7 @@ from bernstein.api.plan import Estimate, Plan, PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.task import Task
 from bernstein.api.verification import Verification
+from bernstein.checks.rules import file_scope
 from bernstein.core.sanitise import line
 
 MISSING_AUTHOR = "the approver may not be the author, so spec.author must say who that is"
@@ -120,8 +121,17 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
     if judged.tests_weakened:
         named = line(judged.tests_weakened, 100)
-        risks.append(f"it takes lines from a test that existed: {named}")
+        risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
+    risks += [
+        f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
+    ]
     return tuple(risks)
+
+
+def _outside(judged: Verification) -> list[str]:
+    """The first file that is not the Task's to change, by the verdict on that; [] where all are."""
+    told = (r.excerpt for r in judged.checks if r.reason == file_scope.OUTSIDE)
+    return [line(excerpt.partition("\n")[0], 100) for excerpt in told]
 
 
 def author_of(task: Task, plan: Plan | None) -> str | None:

@@ -173,7 +173,7 @@ def _rejected(
     text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
     reason = summary.reason(results)
     remedy = "Apply a Plan that mends the code: signals cannot be changed."
-    if reason == Reason.GATE_FAILED:
+    if reason != Reason.SIGNAL_FAILED:
         remedy = "Change the Project's gates, or apply a Plan that mends the code."
     return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
 

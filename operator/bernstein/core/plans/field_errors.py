@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_snake
 from bernstein.api import money
 from bernstein.api.meta import NOT_IN_A_LINE
 from bernstein.api.project import ProjectSpec
+from bernstein.api.signals import LOOPBACK_URL
 
 T = TypeVar("T")
 FieldRule = Callable[[str, object], object]
@@ -36,6 +37,7 @@ _TYPES: Final = (
     (bytes, "binary"),
     (set, "set"),
 )
+_LOOPBACK_URL = re.compile(LOOPBACK_URL)
 _ALTERNATIVES = re.compile(r"\{[^{},]*,")
 _NOT_IN_A_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
@@ -199,6 +201,12 @@ class Findings:
             self.error_at(path, "must be relative to the repository and may not leave it")
         elif _ALTERNATIVES.search(value):
             self.warn_at(path, "braces are not expanded: write an entry for each alternative")
+
+    def loopback_url(self, path: str, value: object) -> None:
+        """The path of a service that a check starts; a host is none but this one."""
+        if self.is_string(value, path) and not _LOOPBACK_URL.fullmatch(value):
+            told = "must be a path such as /health, or http://localhost:$PORT/health"
+            self.error_at(path, f"{told}: the check chooses the port")
 
     def sum_of_money(self, path: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -18,7 +18,7 @@ from bernstein.api.meta import MOST_AGENTS
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LONGEST_ESTIMATE_MINUTES, LONGEST_TIMEOUT_SECONDS
-from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, ROLES, SCOPES
+from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, FILE_SCOPES, ROLES, SCOPES
 from bernstein.checks import patterns, signals
 from bernstein.checks.signal import SignalKind
 from bernstein.core import graph
@@ -116,6 +116,8 @@ class _Walk:
             "context_files": self._paths,
             "repos": self._repos,
             "approval": self._approval,
+            "file_scope": lambda path, value: findings.choice(path, value, FILE_SCOPES),
+            "protect_tests": findings.boolean,
             "workflow": self._unsupported,
             "stages": self._stages,
         }
@@ -159,6 +161,8 @@ class _Walk:
         return {
             "path": findings.relative_path,
             "value": findings.relative_path,
+            "url": findings.loopback_url,
+            "status": lambda path, value: findings.integer(path, value, 100, 599),
             "contains": findings.text,
             "regex": findings.boolean,
             "command": findings.text,

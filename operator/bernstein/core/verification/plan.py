@@ -11,6 +11,7 @@ from bernstein.api.verification import Origin, Verification
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
+from bernstein.core.verification import rules
 from bernstein.core.verification.candidate import can_be_made_anew
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.required import required_checks
@@ -19,12 +20,14 @@ from bernstein.core.verification.summary import unanswered
 
 
 def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
-    """Every gate of the Project, and every signal of every Closed Task, each once."""
+    """Every rule and gate, and every signal of every Closed Task, each once."""
     assert snapshot.project is not None
     everything = Subject(
         any_changed=True, python_changed=True, tests_changed=True, deps_changed=True
     )
-    return required_checks(signals_of(snapshot), snapshot.project.spec, everything)
+    project = snapshot.project.spec
+    ruled = rules.of_whole(project, snapshot.plan.spec, everything)
+    return required_checks(signals_of(snapshot), project, everything, ruled)
 
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:

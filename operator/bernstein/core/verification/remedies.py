@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES
@@ -16,6 +17,7 @@ _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
 _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
+_FIELDS = {file_scope.NAME: "fileScope", protect_tests.NAME: "protectTests"}
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
 
@@ -65,6 +67,8 @@ def _named(check: str, checks: Iterable[CheckSpec]) -> CheckSpec | None:
 def _instead(spec: CheckSpec) -> str:
     if spec.kind == "signal":
         return f"use {_SIGNALS}"
+    if spec.name in _FIELDS:
+        return f"take {_FIELDS[spec.name]} out of the Project, where it asks for that."
     return f"change gates.pipeline of the Project for '{spec.name}'."
 
 

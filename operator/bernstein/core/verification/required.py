@@ -1,4 +1,4 @@
-"""Which checks a tree must pass: the signals of the work, and the gates of its Project."""
+"""Which checks a tree must pass: the signals of the work, the rules, and its Project's gates."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
 
 
 def required_checks(
-    declared: Iterable[Signal], project: ProjectSpec, subject: Subject
+    declared: Iterable[Signal],
+    project: ProjectSpec,
+    subject: Subject,
+    ruled: Iterable[CheckSpec] = (),
 ) -> tuple[CheckSpec, ...]:
-    """Every check of this tree, in order: the janitor's signals, then the gates."""
+    """Every check of this tree, in order: the janitor's signals, the rules, then the gates."""
     image = project.toolchain.image
     janitor = tuple(_signal(i, signal, image) for i, signal in enumerate(declared))
-    if not project.gates.enabled:
-        return janitor
-    return janitor + _known.of(project, subject)
+    gates_ = _known.of(project, subject) if project.gates.enabled else ()
+    return (*janitor, *ruled, *gates_)
 
 
 class _KnownGates:
@@ -65,6 +67,7 @@ def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
         required=True,
         command=command,
         image=image if command else None,
+        launched=isinstance(kind.runs, SignalCommand) and kind.runs.launched,
         timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
         reads=None if command else reads,
     )

@@ -40,6 +40,7 @@ from bernstein.core.verification import check_logs, remedies, rerun, summary, ve
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Look, Question, judging, look
 from bernstein.core.verification.outstanding import outstanding
+from bernstein.core.verification.score import score
 from bernstein.core.waiting import (
     goes_on,
     held,
@@ -227,7 +228,8 @@ def next_round(judged: Verification) -> Verification:
 
 def afresh(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs as if it had never been judged."""
-    update = {"passed": None, "verified_at": None, "digest": None, "checks": ()}
+    gone = dict.fromkeys(("passed", "verified_at", "digest", "quality_score"))
+    update: dict[str, object] = {**gone, "checks": ()}
     return next_round(judged).model_copy(update=update)
 
 
@@ -272,7 +274,11 @@ def _judge(
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
         return Undecided(again(status, once))
-    over = {"checks": results, "abandoned": None, "outstanding": None}
+    over = {
+        "checks": results,
+        "quality_score": score(results),
+        **dict.fromkeys(("abandoned", "outstanding")),
+    }
     before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]

@@ -12,6 +12,7 @@ from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification import rules
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.required import required_checks
@@ -39,7 +40,10 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
         tests_changed=judged.tests_changed,
         deps_changed=judged.deps_changed,
     )
-    return required_checks(snapshot.task.spec.completion_signals, snapshot.project.spec, subject)
+    task, project = snapshot.task.spec, snapshot.project.spec
+    plan = snapshot.plan.spec if snapshot.plan is not None else None
+    ruled = rules.of_work(project, plan, task.files, subject)
+    return required_checks(task.completion_signals, project, subject, ruled)
 
 
 def question(snapshot: TaskSnapshot, judged: Verification) -> Question:

@@ -118,6 +118,12 @@ BOTH = CheckSpec(
     tolerance=20.0,
 )
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
+SERVICE = CheckSpec(
+    *("signal-0", "signal", "api_responds: /", True),
+    command="/session/launcher --ask / -- sh -c serve",
+    image="tools:1",
+    launched=True,
+)
 READS = tuple(
     CheckSpec(name, "gate", name, True, reads=Check(name=name, type=name))
     for name in ("pii_scan", "merge_conflict")
@@ -141,6 +147,7 @@ SAID = '{"verificationResult":"PASSED"}'
 WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
+    "check-service": (RunCheck("work-s1-signal-0-0", SERVICE, REF, HEAD, BASE), TASK),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),

@@ -27,6 +27,13 @@ BETWEEN = {
         "home": {"check": "rw"},
         "tmp": {"check": "rw"},
     },
+    "check-service": {
+        "workspace": {"checkout": "rw", "check": "rw"},
+        "session": {"checkout": "rw", "check": "ro"},
+        "base": {"checkout": "rw"},
+        "home": {"check": "rw"},
+        "tmp": {"check": "rw"},
+    },
     "compare": {
         "workspace": {"checkout": "rw", "list-head": "rw", "check": "ro"},
         "before": {"checkout": "rw", "list-before": "rw", "check": "ro"},

@@ -101,6 +101,16 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
     return policy.why_result(ApprovalPolicy(result=result), objects.task(**spec), judged, KNOWN)
 
 
+OUTSIDE = {
+    "name": "file-scope",
+    "kind": "gate",
+    "required": False,
+    "verdict": "Failed",
+    "reason": "ScopeViolation",
+    "excerpt": "docs/a.md",
+}
+
+
 @pytest.mark.parametrize(
     ("spec", "work"),
     [
@@ -110,8 +120,12 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
         ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
         ({}, {"tests_weakened": "tests/test_a.py"}),
+        ({}, {"checks": [OUTSIDE]}),
     ],
-    ids=["role", "complexity", "protected path", "never compared", "another list", "tests"],
+    ids=[
+        *("role", "complexity", "protected path", "never compared", "another list", "tests"),
+        "other files",
+    ],
 )
 def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
     found = why("HighRisk", judged(**work), **spec)

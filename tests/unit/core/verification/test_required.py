@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from bernstein.api.vocabulary import GateCondition
 from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification import required
+from bernstein.places import LAUNCHER
 from tests.unit.core import objects
 
 CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
@@ -58,6 +60,25 @@ def test_what_executes_is_told_from_what_only_reads() -> None:
         "pii_scan",
     ]
     assert [(r.path, r.value, r.contains, r.regex) for r in reads if r][2] == ("a", "", "x", True)
+
+
+def test_a_service_is_started_by_our_launcher_which_is_told_what_to_ask_for() -> None:
+    command = "echo 'a b'; exec serve --port \"$PORT\""
+    signal = Signal(
+        type="api_responds",
+        url="http://127.0.0.1:$PORT/a?b='c'",
+        command=command,
+        contains='it\'s "up"',
+        timeout_seconds=9,
+    )
+
+    (found, *_) = required.required_checks([signal], spec(), CHANGED)
+
+    assert (found.launched, found.timeout) == (True, 9)
+    assert shlex.split(found.command or "") == [
+        *(LAUNCHER, "--ask", "/a?b='c'", "--ask-status", "200", "--ask-contains", 'it\'s "up"'),
+        *("--ask-seconds", "9", "--", "sh", "-c", command),
+    ]
 
 
 def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:

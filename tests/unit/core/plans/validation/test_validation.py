@@ -329,7 +329,7 @@ def test_what_is_wrong_with_a_policy_is_told_once_with_its_place(
 
 @pytest.mark.parametrize("kind", signals.PLANNED)
 def test_signals_that_come_later_are_refused_and_not_dropped(kind: str) -> None:
-    data = with_signal(type=kind, value="x", url="http://x")
+    data = with_signal(type=kind, value="x", url="/x")
 
     assert errors(data) == [f"{C}.type: '{kind}' is not supported yet, use {SUPPORTED}"]
 

@@ -2,6 +2,7 @@
 
 Users write the globs, and the operator matches them in its own loop. A regular expression made from
 a glob may backtrack for minutes; here every character of a path is read once, whatever the glob.
+What a Task owns is told by the same globs, so that it is what the schedule keeps others from.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from enum import Enum
 
 _WILDCARD = re.compile(r"[*?\[\\]")
 _GLOBSTAR = re.compile(r"\*\*+\Z")
+_EMPTY_NAME = re.compile(r"(?:^|/)\.?(?:/|\Z)")
 _BRACKET = re.compile(r"\[([!^]?+)(?!\])(-?(?:[^][\\-](?:-[^][\\-])?)*+-?)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 _WIDEST = 64
@@ -43,6 +45,13 @@ def first_wildcard(path: str) -> int | None:
     """Where the first wildcard is; None: there is none. Braces are plain characters."""
     found = _WILDCARD.search(path)
     return found.start() if found is not None else None
+
+
+def plain(path: str) -> str:
+    """The path or glob without `.` components and empty ones; "" is the root."""
+    if not _EMPTY_NAME.search(path):
+        return path
+    return "/".join(part for part in path.split("/") if part not in {"", "."})
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bernstein.checks.globs import Glob, first_wildcard
 from bernstein.checks.paths import normal_path
-from bernstein.core.scheduling.globs import Glob, first_wildcard
 from bernstein.pods.globs import first_match
 
 PLAIN = ["a", "b", "ab", ".a", "{a,b}", "{", "a]", "!"]
