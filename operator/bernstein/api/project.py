@@ -183,6 +183,8 @@ class GateSettings(Model):
     """Findings of this severity and above count; absent: high."""
     tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
     """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
+    minimum_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Share of the faults put into code that tests must notice; absent: as the gate says."""
 
 
 class Gates(Model):

@@ -44,6 +44,10 @@ class CheckSpec:
     """What its command prints is compared with what it prints on the commit before the work."""
     tolerance: float | None = None
     """How much worse than there a measure may be."""
+    least: float | None = None
+    """Which share of faults the tests have to notice."""
+    tool: str | None = None
+    """Program of ours that the command runs."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
@@ -60,7 +64,8 @@ class CheckSpec:
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
-        content = [*asked, self.reads, *excused, *against]
+        least = ["least", self.least] if self.least is not None else []
+        content = [*asked, self.reads, *excused, *against, *least]
         text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

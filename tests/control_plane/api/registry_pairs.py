@@ -112,6 +112,7 @@ def _of_settings() -> Iterable[tuple[str, Pair]]:
     settings = {
         "severity": ("low", gates.of_severity()),
         "tolerance": (1.5, gates.that_measure()),
+        "minimumScore": (0.5, gates.that_score()),
     }
     for message, field, _ in _rules(Project, "gates", "pipeline"):
         if field not in settings:

@@ -7,17 +7,20 @@ symlinks, LFS pointers stay pointers, submodules become empty folders.
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 from bernstein.api.pod import CheckoutConfig, CheckoutResult, PromptResult
 from bernstein.api.reasons import Reason
+from bernstein.checks import tools
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref, is_sha
 from bernstein.pods.git.merge import merge_trees
 from bernstein.pods.git.pinned import pin
+from bernstein.pods.worktree.new_lines import new_lines
 
 CONFIG = CheckoutConfig
 
@@ -45,6 +48,9 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.base is not None and config.base_worktree is not None:
         base = repository.commit_id(config.base)
         _write_worktree(repository, config, base, base, Path(config.base_worktree))
+    if config.tool and config.tools and config.worktree and config.base_worktree:
+        work, base = Path(config.worktree), Path(config.base_worktree)
+        lay_out(config.tool, Path(config.tools), work, base)
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -160,6 +166,13 @@ def _give_git(repository: Git, sha: str, worktree: Path) -> None:
     (folder / "info").mkdir(exist_ok=True)
     (folder / "info" / "attributes").write_text(_WORKTREE_ATTRIBUTES)
     own.run("update-ref", f"refs/heads/{_WORKTREE_BRANCH}", sha)
+
+
+def lay_out(tool: str, folder: Path, work: Path, base: Path) -> None:
+    """Puts the program into the folder, and what it is to know of the change, while nothing of
+    either tree has run."""
+    shutil.copyfile(tools.file(tool), folder / f"{tool}.py")
+    (folder / "changed.json").write_text(json.dumps(new_lines(work, base)))
 
 
 def _copy_program(source: Path, target: Path) -> None:
