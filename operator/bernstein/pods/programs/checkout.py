@@ -49,8 +49,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
         base = repository.commit_id(config.base)
         _write_worktree(repository, config, base, base, Path(config.base_worktree))
     if config.tool and config.tools and config.worktree and config.base_worktree:
-        work, base = Path(config.worktree), Path(config.base_worktree)
-        lay_out(config.tool, Path(config.tools), work, base)
+        trees = (Path(config.worktree), Path(config.base_worktree))
+        lay_out(config.tool, Path(config.tools), *trees)
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)

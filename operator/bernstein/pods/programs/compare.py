@@ -19,7 +19,7 @@ from bernstein.api.pod import (
     Listing,
 )
 from bernstein.api.verification import VerdictReason
-from bernstein.checks import findings, measures, outputs, renames
+from bernstein.checks import findings, functions, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
 from bernstein.checks.measures import Measures
 from bernstein.checks.outputs import mutants
@@ -146,6 +146,13 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
             config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
         )
     before = measures.under_new_names(before, names)
+    if scale.stays:
+        before = functions.under_new_names(
+            before,
+            after,
+            lambda path: _contents(config.base)(names.get(path, path)),
+            _contents(config.head),
+        )
     rows = measures.worse(scale, before, after, tolerance)
     if rows:
         return _failed(config, f"{len(rows)} worse:\n{findings.shown(rows)}", "WorseThanBase")
