@@ -37,7 +37,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """The command in the folder, with a HOME and a TMPDIR beside it, as in its container; `more`:
     variables."""
-    env = toolchain.environment() | {"CI": "true", "NO_COLOR": "1"} | more
+    env = toolchain.environment() | {"CI": "true", "NO_COLOR": "1", **more}
     for name in ("HOME", "TMPDIR"):
         env[name] = str(folder.parent / f"{folder.name}-{name.lower()}")
         Path(env[name]).mkdir(exist_ok=True)
@@ -60,7 +60,7 @@ def verdict(
     if command.against_base:
         with osv.serving() as url:
             return _compared(
-                command, tree, folder, tolerance, {"PIP_AUDIT_OSV_URL": url} | variables
+                command, tree, folder, tolerance, {"PIP_AUDIT_OSV_URL": url, **variables}
             )
     write(tree, folder / "workspace")
     code = run(command.command, folder / "workspace").returncode

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bernstein.api.pod import CheckVerdict
+from bernstein.api.vocabulary import Severity
 from bernstein.checks import gates
 from bernstein.checks.gate import Command
 from tests.programs.gate_runs import verdict
@@ -17,7 +18,7 @@ NOBODY = {"PIP_AUDIT_OSV_URL": "http://127.0.0.1:9/v1/query"}
 
 
 def judged(
-    tree: Tree, folder: Path, severity: str = "high", variables: Mapping[str, str] = {}
+    tree: Tree, folder: Path, severity: Severity = "high", variables: Mapping[str, str] = {}
 ) -> CheckVerdict:
     command = gates.of("dep_audit").runs
     assert isinstance(command, Command)

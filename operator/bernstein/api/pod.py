@@ -165,6 +165,10 @@ class CheckoutConfig:
     """Ref of a checkpoint, whose files are written merged with the tip; else the tip's alone."""
     resume_sha: str | None = None
     """The commit that this ref must be at; None: any."""
+    paths: tuple[str, ...] = ()
+    """Globs: where none matches a path that has changed since `changed_since`, it fails with
+    ConditionNotMet."""
+    changed_since: str | None = None
     tool: str | None = None
     """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
     the numbers of the lines of Python that `base` does not have."""

@@ -38,3 +38,17 @@ EFFORTS: tuple[str, ...] = get_args(Effort)
 Severity = Literal["low", "medium", "high"]
 
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
+
+WrittenCondition = Literal[
+    "always",
+    "python_changed",
+    "tests_changed",
+    "any_changed",
+    "deps_changed",
+    "changed_files.any('.py')",
+]
+"""What a Project may say; the last is how `python_changed` was once written."""
+
+
+def condition_of(written: WrittenCondition) -> GateCondition:
+    return "python_changed" if written == "changed_files.any('.py')" else written

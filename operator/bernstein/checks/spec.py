@@ -55,6 +55,9 @@ class CheckSpec:
     reads: Check | None = None
     """What a check that only reads asks of the inspect Job; None for one that executes."""
     condition: GateCondition = "always"
+    paths: tuple[str, ...] = ()
+    """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
+    matched in the operator. Empty: any will do."""
     skipped: str | None = None
     """Why it is not run; None: it is run."""
 
@@ -65,7 +68,8 @@ class CheckSpec:
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
         least = ["least", self.least] if self.least is not None else []
-        content = [*asked, self.reads, *excused, *against, *least]
+        paths = ["paths", self.paths] if self.paths else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths]
         text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

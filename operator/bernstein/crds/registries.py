@@ -61,6 +61,7 @@ def _gate_rules() -> Iterator[CelRule]:
     yield needs("image", own, "a gate that is not built in needs an image")
     yield refuses("command", reads, "this gate executes nothing and takes no command")
     yield refuses("image", reads, "this gate executes nothing and takes no image")
+    yield refuses("paths", reads, "this gate shares a Job with others: it runs for any path")
     yield refuses(
         "timeoutSeconds",
         reads,

@@ -88,9 +88,10 @@ def _of_gates() -> dict[str, Pair]:
     refused = {
         "command": "this gate executes nothing and takes no command",
         "image": "this gate executes nothing and takes no image",
+        "paths": "this gate shares a Job with others: it runs for any path",
         "timeoutSeconds": "this gate shares a Job with others that read: set gates.timeoutSeconds",
     }
-    values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5}
+    values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5, "paths": ["a"]}
     return (
         {
             "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),

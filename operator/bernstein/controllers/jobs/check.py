@@ -84,6 +84,8 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
         pinned_sha=action.pinned_sha if action.check.pinned else None,
         pinned_names=action.check.pinned,
         base=action.base,
+        paths=action.check.paths if action.changed_since else (),
+        changed_since=action.changed_since,
     )
 
 

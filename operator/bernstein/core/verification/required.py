@@ -8,6 +8,7 @@ from bernstein.api.pod import Check
 from bernstein.api.project import Gates, GateSettings, ProjectSpec
 from bernstein.api.signals import Signal
 from bernstein.api.verification import VerdictReason
+from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.signal import SignalCommand
@@ -65,7 +66,7 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
-    condition = settings.condition or gate.condition
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
     built_in = _built_in(settings, gate, project.gates)
     ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
@@ -88,6 +89,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         by_file=ours.by_file if ours else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
+        paths=settings.paths,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
 

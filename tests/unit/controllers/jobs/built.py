@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,17 @@ SAID = '{"verificationResult":"PASSED"}'
 WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
+    "paths": (
+        RunCheck(
+            "work-s1-licence-0",
+            replace(OWN, paths=("web/**",)),
+            REF,
+            HEAD,
+            BASE,
+            changed_since=BASE,
+        ),
+        TASK,
+    ),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),

@@ -59,7 +59,9 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
             may.setdefault(mount["name"], {})[container["name"]] = mode
 
     plain = name.removesuffix("-full")
-    kind = {"base": "check", "check-own-image": "check", "both": "compare"}.get(plain, plain)
+    kind = {"base": "check", "paths": "check", "check-own-image": "check", "both": "compare"}.get(
+        plain, plain
+    )
     kind = kind.removesuffix("-merge").removesuffix("-plan")
     assert may == (BETWEEN.get(name) or BETWEEN[kind])
 

@@ -122,6 +122,17 @@ def test_a_base_that_the_check_itself_finds_too_slow_excuses_nothing() -> None:
     assert told == ("BaseFails", None, "give it more time")
 
 
+def test_it_is_skipped_where_checkout_finds_none_of_its_paths_changed() -> None:
+    project = ruled(paths=["web/**"])
+    (run,) = asked(decide(project=project))
+    missed = over(failed("checkout", "ConditionNotMet"), waiting("check"), phase="Failed")
+
+    _, result = judged(job(run.job, missed), project=project)
+
+    assert run.changed_since == BASE
+    assert (result.verdict, result.reason) == ("Skipped", "ConditionNotMet")
+
+
 def slow(name: str) -> Object:
     """A container that the pod's deadline has ended, long after its own time."""
     return ended(name, 137, after=100_000)
