@@ -9,14 +9,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
 Ranges: TypeAlias = list[tuple[int, int]]
 """Numbers of lines, from 1: the first and the last of each that stand together."""
-_FILE_BYTES = 20_000_000
 MOST = 100_000
 """Ranges of all files."""
+_PATH_CHARACTERS = 100
+"""Of a path that count as much as a range does."""
+_FILE_BYTES = 1_000_000
+"""A longer file is told by its first line alone, and none of its lines is known."""
+_GONE = 300_000
+"""Lines of files that are gone of which is known that they were there: each takes memory."""
 
 
 def new_lines(work: Path, base: Path) -> Mapping[str, Ranges] | None:
@@ -26,15 +32,14 @@ def new_lines(work: Path, base: Path) -> Mapping[str, Ranges] | None:
     file in any that is gone. So lines may move, and files may get other names.
     """
     before, after = dict(_python_files(base)), dict(_python_files(work))
-    gone = Counter[bytes]()
-    for path in before.keys() - after.keys():
-        gone.update(_lines(before[path]))
+    of_gone = (before[path] for path in sorted(before.keys() - after.keys()))
+    gone = Counter(islice(chain.from_iterable(map(_lines, of_gone)), _GONE))
     found: dict[str, Ranges] = {}
     count = 0
     for path, file in after.items():
         known = Counter(_lines(before[path])) if path in before else gone
         ranges = _ranges(_unknown(file, known))
-        count += len(ranges)
+        count += len(ranges) and len(ranges) + len(path) // _PATH_CHARACTERS
         if count > MOST:
             return None
         if ranges:
@@ -43,19 +48,18 @@ def new_lines(work: Path, base: Path) -> Mapping[str, Ranges] | None:
 
 
 def _python_files(root: Path) -> Iterator[tuple[str, Path]]:
-    """Without symlinks, in the order of their paths; those that are too long are passed over, as
-    what nobody can have written."""
+    """Without symlinks, in the order of their paths."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(files):
             path = Path(folder, name)
-            if not name.endswith(".py") or path.is_symlink() or not path.is_file():
-                continue
-            if path.stat().st_size <= _FILE_BYTES:
+            if name.endswith(".py") and path.is_file() and not path.is_symlink():
                 yield str(path.relative_to(root)), path
 
 
 def _lines(file: Path) -> Iterator[bytes]:
+    if file.stat().st_size > _FILE_BYTES:
+        return
     with file.open("rb") as opened:
         for line in opened:
             yield line.strip()
@@ -63,6 +67,8 @@ def _lines(file: Path) -> Iterator[bytes]:
 
 def _unknown(file: Path, known: Counter[bytes]) -> Iterator[int]:
     """Numbers of the lines that are not known, or more often than that; those are taken away."""
+    if file.stat().st_size > _FILE_BYTES:
+        yield 1
     for number, line in enumerate(_lines(file), start=1):
         if known[line] > 0:
             known[line] -= 1

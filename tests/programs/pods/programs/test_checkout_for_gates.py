@@ -23,7 +23,7 @@ Run = Callable[..., str]
 def run(origin: Origin, config: dict[str, Any], tmp_path: Path) -> Run:
     """Checks out a change of these files; returns the commit."""
 
-    def run(*paths: str, **changed: str | None) -> str:
+    def run(*paths: str, **changed: bytes | str | None) -> str:
         base = origin.commit({"web/old.py": "1", "docs/a.md": "1"})
         head = origin.commit(changed, base, ref="refs/heads/main")
         given = CheckoutConfig(**config, paths=paths, changed_since=base)
@@ -70,7 +70,7 @@ def test_a_program_lies_beside_the_numbers_of_new_lines_before_anything_runs(
     origin.commit({"a.py": "one = 1\nthree = 3\n"}, base, ref="refs/heads/main")
     (tmp_path / "tools").mkdir()
     trees = {"worktree": str(tmp_path / "work"), "base_worktree": str(tmp_path / "before")}
-    given = {**config, **trees, "ref": "refs/heads/main", "base": base}
+    given: dict[str, Any] = {**config, **trees, "ref": "refs/heads/main", "base": base}
 
     checkout.run(CheckoutConfig(**given, tool="mutants", tools=str(tmp_path / "tools")))
 

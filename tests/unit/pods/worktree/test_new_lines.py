@@ -60,3 +60,14 @@ def test_more_than_anybody_can_have_written_is_not_told(
 
     assert told(tmp_path, {}, {"a.py": text}) is not None
     assert told(tmp_path, {}, {"b.py": text}) is None
+
+
+def test_a_file_that_is_too_long_to_be_read_is_told_all_the_same(tmp_path: Path) -> None:
+    assert told(tmp_path, {}, {"a.py": "x = 1\n" * 200_000}) == {"a.py": [(1, 1)]}
+
+
+def test_long_names_count_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 3)
+
+    assert told(tmp_path, {}, {"a.py": "x = 1\n", "b.py": "x = 1\n"}) is not None
+    assert told(tmp_path, {}, {f"{'p' * 250}.py": "x = 1\n"}) is None
