@@ -155,3 +155,18 @@ def test_a_test_may_run_the_code_as_a_program(tmp_path: Path) -> None:
     found = judged("agent_test_mutation", Tree(before | {"test_a.py": tests}, before), tmp_path)
 
     assert found.verdict == "Passed", found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [f"X = {'-' * 3000}1\n", f"X = {'9' * 5000}\n", f"X = 1  # {'x' * 10**6}\n"],
+    ids=["deep", "large number", "long"],
+)
+def test_code_that_the_tool_cannot_change_hides_no_other(code: str, tmp_path: Path) -> None:
+    tree = Tree({"b.py": code, "a.py": CODE, "test_a.py": RUNS})
+
+    found = judged("mutation_testing", tree, tmp_path)
+
+    assert (found.verdict, found.reason) == ("Failed", "TestsTooWeak")
+    assert "a.py:2 if points >= 50: => " in found.excerpt
+    assert "b.py:" in found.excerpt or "b.py cannot be read" in found.excerpt

@@ -36,6 +36,8 @@ MOST = 30
 """Faults that are tried."""
 LEAST = 5
 """Faults that have to be tried, where there are so many."""
+_PLACES = 20_000
+"""Places to choose from, after which no other file is read."""
 _FILE_BYTES = 1_000_000
 _SHARE_OF_TIME = 0.9
 _SHARE_OF_MEMORY = 0.75
@@ -285,44 +287,54 @@ def tried(faults: Faults, lines: dict[str, set[int]], tests: Tests, command: str
         return {"late": True}
     if code not in (0, _NO_TESTS):
         return {"fails": code}
-    told: list[dict[str, Any]] = []
-    places: list[Place] = []
-    for path in sorted(lines):
-        try:
-            source = _source(path)
-            places += faults.places(path, source, lines[path])
-        except (ValueError, SyntaxError, RecursionError, OSError) as error:
-            told.append(
-                {"path": path, "line": 0, "what": f"cannot be read: {error}", "end": "survived"}
-            )
+    places, told = _found(faults, lines, tests)
     wanted = chosen(places)
     for number, place in enumerate(wanted):
+        source = _source(place.path)
+        try:
+            mutated = faults.put(source, place)
+        except Exception as error:  # noqa: BLE001 - of what cannot be tried nothing is known
+            told.append(_survived(place.path, place.line, f"cannot be changed: {error}"))
+            continue
+        if mutated is None:
+            continue
         end = "survived"
         if code == 0:
-            end = _end(faults, place, tests, command, took.with_fault())
+            with _written(Path(place.path), mutated):
+                end = "survived" if tests.run(command, took.with_fault()) == 0 else "noticed"
             if not tests.left:
                 return {"faults": told, "left": len(wanted) - number}
-        told.append(_told(faults, place, end))
-    return {"faults": told, "left": 0}
+        what = _shown(place.line, source, mutated)
+        told.append({"path": place.path, "line": place.line, "what": what, "end": end})
+    return {"faults": told, "left": 0} if tests.left else {"late": True}
 
 
-def _end(faults: Faults, place: Place, tests: Tests, command: str, most: Took) -> str:
-    """`noticed` or `survived`. What does not end is noticed."""
-    source = _source(place.path)
-    mutated = faults.put(source, place)
-    if mutated is None:
-        return "survived"
-    with _written(Path(place.path), mutated):
-        return "survived" if tests.run(command, most) == 0 else "noticed"
+def _found(
+    faults: Faults, lines: dict[str, set[int]], tests: Tests
+) -> tuple[list[Place], list[dict[str, Any]]]:
+    """Places of as many files as are needed to choose from, and what is told of those that cannot
+    be read. Which files those are, is chance, but the same for the same names."""
+    paths = sorted(lines)
+    random.Random(0).shuffle(paths)  # noqa: S311 - nothing is secret
+    places: list[Place] = []
+    told: list[dict[str, Any]] = []
+    for path in paths:
+        if len(places) >= _PLACES or not tests.left:
+            break
+        try:
+            places += faults.places(path, _source(path), lines[path])
+        except (ValueError, RecursionError, OSError) as error:
+            told.append(_survived(path, 0, f"cannot be read: {error}"))
+    return places, told[:MOST]
 
 
-def _told(faults: Faults, place: Place, end: str) -> dict[str, Any]:
-    before = _source(place.path)
-    after = faults.put(before, place) or before
-    line = place.line - 1
-    was, now = (text.split("\n")[line : line + 1] for text in (before, after))
-    shown = [" ".join("".join(each).split())[:100] for each in (was, now)]
-    return {"path": place.path, "line": place.line, "what": " => ".join(shown), "end": end}
+def _survived(path: str, line: int, why: str) -> dict[str, Any]:
+    return {"path": path, "line": line, "what": why[:200], "end": "survived"}
+
+
+def _shown(line: int, before: str, after: str) -> str:
+    was, now = (text.split("\n")[line - 1 : line] for text in (before, after))
+    return " => ".join(" ".join("".join(each).split())[:100] for each in (was, now))
 
 
 def _source(path: str) -> str:
