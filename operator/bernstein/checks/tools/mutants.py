@@ -26,9 +26,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,8 @@ _TEST = re.compile(r"test_.*\.py|.*_test\.py", re.DOTALL)
 _TEST_FOLDERS = {"test", "tests"}
 _UNUSUAL = re.compile(r"if\s+(typing\.)?TYPE_CHECKING|if\s+__name__\s*==\s*(['\"])__main__\2")
 """What no test runs."""
-_EQUAL = re.compile(r".*/(RemoveDecorator|.*_Is|.*_IsNot|.*_(Is|IsNot)_.*)")
+_EQUAL = re.compile(r".*/(RemoveDecorator|(?!.*_(Is_IsNot|IsNot_Is)$).*_(Is|IsNot)(_.*)?)")
 """Faults that often are none: `1 == x` beside `1 is x`, or a function without its cache."""
-_FAULTS = {
-    "core/ReplaceComparisonOperator_Is_IsNot",
-    "core/ReplaceComparisonOperator_IsNot_Is",
-}
 _COVERAGE = "[run]\nparallel = true\nsource = .\npatch = subprocess\n"
 
 
@@ -115,7 +112,6 @@ class Tests:
     def run(self, command: str, most: Took | None = None, shown: bool = False) -> int | None:
         """Its exit code; None: it was not done in time. What it leaves at work is ended."""
         output = sys.stderr if shown else subprocess.DEVNULL
-        limits = self._limits(most)
         process = subprocess.Popen(
             ["sh", "-c", command],
             stdin=subprocess.DEVNULL,
@@ -123,7 +119,7 @@ class Tests:
             stderr=output,
             env=self._env,
             start_new_session=True,
-            preexec_fn=limits,
+            preexec_fn=partial(self._limit, most),
         )
         try:
             return process.wait(self.left if most is None else min(most.seconds, self.left))
@@ -140,17 +136,12 @@ class Tests:
         code = self.run(command, shown=True)
         return code, Took(time.monotonic() - began, _used() - used)
 
-    def _limits(self, most: Took | None) -> Callable[[], None]:
+    def _limit(self, most: Took | None) -> None:
         """A fault may take all memory that there is, and would end the container with it."""
-
-        def limit() -> None:
-            if self._memory is not None:
-                resource.setrlimit(resource.RLIMIT_DATA, (self._memory, self._memory))
-            if most is not None:
-                cpu = math.ceil(most.cpu)
-                resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-
-        return limit
+        if self._memory is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (self._memory, self._memory))
+        if most is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(most.cpu),) * 2)
 
 
 def _used() -> float:
@@ -197,7 +188,7 @@ class Faults:
         self._operators = {
             name: operator()
             for name, operator in named.items()
-            if not operator.arguments() and (name in _FAULTS or not _EQUAL.fullmatch(name))
+            if not operator.arguments() and not _EQUAL.fullmatch(name)
         }
 
     def places(self, path: str, source: str, lines: set[int]) -> Iterator[Place]:
