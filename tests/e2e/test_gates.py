@@ -167,6 +167,33 @@ def test_a_gate_that_compares_runs_once_on_both_trees(world: MakeWorld) -> None:
     assert "old.py:f was 13, is 25" in told["excerpt"]
 
 
+def test_tests_that_notice_no_faults_are_sent_back_and_a_gate_waits_for_its_paths(
+    world: MakeWorld,
+) -> None:
+    code = "def grade(points: int) -> str:\n    return 'pass' if points >= 50 else 'fail'\n"
+    runs = "from grades import grade\n\n\ndef test_grade() -> None:\n    grade(50)\n"
+    asks = "    assert [grade(n) for n in (49, 50, 51)] == ['fail', 'pass', 'pass']\n"
+    hollow, honest = writing("grades.py", code), writing("grades.py", code)
+    hollow["steps"].append({"write": {"path": "test_grades.py", "content": runs}})
+    honest["steps"].append({"write": {"path": "test_grades.py", "content": runs + asks}})
+    own = {"command": "false", "image": "bernstein-toolchain:dev", "paths": ["docs/**"]}
+    faults = [{"name": name} for name in ("mutation_testing", "agent_test_mutation")]
+
+    def gates(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [*faults, {"name": "prose", **own}]}
+
+    here = world([does("graded", hollow, honest)], gates)
+    here.task("graded")
+    task = here.closed("graded", 300)
+
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("GateFailed", True), ("Succeeded", True)]
+    assert "grades.py:2" in here.get("configmap", "graded-s2-prompt")["data"]["findings.md"]
+    assert [_check(task, gate["name"])["verdict"] for gate in faults] == ["Passed", "Passed"]
+    prose = _check(task, "prose")
+    assert (prose["verdict"], prose["reason"]) == ("Skipped", "ConditionNotMet")
+
+
 def _check(task: Object, name: str) -> Object:
     found: Object = next(c for c in task["status"]["verification"]["checks"] if c["name"] == name)
     return found

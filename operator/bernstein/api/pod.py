@@ -165,6 +165,14 @@ class CheckoutConfig:
     """Ref of a checkpoint, whose files are written merged with the tip; else the tip's alone."""
     resume_sha: str | None = None
     """The commit that this ref must be at; None: any."""
+    paths: tuple[str, ...] = ()
+    """Globs: where none matches a path that has changed since `changed_since`, it fails with
+    ConditionNotMet."""
+    changed_since: str | None = None
+    tool: str | None = None
+    """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
+    the numbers of the lines of Python that `base` does not have."""
+    tools: str | None = None
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None
@@ -398,3 +406,5 @@ class CompareConfig:
     """Nothing has judged the head yet: where the tool cannot run there, it says so."""
     tolerance: float | None = None
     """How much worse a measure may be; None: nothing is measured."""
+    least: float | None = None
+    """Which share of faults the tests have to notice; None: there are none."""

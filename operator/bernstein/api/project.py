@@ -29,7 +29,7 @@ from bernstein.api.meta import (
 )
 from bernstein.api.network import Network
 from bernstein.api.pod import OUR_JOBS
-from bernstein.api.vocabulary import FileScope, GateCondition, Severity
+from bernstein.api.vocabulary import FileScope, Severity, WrittenCondition
 from bernstein.api.waiting import Abandoned
 
 
@@ -171,8 +171,16 @@ class GateSettings(Model):
     """false: it does not run."""
     required: bool | None = None
     """false: its verdict is shown and keeps nothing back; absent: as the gate says."""
-    condition: GateCondition | None = None
+    condition: WrittenCondition | None = None
     """Changes that it runs for; absent: as the gate says, any_changed for an own one."""
+    paths: Annotated[
+        tuple[RelativePath, ...],
+        Field(max_length=16, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=(),
+        description="Globs: it runs only where one matches the path of a file that was added, "
+        "edited or deleted; ** spans folders.",
+    )
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """Shell command that passes with exit code 0."""
     image: Image | None = None
@@ -183,6 +191,8 @@ class GateSettings(Model):
     """Findings of this severity and above count; absent: high."""
     tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
     """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
+    minimum_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Share of the faults put into code that tests must notice; absent: as the gate says."""
 
 
 class Gates(Model):

@@ -46,6 +46,10 @@ class CheckSpec:
     """What its command prints is compared with what it prints on the commit before the work."""
     tolerance: float | None = None
     """How much worse than there a measure may be."""
+    least: float | None = None
+    """Which share of faults the tests have to notice."""
+    tool: str | None = None
+    """Program of ours that the command runs."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
@@ -53,6 +57,9 @@ class CheckSpec:
     reads: Check | None = None
     """What a check that only reads asks of the inspect Job; None for one that executes."""
     condition: GateCondition = "always"
+    paths: tuple[str, ...] = ()
+    """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
+    matched in the operator. Empty: any will do."""
     skipped: str | None = None
     """Why it is not run; None: it is run."""
 
@@ -62,7 +69,9 @@ class CheckSpec:
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
-        content = [*asked, self.reads, *excused, *against]
+        least = ["least", self.least] if self.least is not None else []
+        paths = ["paths", self.paths] if self.paths else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths]
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

@@ -51,6 +51,8 @@ class RunCheck:
     the check is always asked of both."""
     compares: bool = False
     """The check prints what it finds or measures in both, the base and the work."""
+    changed_since: str | None = None
+    """The commit before the work, where it runs for some changed paths only."""
 
     @property
     def asked(self) -> str:

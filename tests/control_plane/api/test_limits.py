@@ -101,6 +101,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].name": {"command": "true", "image": "i"},
     "pipeline[].severity": {"name": "security_scan"},
     "pipeline[].tolerance": {"name": "complexity_check"},
+    "pipeline[].minimumScore": {"name": "mutation_testing"},
 }
 """What else an object must have, or must not have, with a field in it."""
 

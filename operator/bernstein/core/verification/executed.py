@@ -67,7 +67,10 @@ def without_pod(
 
 
 def errored(check: CheckSpec, problem: Diagnosis) -> CheckResult:
-    return result_of(check, "Errored", problem.reason, problem.message)
+    """Errored, unless checkout has found that the check is not asked of this change."""
+    is_asked = problem.reason != VerdictReason.CONDITION_NOT_MET or not check.paths
+    verdict = "Errored" if is_asked else "Skipped"
+    return result_of(check, verdict, problem.reason, problem.message)
 
 
 def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:

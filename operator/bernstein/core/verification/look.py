@@ -82,7 +82,9 @@ def look(
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)
             before = question.pinned_sha if spec.excused else judged.base
-            runs[called] = replace(run, job=name, base=before, compares=compares)
+            runs[called] = replace(
+                run, job=name, base=before, compares=compares, changed_since=None
+            )
     runs |= _inspecting(question, judged, kept)
     seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
     existing = {check: job for check, job in seen.items() if job is not None}
@@ -100,6 +102,7 @@ def _run_of(
         pinned_sha=question.pinned_sha,
         base=judged.base if spec.against_base else None,
         compares=spec.against_base,
+        changed_since=judged.base if spec.paths else None,
     )
 
 

@@ -8,6 +8,7 @@ from bernstein.api.pod import Check
 from bernstein.api.project import Gates, GateSettings, ProjectSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
+from bernstein.api.vocabulary import condition_of
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.signal import SignalCommand
@@ -90,8 +91,8 @@ def _pipeline(settings: Gates) -> Iterable[GateSettings]:
 
 
 def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
-    condition = settings.condition or gate.condition
-    built_in = _built_in(settings, gate)
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
+    built_in = _built_in(settings, gate, project.gates)
     ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
     return CheckSpec(
@@ -106,27 +107,35 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
         findings=ours.findings if ours else None,
         output=ours.output if ours else "ruff",
         against_base=ours.against_base if ours else False,
-        tolerance=_tolerance(settings, ours),
+        tolerance=_demand(settings.tolerance, ours.tolerance if ours else None),
+        least=_demand(settings.minimum_score, ours.least if ours else None),
+        tool=ours.tool if ours else None,
         excused=bool(command) and project.gates.allow_base_failures,
         by_file=ours.by_file if ours else False,
         reads=None if command else Check(name=gate.name, type=gate.name),
         condition=condition,
+        paths=settings.paths,
         skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
     )
 
 
-def _built_in(settings: GateSettings, gate: Gate) -> Command | None:
-    """The command of the gate itself, for the severity that the Project asks for."""
+def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | None:
+    """The command of the gate itself, for the severity that the Project asks for, and the tests
+    that it runs."""
     command = gate.runs if isinstance(gate.runs, Command) else None
-    if command is None or command.of_severity is None or settings.severity is None:
-        return command
-    return command.of_severity(settings.severity)
-
-
-def _tolerance(settings: GateSettings, ours: Command | None) -> float | None:
-    if ours is None or ours.tolerance is None:
+    if command is None:
         return None
-    return ours.tolerance if settings.tolerance is None else settings.tolerance
+    if command.of_severity is not None and settings.severity is not None:
+        return command.of_severity(settings.severity)
+    tests = next((each.command for each in project.pipeline if each.name == "tests"), None)
+    if command.with_tests is not None and tests is not None:
+        return command.with_tests(tests)
+    return command
+
+
+def _demand(of_project: float | None, of_gate: float | None) -> float | None:
+    """What the gate asks for, where it asks for such a thing."""
+    return of_gate if of_gate is None or of_project is None else of_project
 
 
 def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:

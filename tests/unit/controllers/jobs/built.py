@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,18 @@ BOTH = CheckSpec(
     against_base=True,
     tolerance=20.0,
 )
+MUTANTS = CheckSpec(
+    "mutation_testing",
+    "gate",
+    "mutation_testing",
+    True,
+    command='python3 -I "$TOOLS/mutants.py" code pytest',
+    image="toolchain:1",
+    output="mutants",
+    against_base=True,
+    least=0.5,
+    tool="mutants",
+)
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 SERVICE = CheckSpec(
     *("signal-0", "signal", "api_responds: /", True),
@@ -148,9 +161,24 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
     "check-service": (RunCheck("work-s1-signal-0-0", SERVICE, REF, HEAD, BASE), TASK),
+    "paths": (
+        RunCheck(
+            "work-s1-licence-0",
+            replace(OWN, paths=("web/**",)),
+            REF,
+            HEAD,
+            BASE,
+            changed_since=BASE,
+        ),
+        TASK,
+    ),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
+    "tool": (
+        RunCheck("work-s1-mutation-testing-0", MUTANTS, REF, HEAD, BASE, BASE, compares=True),
+        TASK,
+    ),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
     "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
     "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),

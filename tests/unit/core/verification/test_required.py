@@ -9,7 +9,7 @@ import pytest
 
 from bernstein.api.project import Gates, ProjectSpec
 from bernstein.api.signals import Signal
-from bernstein.api.vocabulary import GateCondition
+from bernstein.api.vocabulary import WrittenCondition
 from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.verification import required
@@ -170,12 +170,36 @@ def test_gates_can_be_turned_off_but_not_the_signals() -> None:
         ("python_changed", True),
         ("tests_changed", False),
         ("deps_changed", False),
+        ("changed_files.any('.py')", True),
     ],
 )
-def test_a_gate_whose_condition_is_not_met_is_skipped(condition: GateCondition, met: bool) -> None:
+def test_a_gate_whose_condition_is_not_met_is_skipped(
+    condition: WrittenCondition, met: bool
+) -> None:
     gate = {"name": "lint", "condition": condition}
 
     (lint, *_) = required.required_checks([], spec(pipeline=[gate]), CHANGED)
 
     assert lint.skipped == (None if met else "ConditionNotMet")
     assert bool(required.executing([lint])) is met
+
+
+def test_the_old_word_for_python_asks_the_same() -> None:
+    old, new = (
+        required.required_checks([], spec(pipeline=[{"name": "lint", "condition": word}]), NOTHING)
+        for word in ("changed_files.any('.py')", "python_changed")
+    )
+
+    assert old == new
+    assert old[0].skipped == "ConditionNotMet"
+
+
+def test_paths_are_part_of_the_question_and_left_to_its_pod() -> None:
+    anywhere, api = (
+        required.required_checks([], spec(pipeline=[{"name": "lint", **more}]), CHANGED)[0]
+        for more in ({}, {"paths": ["services/api/**"]})
+    )
+
+    assert api.paths == ("services/api/**",)
+    assert api.skipped is None
+    assert api.digest != anywhere.digest

@@ -147,6 +147,17 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
 }
 
 
+def test_a_check_of_some_paths_is_skipped_where_checkout_finds_none_of_them_changed() -> None:
+    pod = over(failed("checkout", "ConditionNotMet"), waiting("check"), phase="Failed")
+    of_paths = replace(RUNS, paths=("web/**",))
+
+    found = executed(of_paths, job("lint", pod), None, NOW)
+
+    assert (found.verdict, found.reason) == ("Skipped", "ConditionNotMet")
+    assert summary.passed([found])
+    assert executed(RUNS, job("lint", pod), None, NOW).verdict == "Errored"
+
+
 @pytest.mark.parametrize("fact", VERDICTS)
 def test_the_kubelet_decides_about_a_command(fact: str) -> None:
     pod, verdict, reason = VERDICTS[fact]
