@@ -8,7 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
-from bernstein.api.credentials import Attestation, ConfigMapKey, Credentials, SecretKey
+from bernstein.api.credentials import (
+    Attestation,
+    ConfigMapKey,
+    Credentials,
+    JudgingModel,
+    SecretKey,
+)
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
@@ -320,6 +326,10 @@ class ProjectSpec(Model):
     toolchain: Toolchain
     gates: Gates = Field(default_factory=Gates)
     """What work must pass before it lands."""
+    models: Annotated[
+        tuple[JudgingModel, ...], Field(max_length=8, json_schema_extra=list_map("name"))
+    ] = ()
+    """Language models that judge work where a completion signal asks for one; the first does."""
     merge: Merge
     """How verified work lands."""
     attestation: Attestation | None = Field(
@@ -383,7 +393,7 @@ class Probe(Model):
     """That Job has yet to tell."""
     settled: bool = False
     """Of this generation every credential was heard."""
-    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=20)] = ()
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=32)] = ()
     """What is wrong; empty: nothing, once all was heard."""
     too_strong: bool = False
     """The work account was seen to be allowed to push to the branch."""

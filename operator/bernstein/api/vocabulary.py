@@ -38,3 +38,6 @@ EFFORTS: tuple[str, ...] = get_args(Effort)
 Severity = Literal["low", "medium", "high"]
 
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
+
+ModelProvider = Literal["anthropic", "openai", "openai-chat", "openrouter", "gemini"]
+"""Whose API a model is asked by. `openai-chat` is also what most other servers speak."""

@@ -10,6 +10,7 @@ from typing import Literal
 
 from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
 from bernstein.api.vocabulary import GateCondition
 
 SIGNAL_TIMEOUT = 120
@@ -29,7 +30,7 @@ class CheckSpec:
     title: str
     required: bool
     command: str | None = None
-    """What a check executes, in a Job of its own; None for one that only reads."""
+    """What a check executes, in a Job of its own; None for one that only reads or asks."""
     image: str | None = None
     """Where the command runs."""
     timeout: int = SIGNAL_TIMEOUT
@@ -49,7 +50,14 @@ class CheckSpec:
     by_file: bool = False
     """The command judges each file by itself."""
     reads: Check | None = None
-    """What a check that only reads asks of the inspect Job; None for one that executes."""
+    """What a check that only reads asks of the inspect Job; None for any other."""
+    asks: Asked | None = None
+    """What a check that asks a model asks of the judge Job; None for any other."""
+    asked_of: tuple[str, ...] = ()
+    """The model's provider and address: another one is another question."""
+    is_last: bool = False
+    """Where a model asks for one more attempt, a person decides: there were as many as it may ask
+    for."""
     condition: GateCondition = "always"
     skipped: str | None = None
     """Why it is not run; None: it is run."""
@@ -60,7 +68,8 @@ class CheckSpec:
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
-        content = [*asked, self.reads, *excused, *against]
+        model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
+        content = [*asked, self.reads, *excused, *against, *model]
         text = json.dumps(content, default=fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 

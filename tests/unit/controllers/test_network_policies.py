@@ -54,6 +54,43 @@ def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
     assert set(jobs_meant["values"]) == made
 
 
+MODELS = [
+    {"name": "a", "provider": "openai", "key": {"name": "judge", "key": "key"}},
+    {
+        "name": "b",
+        "provider": "openai-chat",
+        "baseUrl": "https://models.example:8443/v1",
+        "key": {"name": "judge", "key": "key"},
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("network", "reached"),
+    [
+        ({}, {"ports": [{"port": 443, "protocol": "TCP"}, {"port": 8443, "protocol": "TCP"}]}),
+        ({"models": [INDEX]}, INDEX),
+    ],
+)
+def test_who_asks_models_reaches_them_beside_git_and_nobody_else_does(
+    network: dict[str, Any], reached: dict[str, Any]
+) -> None:
+    project = objects.project(models=MODELS, network=network)
+    found = {
+        p["metadata"]["name"]: p["spec"]
+        for p in build(project, PLAIN_SETTINGS)
+        if p["spec"]["policyTypes"] == ["Egress"]
+    }
+
+    judge = found.pop("bernstein-default-judge")
+    (jobs_meant,) = judge["podSelector"]["matchExpressions"]
+    assert jobs_meant["values"] == ["judge"]
+    assert judge["egress"] == [reached]
+    git = found["bernstein-default-git"]
+    assert "judge" in git["podSelector"]["matchExpressions"][0]["values"]
+    assert all(others["egress"] == [DNS, HTTPS] for others in found.values())
+
+
 def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
     found = limits()
 

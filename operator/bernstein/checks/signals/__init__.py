@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalKind
-from bernstein.checks.signals import file_contains, glob_exists, path_exists, test_passes
+from bernstein.checks.signals import (
+    file_contains,
+    glob_exists,
+    llm_judge,
+    llm_review,
+    path_exists,
+    test_passes,
+)
 
 if TYPE_CHECKING:
     from bernstein.api.signals import Signal
@@ -16,9 +23,11 @@ SIGNALS: tuple[SignalKind, ...] = (
     glob_exists.SIGNAL,
     file_contains.SIGNAL,
     test_passes.SIGNAL,
+    llm_review.SIGNAL,
+    llm_judge.SIGNAL,
 )
 
-PLANNED = ("api_responds", "llm_judge", "llm_review")
+PLANNED = ("api_responds",)
 """Types that are not available yet; the message about a plan file that names one says so."""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from bernstein.api.verification import CheckAgain, CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
-from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification.inspections import shared
 
 
 def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
@@ -32,7 +32,7 @@ def again(judged: Verification) -> frozenset[str]:
 
 def round_of(judged: Verification, called: str) -> int:
     """The number in the name of the Job that is called so: of a check, of one on the base, or of
-    checks that only read."""
+    checks that execute nothing."""
     if judged.again is None or judged.since is None:
         return judged.round
     numbers = {each.check: each.round for each in judged.again}
@@ -50,7 +50,7 @@ def could_not_run(
     stands.
     """
     errored = {r.name for r in found if r is not None and r.verdict == "Errored"}
-    return {*_executing(checks, errored, works), *_reading(checks, errored)}
+    return {*_executing(checks, errored, works), *_sharing(checks, errored)}
 
 
 def next_try(
@@ -96,8 +96,8 @@ def _executing(
         yield names.on_base(check.name)
 
 
-def _reading(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
-    for called, together in inspections(checks).items():
+def _sharing(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
+    for called, together in shared(checks).items():
         if any(check.name in errored for check in together):
             yield called
 
@@ -105,9 +105,9 @@ def _reading(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
 def _open(checks: Sequence[CheckSpec], known: set[str]) -> set[str]:
     """What the Jobs of checks are called that have no verdict yet."""
     left = {check.name for check in checks} - known
-    reading = {
+    together_left = {
         called
-        for called, together in inspections(checks).items()
+        for called, together in shared(checks).items()
         if any(check.name in left for check in together)
     }
-    return left | set(map(names.on_base, left)) | reading
+    return left | set(map(names.on_base, left)) | together_left

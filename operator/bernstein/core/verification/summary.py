@@ -11,8 +11,8 @@ from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
-_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)
-"""Why a check may be skipped without keeping anything back."""
+_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
+"""Why a check may be skipped without keeping anything back; one that is Unsure asks people."""
 
 
 def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:

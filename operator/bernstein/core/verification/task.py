@@ -14,6 +14,7 @@ from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.look import Question
+from bernstein.core.verification.models import MAX_RETRIES
 from bernstein.core.verification.required import required_checks
 
 
@@ -39,7 +40,9 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
         tests_changed=judged.tests_changed,
         deps_changed=judged.deps_changed,
     )
-    return required_checks(snapshot.task.spec.completion_signals, snapshot.project.spec, subject)
+    signals, status = snapshot.task.spec.completion_signals, snapshot.task.status
+    is_last = (status.judge_retries or 0) >= MAX_RETRIES
+    return required_checks(signals, snapshot.project.spec, subject, is_last=is_last)
 
 
 def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
@@ -54,4 +57,6 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
         pinned_sha=pinned.target_sha if pinned else judged.base,
         onto=snapshot.target_ref,
         can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
+        title=snapshot.task.spec.title,
+        description=snapshot.task.spec.description or "",
     )

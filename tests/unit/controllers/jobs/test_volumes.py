@@ -38,6 +38,7 @@ BETWEEN = {
         "compare": {"check": "rw"},
     },
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
+    "judge": {"base": {"checkout": "rw", "judge": "rw"}},
     "begin": {"git": {"begin": "rw"}},
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
