@@ -227,7 +227,8 @@ def stub_llm(
         container["volumeMounts"].append({"name": "tls", "mountPath": "/etc/stub-llm-tls"})
         container["readinessProbe"]["httpGet"]["scheme"] = "HTTPS"
         script = "/etc/stub-llm/scenarios.yaml"
-        serve = ("python3", "-m", "tests.stub_llm", "--host", "0.0.0.0", "--scenarios", script)
+        anywhere = "0.0.0.0"  # noqa: S104 - of its pod
+        serve = ("python3", "-m", "tests.stub_llm", "--host", anywhere, "--scenarios", script)
         container["command"] = [*serve, "--tls", "/etc/stub-llm-tls"]
     return [
         *secrets,

@@ -130,7 +130,11 @@ def test_a_model_that_says_no_ends_the_attempt_with_its_words(here: World) -> No
 
 
 def test_a_model_that_was_talked_round_has_not_answered(here: World) -> None:
-    task = here.stalled("task", "chatty", "GateErrored", ENOUGH)
+    def waits(task: Object) -> bool:
+        waiting = task.get("status", {}).get("waiting") or {}
+        return bool(waiting.get("reason") == "GateErrored")
+
+    task = here.await_("task", "chatty", waits, ENOUGH)
 
     assert state(task) == "Done"
     assert verdict(task) == ("Errored", "AnswerNotInForm")
