@@ -33,10 +33,12 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     if network.policy == "Unmanaged":
         return []
     git = [_dns(), *_git(project)]
+    # Without models nobody asks any; and what an older release has made stays as it is.
+    ours = (*OUR_JOBS, PROBE, *([JUDGE] if project.spec.models else []))
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
-        _policy(project, "closed", (AGENT, CHECK, JUDGE, *OUR_JOBS, PROBE), _CLOSED),
-        _policy(project, "git", (JUDGE, *OUR_JOBS, PROBE), _to(git)),
+        _policy(project, "closed", (AGENT, CHECK, *ours), _CLOSED),
+        _policy(project, "git", ours, _to(git)),
         _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
     if project.spec.models:
