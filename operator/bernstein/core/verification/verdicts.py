@@ -28,7 +28,7 @@ from bernstein.core.verification.summary import passed
 EXCERPT_BYTES = 24_000
 """Of all excerpts of a status together: where many checks have something to say, each says less."""
 
-_OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
+OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
 """A program of ours broke, or took too long: one that was cut off from outside says so."""
 
 _RESULTS: Mapping[str, type[InspectResult | JudgeResult]] = {
@@ -131,8 +131,8 @@ def so_far(
     """The verdict of each check, in order; None where its run is not over.
 
     `jobs`: by name of the check. `works`: see `of_works`; None: it is not worked out yet. `kept`:
-    verdicts that are known whatever the Jobs say, by check. `again`: Jobs that are run again, as
-    they are called, because they could not judge this tree.
+    verdicts that are known whatever the Jobs say, by check. `again`: what could not judge this
+    tree before, and may not for the work's doing: checks that execute, and Jobs that read.
     """
     in_turn = gates.execution == "Sequential"
     results: list[CheckResult | None] = []
@@ -219,7 +219,7 @@ def _counting(
 def _blamed(check: CheckSpec, result: CheckResult, again: bool) -> CheckResult:
     """The verdict that counts where a program of ours has failed on what the work left, and did so
     before: once it may be the cluster's doing."""
-    if not again or result.verdict != "Errored" or result.reason not in _OURS:
+    if not again or result.verdict != "Errored" or result.reason not in OURS:
         return result
     text = f"for the second time it could not be read: {result.excerpt}"
     return result_of(check, "Failed", VerdictReason.UNREADABLE, text)
