@@ -152,6 +152,8 @@ class Reason(StrEnum):
     """The Project has no agent of the name in `cli`."""
     MODEL_NOT_FOUND = "ModelNotFound"
     """Neither the Project nor a table of prices knows the Task's model."""
+    NO_MODEL = "NoModel"
+    """A completion signal asks a model, and the Project has none."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """A signal or an adapter is unknown to this operator: the CRDs are newer than it."""
     INVALID_PATTERN = "InvalidPattern"

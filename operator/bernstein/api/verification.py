@@ -56,8 +56,6 @@ class VerdictReason(StrEnum):
     """Skipped: a model was asked, and cannot tell for sure; a person must say yes."""
     JUDGE_RETRY = "JudgeRetry"
     """Failed: a model was asked, and finds that something of the step is missing or wrong."""
-    NO_MODEL = "NoModel"
-    """Errored: a model is to be asked, and the Project has none."""
 
 
 class CheckResult(Model):

@@ -23,7 +23,6 @@ REMEDIES: Final[Mapping[str, str]] = {
     MARK_IN_DATA: "Look at the change: it holds a word that was drawn for its question alone.",
     NOT_IN_FORM: "Look at the change for text that speaks to whoever judges it; else name another "
     "model, one that keeps to a form, in models of the Project.",
-    "NoModel": "Add a model with its key to models of the Project.",
 }
 """What helps where nothing is known of the work, by reason; models' own reasons have a table."""
 _CUT = "part of the change was too much to be shown to the model"

@@ -15,6 +15,7 @@ from bernstein.api import encoding
 from bernstein.api.meta import UsageCounts
 from bernstein.api.pod import JUDGE
 from bernstein.api.programs.judge import JudgeResult, Spent
+from bernstein.api.reasons import Reason
 from bernstein.api.verification import (
     MOST_CALLS,
     CheckResult,
@@ -44,7 +45,7 @@ class Naming(Protocol):
 
 def without_model(check: CheckSpec) -> CheckResult:
     """The verdict where nobody can be asked."""
-    return result_of(check, "Errored", VerdictReason.NO_MODEL, _NO_MODEL)
+    return result_of(check, "Errored", Reason.NO_MODEL, _NO_MODEL)
 
 
 def decided(check: CheckSpec, result: CheckResult) -> CheckResult:

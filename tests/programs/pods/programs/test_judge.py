@@ -303,6 +303,6 @@ def test_the_longest_answers_of_the_most_questions_fit_the_termination_message(
 
 
 def test_what_it_says_are_words_that_the_operator_knows() -> None:
-    words = {"Unsure", "JudgeRetry", "NoModel"}
+    words = {"Unsure", "JudgeRetry"}
 
     assert words <= {*map(str, VerdictReason)}

@@ -83,8 +83,7 @@ def test_a_prompt_that_there_is_not_is_no_file(name: str) -> None:
 
 
 def test_words_that_follow_from_answers_are_verdicts_reasons() -> None:
-    found: list[Any] = [VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY, VerdictReason.NO_MODEL]
+    found: list[Any] = [VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY]
 
-    assert found == ["Unsure", "JudgeRetry", "NoModel"]
-    assert "NoModel" in forms.REMEDIES
+    assert found == ["Unsure", "JudgeRetry"]
     assert not forms.REMEDIES.keys() & {*map(str, POLICIES)}
