@@ -258,8 +258,8 @@ def test_the_longest_questions_fit_the_commands_of_their_containers() -> None:
             called=called,
             checks=share,
             ref=built.REF,
-            sha=built.HEAD,
-            base=built.BASE,
+            sha=objects.HEAD,
+            base=objects.BASE,
             title=task.spec.title,
             description=task.spec.description or "",
         )
