@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from bernstein.api.meta import DataKey, Model, ObjectName
+from bernstein.api.meta import DataKey, Line, Model, ObjectName
+from bernstein.api.vocabulary import ModelProvider
 
 
 class SecretRef(Model):
@@ -41,4 +44,20 @@ class Attestation(Model):
     key: SecretKey = Field(
         description="Private Ed25519 key as PEM (PKCS #8, without a password). The Jobs that land "
         "work mount it."
+    )
+
+
+class JudgingModel(Model):
+    """A language model that answers checks."""
+
+    name: Line
+    """The provider's name of the model."""
+    provider: ModelProvider
+    """Whose API it is asked by."""
+    base_url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] | None = Field(
+        default=None, description="https address of that API; absent: the provider's own."
+    )
+    key: SecretKey = Field(description="Key of that API. The Jobs that ask the model mount it.")
+    ca: ConfigMapKey | None = Field(
+        default=None, description="Certificate authority of the address, when it is a private one."
     )

@@ -115,7 +115,7 @@ class Network(Model):
         "json_schema_extra": cel(
             *(
                 refuses(field, "self.policy == 'Unmanaged'", f"policy Unmanaged takes no '{field}'")
-                for field in ("git", "checks", "agents")
+                for field in ("git", "checks", "agents", "models")
             ),
         ),
     }
@@ -135,4 +135,9 @@ class Network(Model):
     agents: EgressRules | None = Field(
         default=None,
         description="What agents may reach beside DNS, git and our server; absent: everything.",
+    )
+    models: Annotated[EgressRules, Field(min_length=1)] | None = Field(
+        default=None,
+        description="Where the Project's models are; absent: the ports of their addresses, "
+        "anywhere.",
     )

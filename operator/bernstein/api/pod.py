@@ -17,6 +17,7 @@ CHECKOUT = "checkout"
 RECORDER = "recorder"
 PUSHER = "pusher"
 INSPECT = "inspect"
+JUDGE = "judge"
 BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
@@ -30,13 +31,17 @@ FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
 LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY)
+PROGRAMS = (
+    *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE),
+    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY),
+)
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
 `probe_key` in one called `probe-attestation`."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
+a user's. A Project's own Job `probe` is one more, and `judge`, which reaches models besides: their
+names can be no gate's, or have a hyphen."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""

@@ -8,7 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
-from bernstein.api.credentials import Attestation, ConfigMapKey, Credentials, SecretKey
+from bernstein.api.credentials import (
+    Attestation,
+    ConfigMapKey,
+    Credentials,
+    JudgingModel,
+    SecretKey,
+)
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
@@ -341,6 +347,10 @@ class ProjectSpec(Model):
         description="true: work that deletes or weakens tests that existed before it is rejected: "
         "fewer tests, fewer assertions, more marks that skip. A Plan may ask for it, too.",
     )
+    models: Annotated[
+        tuple[JudgingModel, ...], Field(max_length=8, json_schema_extra=list_map("name"))
+    ] = ()
+    """Language models that judge work where a completion signal asks for one; the first does."""
     merge: Merge
     """How verified work lands."""
     attestation: Attestation | None = Field(
@@ -404,7 +414,7 @@ class Probe(Model):
     """That Job has yet to tell."""
     settled: bool = False
     """Of this generation every credential was heard."""
-    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=20)] = ()
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=32)] = ()
     """What is wrong; empty: nothing, once all was heard."""
     too_strong: bool = False
     """The work account was seen to be allowed to push to the branch."""

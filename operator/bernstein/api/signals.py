@@ -40,6 +40,8 @@ class Signal(Model):
     """Shell command that must end with exit code 0; of a service, what starts it."""
     timeout_seconds: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_SECONDS)] | None = None
     """How long the command may take, in seconds; absent: 120."""
+    criteria: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
+    """What the change must meet, in words; a model is asked."""
 
 
 Files = Annotated[tuple[RelativePath, ...], Field(max_length=40)]

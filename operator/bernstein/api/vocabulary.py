@@ -56,3 +56,7 @@ WrittenCondition = Literal[
 
 def condition_of(written: WrittenCondition) -> GateCondition:
     return "python_changed" if written == "changed_files.any('.py')" else written
+
+
+ModelProvider = Literal["anthropic", "openai", "openai-chat", "openrouter", "gemini"]
+"""Whose API a model is asked by. `openai-chat` is also what most other servers speak."""

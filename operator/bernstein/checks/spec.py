@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
 from bernstein.api.vocabulary import GateCondition
 
 SIGNAL_TIMEOUT = 120
@@ -29,7 +30,7 @@ class CheckSpec:
     title: str
     required: bool
     command: str | None = None
-    """What a check executes, in a Job of its own; None for one that only reads."""
+    """What a check executes, in a Job of its own; None for one that only reads or asks."""
     image: str | None = None
     """Where the command runs."""
     launched: bool = False
@@ -55,7 +56,14 @@ class CheckSpec:
     by_file: bool = False
     """The command judges each file by itself."""
     reads: Check | None = None
-    """What a check that only reads asks of the inspect Job; None for one that executes."""
+    """What a check that only reads asks of the inspect Job; None for any other."""
+    asks: Asked | None = None
+    """What a check that asks a model asks of the judge Job; None for any other."""
+    asked_of: tuple[str, ...] = ()
+    """The model's provider and address: another one is another question."""
+    is_last: bool = False
+    """Where a model asks for one more attempt, a person decides: there were as many as it may ask
+    for."""
     condition: GateCondition = "always"
     paths: tuple[str, ...] = ()
     """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
@@ -71,17 +79,18 @@ class CheckSpec:
         against = ["against base", self.output, self.tolerance] if self.against_base else []
         least = ["least", self.least] if self.least is not None else []
         paths = ["paths", self.paths] if self.paths else []
-        content = [*asked, self.reads, *excused, *against, *least, *paths]
+        model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths, *model]
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
     @cached_property
-    def bytes_to_read(self) -> int:
-        """The size of the question that it asks of the inspect Job, as JSON."""
-        return len(json.dumps(self.reads, default=fields_of))
+    def bytes_to_ask(self) -> int:
+        """The size of the question that it asks of the inspect Job or the judge Job, as JSON."""
+        return len(json.dumps(self.reads or self.asks, default=fields_of))
 
 
-def _fields_of(reads: Check) -> dict[str, Any]:
+def _fields_of(reads: Check | Asked) -> dict[str, Any]:
     """Those that a check had always, and the others where it has them."""
     return {name: v for name, v in fields_of(reads).items() if name != "files" or v}
 

@@ -76,8 +76,32 @@ class RunInspect:
     @property
     def asked(self) -> str:
         """A digest of all its questions together."""
-        together = ",".join(check.digest for check in self.checks)
-        return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
+        return _together(self.checks)
+
+
+def _together(checks: Iterable[CheckSpec]) -> str:
+    together = ",".join(check.digest for check in checks)
+    return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
+class RunJudge:
+    """A Job that puts what `sha` changes against `base` to models."""
+
+    job: str
+    called: str
+    """What it is called among the checks."""
+    checks: tuple[CheckSpec, ...]
+    ref: str
+    sha: str
+    base: str
+    title: str
+    description: str
+
+    @property
+    def asked(self) -> str:
+        """A digest of all its questions together."""
+        return _together(self.checks)
 
 
 @dataclass(frozen=True)
@@ -209,7 +233,9 @@ class AskTask:
     requests: tuple[TaskRequest, ...]
 
 
-JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
+JobAction = (
+    RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
+)
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs

@@ -388,6 +388,9 @@ POLICIES: Final[Mapping[Reason, Policy]] = {
         "Choose one of these, or add the model to an agent's models or to budget.prices of the "
         "Project.",
     ),
+    Reason.NO_MODEL: Policy(
+        Retry.NEVER, False, "Add a model with its key to models of the Project."
+    ),
     Reason.OPERATOR_TOO_OLD: Policy(
         Retry.NEVER,
         False,

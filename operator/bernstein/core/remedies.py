@@ -11,7 +11,7 @@ from bernstein.api.reasons import Reason
 from bernstein.core.reasons import policy
 
 _FIELDS = (
-    *("secretName", "apiKey.name", "attestation.key.name", "ca.name", "configMap"),
+    *("secretName", "apiKey.name", "key.name", "ca.name", "configMap"),
     *("imagePullSecrets", "image"),
 )
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""

@@ -115,7 +115,7 @@ JOB_SECONDS = Series(
     "bernstein_job_duration_seconds",
     "histogram",
     ("namespace", "kind", "result"),
-    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `begin`, `prepare`, `land`, "
+    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `judge`, `begin`, `prepare`, `land`, "
     "`probe`) and result (`succeeded`, `failed`).",
     JOB_BUCKETS,
 )

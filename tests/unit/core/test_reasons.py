@@ -93,6 +93,7 @@ TABLE = {
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
     "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
     "ModelNotFound": (Retry.NEVER, False, "budget.prices"),
+    "NoModel": (Retry.NEVER, False, "models of the Project"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
     "DependencyFailed": (Retry.NEVER, False, "left"),

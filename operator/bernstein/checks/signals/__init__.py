@@ -10,6 +10,8 @@ from bernstein.checks.signals import (
     api_responds,
     file_contains,
     glob_exists,
+    llm_judge,
+    llm_review,
     path_exists,
     test_passes,
 )
@@ -23,9 +25,11 @@ SIGNALS: tuple[SignalKind, ...] = (
     file_contains.SIGNAL,
     test_passes.SIGNAL,
     api_responds.SIGNAL,
+    llm_review.SIGNAL,
+    llm_judge.SIGNAL,
 )
 
-PLANNED = ("llm_judge", "llm_review")
+PLANNED: tuple[str, ...] = ()
 """Types that are not available yet; the message about a plan file that names one says so."""
 
 

@@ -22,7 +22,7 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.core.actions import RunCheck, RunInspect
+from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
@@ -69,7 +69,7 @@ def check_job(
         deadline=check.timeout + START_SECONDS,
         grace=5,
     )
-    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
+    return answering(action, CHECK, _called(action), project, namespace, owner, spec)
 
 
 def _called(action: RunCheck) -> str:
@@ -147,7 +147,7 @@ def compare_job(
         deadline=2 * check.timeout + START_SECONDS,
         grace=5,
     )
-    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
+    return answering(action, CHECK, _called(action), project, namespace, owner, spec)
 
 
 def _comparison(check: CheckSpec) -> CompareConfig:
@@ -260,11 +260,11 @@ def inspect_job(
         deadline=project.spec.gates.timeout_seconds + START_SECONDS,
         grace=5,
     )
-    return _job(action, INSPECT, INSPECT, project, namespace, owner, spec)
+    return answering(action, INSPECT, INSPECT, project, namespace, owner, spec)
 
 
-def _job(
-    action: RunCheck | RunInspect,
+def answering(
+    action: RunCheck | RunInspect | RunJudge,
     main: str,
     check: str,
     project: Project,

@@ -102,6 +102,7 @@ def _check(result: CheckResult) -> Object:
         "image": result.image,
         "seconds": result.seconds,
         "excused": result.excused or None,
+        "byModel": result.by_model,
     }
     return {key: value for key, value in verdict.items() if value is not None}
 

@@ -46,6 +46,8 @@ class Subject:
     criteria: str
     """Of whoever asks for the judgement; may be empty."""
     changes: Sequence[FileChange]
+    hidden: Sequence[str] = ()
+    """Paths of changed files that cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def ask(prompt: Prompt, subject: Subject, draw: Draw, room: int = ROOM) -> Asked
     and whoever has guessed one might guess the next.
     """
     word = draw()
-    change = fitted(subject.changes, room)
+    change = fitted(subject.changes, room, subject.hidden)
     data = [*_data(subject, change)]
     if len(word) < _LEAST_MARK or any(word in line for _, lines in data for line in lines):
         raise MarkError(MARK_IN_DATA)
@@ -92,7 +94,7 @@ def _block(word: str, title: str, lines: tuple[str, ...]) -> str:
 
 
 def _notes(change: Fitted) -> Iterator[str]:
-    if not change.files:
+    if not change.files and not change.unseen:
         yield "(The change touches no file.)"
     for number, file in enumerate(change.files, 1):
         if file.left_out:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from pydantic.alias_generators import to_snake
 
@@ -242,3 +242,15 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
         return ""
     close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
     return f", did you mean '{close[0]}'?" if close else ""
+
+
+def plain_words(kind: str, detail: Mapping[str, Any]) -> str:
+    """What is wrong with a value, by what the schema says of it."""
+    limits = detail.get("ctx", {})
+    if kind == "string_too_short":
+        return "must not be empty"
+    if kind == "string_pattern_mismatch":
+        return f"must match {limits['pattern']}"
+    if kind == "string_unicode":
+        return "must not contain half of a surrogate pair"
+    return str(detail.get("msg", kind))

@@ -39,6 +39,7 @@ def result_of(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "
             "asked": check.digest,
             "verdict": verdict,
             "reason": reason,
+            "by_model": True if check.asks is not None else None,
             "excerpt": sanitise(excerpt, EXCERPT_CHARACTERS),
         }
     )

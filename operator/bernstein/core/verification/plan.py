@@ -8,6 +8,8 @@ from bernstein.api.plan import Integration, PlanStatus
 from bernstein.api.signals import Signal
 from bernstein.api.states import TaskState
 from bernstein.api.verification import Origin, Verification
+from bernstein.checks import signals as kinds
+from bernstein.checks.asks import Asks
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
@@ -32,12 +34,16 @@ def specs_of(snapshot: PlanSnapshot) -> tuple[CheckSpec, ...]:
 
 def signals_of(snapshot: PlanSnapshot) -> tuple[Signal, ...]:
     """Every signal of every Closed Task, each once, in the order in which names of checks number
-    them. Where others have ended, what they were to do is not delivered."""
+    them. Where others have ended, what they were to do is not delivered.
+
+    Models are not asked again: they judge what one step has changed, and this is the work of all.
+    """
     signals: dict[str, Signal] = {}
     for _, task in sorted(snapshot.tasks.items()):
         closed = task.status.state is TaskState.CLOSED
         for signal in task.spec.completion_signals if closed else ():
-            signals.setdefault(signal.model_dump_json(), signal)
+            if not isinstance(kinds.of(signal.type).runs, Asks):
+                signals.setdefault(signal.model_dump_json(), signal)
     return tuple(signals.values())
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
 from bernstein.api.project import Gates, GateSettings, ProjectSpec
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
-from bernstein.checks import gates, signals
+from bernstein.checks import gates, prompts, signals
+from bernstein.checks.asks import Asks
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
@@ -20,10 +22,14 @@ def required_checks(
     project: ProjectSpec,
     subject: Subject,
     ruled: Iterable[CheckSpec] = (),
+    *,
+    is_last: bool = False,
 ) -> tuple[CheckSpec, ...]:
-    """Every check of this tree, in order: the janitor's signals, the rules, then the gates."""
-    image = project.toolchain.image
-    janitor = tuple(_signal(i, signal, image) for i, signal in enumerate(declared))
+    """Every check of this tree, in order: the janitor's signals, the rules, then the gates.
+
+    `is_last`: no more attempts are made because a model asks for one.
+    """
+    janitor = tuple(_signal(i, s, project, is_last=is_last) for i, s in enumerate(declared))
     gates_ = _known.of(project, subject) if project.gates.enabled else ()
     return (*janitor, *ruled, *gates_)
 
@@ -50,8 +56,19 @@ class _KnownGates:
 _known = _KnownGates()
 
 
-def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
+def _signal(index: int, signal: Signal, project: ProjectSpec, *, is_last: bool) -> CheckSpec:
     name, kind = f"{SIGNAL}{index}", signals.of(signal.type)
+    if isinstance(kind.runs, Asks):
+        asks = _asked(name, kind.runs, signal.criteria or "", project)
+        return CheckSpec(
+            name=name,
+            kind="signal",
+            title=kind.title(signal),
+            required=True,
+            asks=asks,
+            asked_of=_asked_of(project),
+            is_last=is_last,
+        )
     command = kind.runs.command(signal) if isinstance(kind.runs, SignalCommand) else None
     reads = Check(
         name=name,
@@ -67,11 +84,23 @@ def _signal(index: int, signal: Signal, image: str) -> CheckSpec:
         title=kind.title(signal),
         required=True,
         command=command,
-        image=image if command else None,
+        image=project.toolchain.image if command else None,
         launched=isinstance(kind.runs, SignalCommand) and kind.runs.launched,
         timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
         reads=None if command else reads,
     )
+
+
+def _asked(name: str, asks: Asks, criteria: str, project: ProjectSpec) -> Asked:
+    model = project.models[0].name if project.models else ""
+    return Asked(name, prompts.current(asks.prompt), asks.form, criteria, model)
+
+
+def _asked_of(project: ProjectSpec) -> tuple[str, ...]:
+    if not project.models:
+        return ()
+    model = project.models[0]
+    return (model.provider, model.base_url or "")
 
 
 def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
@@ -146,3 +175,8 @@ def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
 def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
     """Checks that execute nothing."""
     return [c for c in checks if c.reads is not None and c.skipped is None]
+
+
+def asking(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that a model answers; without a model nobody can be asked."""
+    return [c for c in checks if c.asks is not None and c.asks.model and c.skipped is None]

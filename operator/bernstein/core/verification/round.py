@@ -36,7 +36,7 @@ from bernstein.core.reasons import (
     seconds_to_wait,
 )
 from bernstein.core.sanitise import without_quotes
-from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
+from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Look, Question, judging, look
 from bernstein.core.verification.outstanding import outstanding
@@ -129,7 +129,8 @@ def take(
         if resting is not None:
             return resting
         status, judged = _resumed(status, judged)
-    status = goes_on(status)
+    judged = models.heard(judged, question.job, jobs, now)
+    status = goes_on(status.model_copy(update={"verification": judged}))
     if _is_endless(judged):
         return Undecided(_endless(status, project, now))
     seen = look(question, judged, jobs, now)
@@ -349,7 +350,8 @@ def _cannot_run(
     status = status.model_copy(update=update)
     wait = seconds_to_wait(why.reason, times)
     if wait or _is_over(status):
-        mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
+        alone = policy(why.reason).retry in (Retry.BACK_OFF, Retry.LATER)
+        mends_itself = alone and not _is_over(status)
         status = held(
             status,
             Reason.GATE_ERRORED,

@@ -12,8 +12,8 @@ from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
 
-_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)
-"""Why a check may be skipped without keeping anything back."""
+_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
+"""Why a check may be skipped without keeping anything back; one that is Unsure asks people."""
 _OF_KIND = {"signal": "Completion signal", "gate": "Quality gate"}
 _OF_RULES = {
     file_scope.NAME: Reason.SCOPE_VIOLATION,

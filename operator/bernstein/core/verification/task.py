@@ -15,6 +15,7 @@ from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification import rules
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
 from bernstein.core.verification.look import Question
+from bernstein.core.verification.models import MAX_RETRIES
 from bernstein.core.verification.required import required_checks
 
 
@@ -40,10 +41,11 @@ def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, .
         tests_changed=judged.tests_changed,
         deps_changed=judged.deps_changed,
     )
-    task, project = snapshot.task.spec, snapshot.project.spec
+    task, project = snapshot.task, snapshot.project.spec
     plan = snapshot.plan.spec if snapshot.plan is not None else None
-    ruled = rules.of_work(project, plan, task.files, subject)
-    return required_checks(task.completion_signals, project, subject, ruled)
+    ruled = rules.of_work(project, plan, task.spec.files, subject)
+    is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
+    return required_checks(task.spec.completion_signals, project, subject, ruled, is_last=is_last)
 
 
 def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
@@ -58,4 +60,6 @@ def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
         pinned_sha=pinned.target_sha if pinned else judged.base,
         onto=snapshot.target_ref,
         can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
+        title=snapshot.task.spec.title,
+        description=snapshot.task.spec.description or "",
     )

@@ -16,6 +16,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
@@ -28,6 +29,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunInspect,
+    RunJudge,
     RunLand,
     RunPrepare,
     RunProbe,
@@ -47,6 +49,16 @@ FULL_SETTINGS = OperatorSettings(
     checkpoint_seconds=10,
 )
 PLAIN = objects.project()
+JUDGED = objects.project(
+    models=[
+        {
+            "name": "claude-sonnet-4-5",
+            "provider": "anthropic",
+            "key": {"name": "judge", "key": "api-key"},
+        }
+    ]
+)
+"""As plain as can be, with a model that can be asked."""
 FULL = objects.project(
     repositories=[
         {
@@ -74,6 +86,16 @@ FULL = objects.project(
         "resources": {"cpu": "1", "memory": "2Gi", "ephemeralStorage": "4Gi"},
     },
     attestation={"key": {"name": "signs", "key": "ed25519.pem"}},
+    models=[
+        {
+            "name": "claude-sonnet-4-5",
+            "provider": "anthropic",
+            "baseUrl": "https://models.example/v1",
+            "key": {"name": "judge", "key": "api-key"},
+            "ca": {"name": "models-ca", "key": "root.pem"},
+        },
+        {"name": "gpt-5.5", "provider": "openai", "key": {"name": "other", "key": "api-key"}},
+    ],
     pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
     limits={"stallSeconds": 60},
 )
@@ -83,6 +105,7 @@ CONFIGS: dict[str, type[Any]] = {
     "pusher": PusherConfig,
     "recorder": RecorderConfig,
     "inspect": InspectConfig,
+    "judge": JudgeConfig,
     "begin": BeginConfig,
     "prepare": PrepareConfig,
     "land": LandConfig,
@@ -143,6 +166,15 @@ READS = tuple(
 )
 
 
+ASKS = CheckSpec(
+    "signal-0",
+    "signal",
+    "llm_review: It is tested.",
+    True,
+    asks=Asked("signal-0", "llm_review.v1", "review", "It is tested.", "claude-sonnet-4-5"),
+)
+
+
 def agent_job(project: Project, settings: OperatorSettings) -> Object:
     session = objects.session(model="gpt-5")
     found = project.spec.agent("demo")
@@ -181,6 +213,12 @@ WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     ),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
     "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
+    "judge": (
+        RunJudge(
+            "work-s1-judge-1-0", "judge-1", (ASKS,), REF, HEAD, BASE, "Do work", "As it should be."
+        ),
+        TASK,
+    ),
     "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),
     "prepare": (
         RunPrepare("work-s1-prepare-1", REF, HEAD, INTEGRATION, f"{REF}-c", "Do work\n"),
@@ -200,7 +238,8 @@ def jobs() -> dict[str, Object]:
         "agent-full": agent_job(FULL, FULL_SETTINGS),
     }
     for name, (wanted, owner) in WANTED.items():
-        found[name] = follow_up(wanted, owner, PLAIN, PLAIN_SETTINGS)
+        plain = JUDGED if name == "judge" else PLAIN
+        found[name] = follow_up(wanted, owner, plain, PLAIN_SETTINGS)
         found[f"{name}-full"] = follow_up(wanted, owner, FULL, FULL_SETTINGS)
     return found
 

@@ -47,6 +47,7 @@ BETWEEN = {
     "compare": COMPARE,
     "tool": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
+    "judge": {"base": {"checkout": "rw", "judge": "rw"}},
     "begin": {"git": {"begin": "rw"}},
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},

@@ -28,3 +28,13 @@ def test_checks_number_the_signals_of_all_closed_tasks_each_once() -> None:
     assert paths == {f"{SIGNAL}0": "a", f"{SIGNAL}1": "b"}
     reads = {c.name: c.reads.path for c in specs_of(snapshot) if c.kind == "signal" and c.reads}
     assert reads == paths
+
+
+def test_models_are_not_asked_about_the_work_of_all_steps() -> None:
+    closed = objects.status(TaskState.CLOSED)
+    asks = {"type": "llm_review", "criteria": "It is tested."}
+    task = objects.task("one", status=closed, completionSignals=[asks, HAS_A])
+    snapshot = plan_snapshot(objects.plan(), task)
+
+    assert [signal.type for signal in signals_of(snapshot)] == ["path_exists"]
+    assert all(check.asks is None for check in specs_of(snapshot))

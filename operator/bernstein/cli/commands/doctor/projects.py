@@ -87,6 +87,10 @@ def named(project: Project) -> Iterator[Named]:
             yield Named(f"agents[{number}].apiKey.name", SECRETS, key.name, (key.key,))
         if agent.config_map is not None:
             yield Named(f"agents[{number}].configMap", CONFIG_MAPS, agent.config_map)
+    for number, model in enumerate(spec.models):
+        yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
+        if model.ca is not None:
+            yield Named(f"models[{number}].ca.name", CONFIG_MAPS, model.ca.name, (model.ca.key,))
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
 

@@ -15,14 +15,18 @@ from bernstein.checks import signals
 from bernstein.core.plans import validation
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
-from tests.unit.core.plans.plan_files import ROLE_LIST, STEP, S, errors, plan, stage, with_step
+from tests.unit.core.plans.plan_files import (
+    ROLE_LIST,
+    STEP,
+    C,
+    S,
+    errors,
+    plan,
+    stage,
+    with_signal,
+    with_step,
+)
 
-
-def with_signal(**fields: Any) -> dict[str, Any]:
-    return with_step(completion_signals=[fields])
-
-
-C = f"{S}.completion_signals[0]"
 SUPPORTED = f"[{', '.join(signals.types())}]"
 
 
