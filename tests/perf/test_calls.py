@@ -20,8 +20,8 @@ from bernstein.api.pod import InspectConfig
 from bernstein.api.signals import Signal
 from bernstein.checks.spec import Subject
 from bernstein.core import conditions, pods, runs, sanitise
+from bernstein.core.verification.expected.required import reading, required_checks
 from bernstein.core.verification.inspections import inspections
-from bernstein.core.verification.required import reading, required_checks
 from bernstein.core.verification.summary import digest_of_checks
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from bernstein.api.network import EgressRule
 from bernstein.api.pod import AGENT, CHECK, JUDGE, OUR_JOBS, PROBE
 from bernstein.api.project import Project
+from bernstein.api.projects.network import EgressRule
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bernstein.api.network import Network
 from bernstein.api.project import Project
+from bernstein.api.projects.network import Network
 from bernstein.api.reasons import Reason
 from bernstein.core.reasons import policy
 

@@ -10,9 +10,14 @@ import pytest
 from bernstein import core
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
-from bernstein.core import reasons
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
-from bernstein.core.reasons import POLICIES, Retry, policy, seconds_to_wait
+from bernstein.core.reasons import POLICIES, Retry, policy
+from bernstein.core.reasons.waits import (
+    MAX_RETRY_AFTER_SECONDS,
+    PROBE_SECONDS,
+    SOON_TRIES,
+    seconds_to_wait,
+)
 from bernstein.core.remedies import remedy_of, with_remedy
 from tests.unit.core.objects import Object, project
 
@@ -205,7 +210,7 @@ def test_a_reason_that_the_table_does_not_know_is_capped_infrastructure() -> Non
 def test_back_off_doubles_up_to_the_time_between_probes() -> None:
     waits = [seconds_to_wait("InfrastructureError", n) for n in (0, 1, 2, 3, 4, 5, 100)]
 
-    assert waits == [30, 30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+    assert waits == [30, 30, 60, 120, 240, 300, PROBE_SECONDS]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +221,7 @@ def test_a_freed_quota_or_a_corrected_image_is_noticed_within_15_s_in_the_first_
     reason: str, shows: float
 ) -> None:
     """`shows`: seconds until a pod tells that it is not so yet; then the next one is waited for."""
-    waits = [seconds_to_wait(reason, tries) for tries in range(1, reasons.SOON_TRIES)]
+    waits = [seconds_to_wait(reason, tries) for tries in range(1, SOON_TRIES)]
 
     assert shows + max(waits) <= 15
     assert sum(waits) > 120
@@ -225,11 +230,11 @@ def test_a_freed_quota_or_a_corrected_image_is_noticed_within_15_s_in_the_first_
 def test_the_provider_says_when_to_come_back_up_to_a_day() -> None:
     waits = [seconds_to_wait("RateLimited", 1, asked) for asked in (None, 45, 10**9)]
 
-    assert waits == [30, 45, reasons.MAX_RETRY_AFTER_SECONDS]
+    assert waits == [30, 45, MAX_RETRY_AFTER_SECONDS]
 
 
 def test_what_only_a_change_outside_can_mend_is_probed_and_a_lost_pod_is_made_anew() -> None:
-    assert seconds_to_wait("RepositoryAuthFailed", 1) == reasons.PROBE_SECONDS
+    assert seconds_to_wait("RepositoryAuthFailed", 1) == PROBE_SECONDS
     assert seconds_to_wait("Disrupted", 3) == 0
 
 

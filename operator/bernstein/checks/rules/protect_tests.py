@@ -17,17 +17,18 @@ MOST_BYTES = 16_000_000
 
 def scan(commit: CommitReader, _check: Check) -> Verdict:
     """Failed with each test and what was taken from it. Raises TimeoutError."""
-    from bernstein.checks import weakening  # its patterns take a moment to compile
+    # Its patterns take a moment to compile.
+    from bernstein.checks.weakening.weakened import is_looked_at, weakened
 
     with time_limit(commit.scan_seconds):
-        both = commit.changed_contents(weakening.is_looked_at, MOST_BYTES)
+        both = commit.changed_contents(is_looked_at, MOST_BYTES)
         if both is None:
             return failed("TooLarge", f"the tests that differ have over {MOST_BYTES} bytes")
-        weakened = weakening.weakened(*both)
-    if not weakened:
+        found = weakened(*both)
+    if not found:
         return passed()
     hint = "tests that existed before stay, and assert no less"
-    return failed(WEAKENED, f"{findings.shown(weakened)}\n{hint}")
+    return failed(WEAKENED, f"{findings.shown(found)}\n{hint}")
 
 
 RULE = Gate(name=NAME, condition="any_changed", default_on=False, runs=Reads(scan))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bernstein.api.credentials import JudgingModel
 from bernstein.api.pod import JUDGE, CheckoutConfig
 from bernstein.api.programs.judge import JudgeConfig, ModelAddress
 from bernstein.api.project import Project
+from bernstein.api.projects.credentials import JudgingModel
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import START_SECONDS, answering
 from bernstein.controllers.jobs.pod import Object, mount, scratch

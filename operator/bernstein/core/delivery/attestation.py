@@ -20,8 +20,8 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.attestation.statement import EXTENSION, POLICY, VERIFIER, dump
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification import plan as verification
 from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.expected import plan as verification
 
 Object = dict[str, Any]
 

@@ -23,9 +23,9 @@ from bernstein.core.delivery.way import (
 )
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import plan as verification
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.expected import plan as verification
 from bernstein.core.verification.round import Passed, Rejected, afresh, again
 from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 

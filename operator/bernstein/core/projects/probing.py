@@ -27,7 +27,7 @@ from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.pods import Object
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text
 
 READ, WORK, DELIVER = "read", "work", "deliver"

@@ -20,8 +20,8 @@ from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
-from bernstein.core.verification.task import question
 from bernstein.core.waiting import is_mended, waits
 
 

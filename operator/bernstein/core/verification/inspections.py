@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from bernstein.api.pod import INSPECT, JUDGE
 from bernstein.checks.spec import CheckSpec
-from bernstein.core.verification.required import asking, reading
+from bernstein.core.verification.expected.required import asking, reading
 
 MOST_TOGETHER = 24
 """Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""

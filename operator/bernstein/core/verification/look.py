@@ -13,7 +13,8 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.jobs import JobView, gone
-from bernstein.core.verification import base, required, rerun, verdicts
+from bernstein.core.verification import base, rerun, verdicts
+from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import is_judge, shared
 
 RunAnswers = RunCheck | RunInspect | RunJudge

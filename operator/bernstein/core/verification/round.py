@@ -27,14 +27,8 @@ from bernstein.core.actions import JobAction, RunFence, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.reasons import (
-    MAX_GATE_ERRORS,
-    MAX_ROUNDS,
-    SOON_TRIES,
-    Retry,
-    policy,
-    seconds_to_wait,
-)
+from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
+from bernstein.core.reasons.waits import SOON_TRIES, seconds_to_wait
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST

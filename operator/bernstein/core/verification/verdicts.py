@@ -9,7 +9,7 @@ from typing import TypeVar
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECKOUT, EXCERPT_CHARACTERS, INSPECT, JUDGE, InspectResult
 from bernstein.api.programs.judge import JudgeResult
-from bernstein.api.project import Gates
+from bernstein.api.projects.gates import Gates
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import AbandonedCheck, CheckResult
 from bernstein.api.waiting import Abandoned
@@ -21,8 +21,8 @@ from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import within
 from bernstein.core.verification import base, models
 from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
+from bernstein.core.verification.expected.required import executing
 from bernstein.core.verification.inspections import is_inspection, is_judge, shared
-from bernstein.core.verification.required import executing
 from bernstein.core.verification.summary import passed
 
 EXCERPT_BYTES = 24_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bernstein.api import encoding
 from bernstein.api.pod import ChangedFile
 from bernstein.checks.changes import is_test, shown_path
-from bernstein.checks.weakening import is_looked_at, weakened
+from bernstein.checks.weakening.weakened import is_looked_at, weakened
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import patch, trees

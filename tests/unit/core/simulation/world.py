@@ -37,7 +37,7 @@ from bernstein.core.pods import has_started
 from bernstein.core.sessions import decide as session_decide
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import required
+from bernstein.core.verification.expected import required
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
 from tests.unit.core.scheduling.schedules import schedule

@@ -19,7 +19,7 @@ from bernstein.checks import gates, signals
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.core.verification.required import executing, reading, required_checks
+from bernstein.core.verification.expected.required import executing, reading, required_checks
 from tests.unit.controllers.jobs.built import PLAIN_SETTINGS, TASK
 from tests.unit.core import objects
 from tests.unit.core.objects import BASE, HEAD, NAMESPACE

@@ -14,7 +14,8 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import base, required
+from bernstein.core.verification import base
+from bernstein.core.verification.expected import required
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -28,7 +29,7 @@ from tests.unit.core.objects import (
     snapshot,
     waiting,
 )
-from tests.unit.core.verification.test_required import CHANGED
+from tests.unit.core.verification.expected.test_required import CHANGED
 
 
 def ruled(gate: str = "security_scan", *, base_failures: bool = False, **more: Any) -> Project:

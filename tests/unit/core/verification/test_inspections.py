@@ -14,7 +14,7 @@ from bernstein.api.pod import (
     InspectConfig,
     InspectResult,
 )
-from bernstein.api.project import Gates, GateSettings
+from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.api.signals import Signal
 from bernstein.api.verification import MOST_CHECKS, CheckResult, Verification
 from bernstein.checks import gates
@@ -24,7 +24,8 @@ from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.size import MOST_SIGNALS
 from bernstein.core.tasks.decide import decide
-from bernstein.core.verification import required, verdicts
+from bernstein.core.verification import verdicts
+from bernstein.core.verification.expected import required
 from bernstein.core.verification.inspections import (
     inspections,
     is_inspection,

@@ -12,11 +12,11 @@ from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.verification import rules
 from bernstein.core.verification.candidate import can_be_made_anew, origin_of
+from bernstein.core.verification.expected import rules
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
 from bernstein.core.verification.models import MAX_RETRIES
-from bernstein.core.verification.required import required_checks
 
 
 def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:

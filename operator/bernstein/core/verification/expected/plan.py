@@ -13,10 +13,10 @@ from bernstein.checks.asks import Asks
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core import names
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import rules
 from bernstein.core.verification.candidate import can_be_made_anew
+from bernstein.core.verification.expected import rules
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
-from bernstein.core.verification.required import required_checks
 from bernstein.core.verification.round import afresh
 from bernstein.core.verification.summary import unanswered
 

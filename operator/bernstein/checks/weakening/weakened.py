@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bernstein.checks.changes import is_test
-from bernstein.checks.content import counted_tests, pytest_settings
-from bernstein.checks.content.counted_tests import Part
+from bernstein.checks.weakening import counted_tests, pytest_settings
+from bernstein.checks.weakening.counted_tests import Part
 
 _FOR_ALL = "conftest.py"
 """What stands in such a file holds of tests in other files, too."""

@@ -17,10 +17,11 @@ from bernstein.core.jobs import JobView
 from bernstein.core.plans.validation import validate_file, validate_plan
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import plan as of_plan
-from bernstein.core.verification import rules, summary
+from bernstein.core.verification import summary
+from bernstein.core.verification.expected import plan as of_plan
+from bernstein.core.verification.expected import rules
+from bernstein.core.verification.expected.task import specs_of
 from bernstein.core.verification.remedies import remedy
-from bernstein.core.verification.task import specs_of
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, done, plan, project, verification
 

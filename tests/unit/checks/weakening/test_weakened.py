@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bernstein.checks.weakening import is_looked_at, weakened
+from bernstein.checks.weakening.weakened import is_looked_at, weakened
 
 Files = dict[str, str]
 

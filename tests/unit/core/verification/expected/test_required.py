@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from bernstein.api.project import Gates, ProjectSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import WrittenCondition
 from bernstein.checks.linter_files import LINTER_FILES
 from bernstein.checks.spec import CheckSpec, Subject
-from bernstein.core.verification import required
+from bernstein.core.verification.expected import required
 from bernstein.places import LAUNCHER
 from tests.unit.core import objects
 

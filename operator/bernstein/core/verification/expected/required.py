@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
-from bernstein.api.project import Gates, GateSettings, ProjectSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of

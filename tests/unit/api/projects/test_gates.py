@@ -1,11 +1,11 @@
-"""What a Project may be called and call its parts."""
+"""What a Project may call its gates."""
 
 from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
 
-from bernstein.api.project import GateSettings
+from bernstein.api.projects.gates import GateSettings
 
 
 def test_names_of_gates_stay_apart_as_names_of_jobs() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bernstein.api.states import TaskState
 from bernstein.checks.spec import SIGNAL
-from bernstein.core.verification.plan import signals_of, specs_of
+from bernstein.core.verification.expected.plan import signals_of, specs_of
 from tests.unit.core import objects
 from tests.unit.core.objects import plan_snapshot
 

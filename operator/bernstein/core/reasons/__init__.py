@@ -20,16 +20,6 @@ MAX_GATE_ERRORS = 3
 """How often checks that could not run are tried again by themselves."""
 MAX_ROUNDS = 100
 """How often the checks of one tree are begun: more rounds mean that something never settles."""
-PROBE_SECONDS = 300
-"""Seconds between two tries of what only a change outside can mend."""
-SOON_SECONDS = 8
-"""The same where a new pod alone shows whether it is mended, so that a person waits for the answer.
-With the time until a pod shows it again that is at most 15."""
-SOON_TRIES = 20
-"""So many tries follow each other so soon; then nobody waits for the answer any more."""
-LATER_ON_SECONDS = 60
-"""Seconds between two tries after these."""
-MAX_RETRY_AFTER_SECONDS = 24 * 3600
 
 
 class Retry(Enum):
@@ -426,27 +416,3 @@ _UNKNOWN = POLICIES[Reason.INFRASTRUCTURE_ERROR]
 def policy(reason: str) -> Policy:
     """The row of the table; a reason that it does not know is an error of the infrastructure."""
     return POLICIES[Reason(reason)] if reason in _KNOWN else _UNKNOWN
-
-
-def seconds_to_wait(reason: str, failures: int, asked: int | None = None) -> int:
-    """Seconds until what has failed `failures` times in a row is tried again; 0: at once.
-
-    `asked` is what the provider asked for, in seconds.
-    """
-    match policy(reason).retry:
-        case Retry.AT_ONCE:
-            return 0
-        case Retry.BACK_OFF | Retry.LATER:
-            back_off = 30 * 2 ** min(max(failures - 1, 0), 8)
-            return min(asked or min(back_off, PROBE_SECONDS), longest_wait(reason))
-        case Retry.SOON:
-            return SOON_SECONDS if failures < SOON_TRIES else LATER_ON_SECONDS
-        case _:
-            return PROBE_SECONDS
-
-
-def longest_wait(reason: str) -> int:
-    """Seconds that one waits at most until it is tried again: a provider may ask for many."""
-    row = policy(reason)
-    asks = row.holds is WaitScope.PROVIDER and row.retry in (Retry.BACK_OFF, Retry.LATER)
-    return MAX_RETRY_AFTER_SECONDS if asks else PROBE_SECONDS
