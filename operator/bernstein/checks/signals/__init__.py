@@ -29,9 +29,6 @@ SIGNALS: tuple[SignalKind, ...] = (
     llm_judge.SIGNAL,
 )
 
-PLANNED: tuple[str, ...] = ()
-"""Types that are not available yet; the message about a plan file that names one says so."""
-
 
 def types() -> tuple[str, ...]:
     """The values that `type` may have, in the order in which messages and schemas list them."""

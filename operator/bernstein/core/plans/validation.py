@@ -37,7 +37,6 @@ from bernstein.core.plans.field_errors import (
     path_of,
     plain_words,
     quoted,
-    words,
 )
 from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal
 from bernstein.core.plans.limits import too_long
@@ -342,9 +341,6 @@ class _Walk:
         kind, known = value["type"], signals.types()
         if kind in known:
             self._signal_of(signals.of(kind), path, signal(value))
-        elif kind in signals.PLANNED:
-            message = f"'{kind}' is not supported yet, use {words(known)}"
-            self.findings.error_at(f"{path}.type", message)
         else:
             self.findings.choice(f"{path}.type", kind, known)
 

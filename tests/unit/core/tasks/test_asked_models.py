@@ -97,6 +97,32 @@ def test_gates_that_pass_are_no_signal_that_the_step_is_done() -> None:
     assert found.state is TaskState.PENDING_APPROVAL
 
 
+def test_rules_that_a_change_keeps_are_no_signal_that_the_step_is_done() -> None:
+    kept = read("work-s1-inspect-0", CheckVerdict("protect-tests", "Passed"))
+
+    found = look(task(JUDGE), judged(said(PASSED)), kept, under=project(protectTests=True)).status
+
+    assert found.state is TaskState.PENDING_APPROVAL
+    assert found.approval.because == ("no signal but those of models says that it is done",)
+
+
+def test_what_the_policy_and_what_models_have_asked_is_one_question() -> None:
+    warned = CheckVerdict("file-scope", "Failed", "ScopeViolation", "docs/a.md")
+    jobs = (judged(said(PASSED)), read("work-s1-inspect-0", warned))
+    of = objects.task(status=objects.done(), completionSignals=[JUDGE], files=["src"])
+
+    for result in ("HighRisk", "Always"):
+        under = project(fileScope="Warn", approval={"result": result})
+        asked = look(of, *jobs, under=under).status.approval
+
+        assert asked.because[-2:] == (
+            "it changes a file that its step does not declare: docs/a.md",
+            "no signal but those of models says that it is done",
+        )
+    never = look(of, *jobs, under=project(fileScope="Warn")).status.approval
+    assert never.because == ("no signal but those of models says that it is done",)
+
+
 def test_a_model_that_is_not_sure_has_a_person_asked() -> None:
     found = look(task(JUDGE, EXISTS), judged(said(UNSURE)), THERE).status
 

@@ -331,13 +331,6 @@ def test_what_is_wrong_with_a_policy_is_told_once_with_its_place(
     assert errors(plan(approval=policy)) == [message]
 
 
-@pytest.mark.parametrize("kind", signals.PLANNED)
-def test_signals_that_come_later_are_refused_and_not_dropped(kind: str) -> None:
-    data = with_signal(type=kind, value="x", url="/x")
-
-    assert errors(data) == [f"{C}.type: '{kind}' is not supported yet, use {SUPPORTED}"]
-
-
 def test_all_problems_are_told_at_once_in_the_order_of_the_file() -> None:
     data = {
         "name": "p",
