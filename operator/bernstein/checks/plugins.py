@@ -6,15 +6,23 @@ checkout lays it out beside the program that runs it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 TOOL = "gate_plugin"
-VERDICTS = ("Passed", "Failed", "Skipped", "Errored")
-"""What that program may say."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What the Project leaves to the class."""
+
+    says_required: bool
+    says_condition: bool
 
 
 def command(name: str) -> str:
     """The shell command that asks the gate of this name.
 
-    The program takes the shell's place, so that it is the first process of the container. `-I` keeps
-    Python from looking for modules in the tree.
+    The program takes the shell's place, so that it is the first process of the container. `-I`
+    keeps Python from looking for modules in the tree.
     """
     return f'exec python3 -I -B -X utf8 "$TOOLS/{TOOL}.py" {name}'

@@ -60,7 +60,9 @@ class NoFooGate(GatePlugin):
 FILE = ".bernstein/gates/no_foo.py"
 
 
-def of(body: str, *, name: str = "no_foo", required: str = "True", condition: str = "always") -> str:
+def of(
+    body: str, *, name: str = "no_foo", required: str = "True", condition: str = "always"
+) -> str:
     """A file with one gate, whose `run` has this body."""
     lines = "\n".join(f"        {line}" for line in body.splitlines())
     return f"""\

@@ -37,7 +37,9 @@ def test_it_sees_files_that_were_added_or_edited_and_none_that_was_deleted(gates
 def test_on_the_base_it_is_asked_about_those_that_were_there(gates: Gates) -> None:
     plugin = of(says("fail", "repr([(f, open(f).read()) for f in changed_files])"))
 
-    run = gates.judge({"old.txt": "2", "new.txt": "1"}, {"old.txt": "1", FILE: plugin}, on_base=True)
+    run = gates.judge(
+        {"old.txt": "2", "new.txt": "1"}, {"old.txt": "1", FILE: plugin}, on_base=True
+    )
 
     assert run.verdict is not None, run.output
     assert run.verdict.excerpt == "[('old.txt', '1')]"

@@ -1,4 +1,4 @@
-"""What is told to the program that runs a gate of a Project's own written in Python, and its answer."""
+"""What the program is told that runs a Project's own gate in Python, and what it answers."""
 
 from __future__ import annotations
 

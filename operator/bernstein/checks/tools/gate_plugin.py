@@ -111,7 +111,7 @@ def _of_image(tree: Path, base: type) -> Iterator[tuple[type, str]]:
 
 
 def _entry_points() -> Any:
-    if sys.version_info >= (3, 10):
+    if sys.version_info >= (3, 10):  # noqa: UP036 - the Project's Python may be older than ours
         return metadata.entry_points(group=GROUP)
     return metadata.entry_points().get(GROUP, ())
 
@@ -143,7 +143,9 @@ def _made(kind: type, where: str) -> Any:
         return kind()
     except BaseException as error:
         traceback.print_exc()
-        raise _invalid(where, f"no object can be made of {kind.__name__}: {_words(error)}") from error
+        raise _invalid(
+            where, f"no object can be made of {kind.__name__}: {_words(error)}"
+        ) from error
 
 
 def _name(gate: Any, where: str) -> str:
@@ -184,7 +186,9 @@ def asked(name: str, folder: Path, tree: Path, told: dict[str, Any], say: Any) -
     found = gates(folder, tree, told["taken"])
     if name not in found:
         there = ", ".join(sorted(found)) or "none"
-        text = f"neither .bernstein/gates/*.py nor the image has a gate '{name}'; there are: {there}"
+        text = (
+            f"neither .bernstein/gates/*.py nor the image has a gate '{name}'; there are: {there}"
+        )
         raise Unusable("PluginNotFound", text)
     gate, where = found[name]
     required, condition = _property(gate, "required", where), _condition(gate, where)
@@ -194,9 +198,7 @@ def asked(name: str, folder: Path, tree: Path, told: dict[str, Any], say: Any) -
     if told["ask_condition"] and condition != "always" and condition not in told["met"]:
         return _answer("Skipped", "ConditionNotMet")
     try:
-        result = gate.run(
-            list(told["changed"]), tree, str(told["title"]), str(told["description"])
-        )
+        result = gate.run(list(told["changed"]), tree, str(told["title"]), str(told["description"]))
     except BaseException as error:  # noqa: BLE001 - SystemExit, too
         traceback.print_exc()
         return _failed(f"{where}: run() raised {_words(error)}{_line(error)}")

@@ -42,7 +42,9 @@ def check_job(
         config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
         config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
+    config = replace(config, plugin=action.plugin, tools=_TOOLS if action.plugin else None)
     brought = [mount("session", SESSION)] if check.launched else []
+    brought += [mount("tools", _TOOLS)] if action.plugin else []
     checkout = pod.checkout(
         replace(config, launcher_to=LAUNCHER) if check.launched else config,
         repository,
@@ -50,20 +52,21 @@ def check_job(
         mounts=[mount("workspace", WORKSPACE), *brought],
     )
     assert check.command is not None
-    limit = project.spec.toolchain.resources.ephemeral_storage
+    toolchain = project.spec.toolchain
+    told = {"TOOLS": _TOOLS} if action.plugin else {}
+    limit = toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
         only_ours=False,
         init=[checkout],
-        containers=[
-            _command(CHECK, check.command, check, project.spec.toolchain, settings, "workspace")
-        ],
+        containers=[_command(CHECK, check.command, check, toolchain, settings, "workspace", told)],
         volumes=[
             scratch("workspace", limit),
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
             *([scratch("session")] if check.launched else []),
+            *([scratch("tools", "64Mi")] if action.plugin else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,
@@ -179,8 +182,6 @@ def _lister(
     env = _of_tool(check, of) if check.tool is not None else {}
     container = _command(f"list-{of}", command, check, toolchain, settings, tree, env)
     container["volumeMounts"].append(mount(f"list-{of}", folder))
-    if check.tool is not None:
-        container["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
     return container
 
 
@@ -210,6 +211,7 @@ def _command(
             mount("home", "/home/check"),
             mount("tmp", TMP),
             *([mount("session", SESSION, read_only=True)] if check.launched else []),
+            *([mount("tools", _TOOLS, read_only=True)] if "TOOLS" in more else []),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
