@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -56,7 +55,7 @@ class NoFooGate(GatePlugin):
             details=f"Found 'foo' in {offending}" if offending else "Clean",
         )
 """
-"""The example of the how-to page."""
+"""A gate as those are written that are to go on working."""
 FILE = ".bernstein/gates/no_foo.py"
 
 
@@ -106,6 +105,8 @@ class Gates:
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     """In place of variables that the container has."""
+    prefix: Sequence[str] = ()
+    """Starts the container's command."""
 
     def judge(
         self,
@@ -115,10 +116,15 @@ class Gates:
         name: str = "no_foo",
         on_base: bool = False,
         ask_condition: bool = True,
+        altered: tuple[str, str] = ("", ""),
     ) -> Run:
-        """The gate on a change of the tree `pinned`, which holds the gates; `on_base`: asked about
-        the same change on the tree before it."""
-        base = self.origin.commit({"README.md": "read\n", **({FILE: NO_FOO} | (pinned or {}))})
+        """The gate on a change of the tree `pinned`, which holds the gates.
+
+        `on_base`: asked about the same change on the tree before it. `altered`: what of the program
+        is something else.
+        """
+        files = {"README.md": "read\n", FILE: NO_FOO, **(pinned or {})}
+        base = self.origin.commit({path: text for path, text in files.items() if text is not None})
         self.origin.commit(change, base, ref="refs/heads/main")
         tools = self.folder / "tools"
         tools.mkdir()
@@ -133,14 +139,17 @@ class Gates:
         workspace = self.folder / "workspace"
         placed = {"base": base, "base_worktree": str(workspace)}
         checkout.run(replace(config, **(placed if on_base else {"worktree": str(workspace)})))
-        return self.run(name, workspace, tools)
+        program = tools / f"{plugins.TOOL}.py"
+        assert altered[0] in program.read_text()
+        program.write_text(program.read_text().replace(*altered))
+        return self._run(name, workspace, tools)
 
-    def run(self, name: str, workspace: Path, tools: Path) -> Run:
+    def _run(self, name: str, workspace: Path, tools: Path) -> Run:
         message = self.folder / "termination-log"
         message.touch()
         env = {**toolchain.environment(), "TOOLS": str(tools), "HOME": "/nowhere"}
         done = subprocess.run(
-            ["sh", "-c", f"{plugins.command(name)} {message}"],
+            [*self.prefix, "sh", "-c", f"{plugins.command(name)} {message}"],
             cwd=workspace,
             env=env | dict(self.environment),
             capture_output=True,
@@ -150,12 +159,6 @@ class Gates:
         text = message.read_text()
         output = (done.stdout + done.stderr).decode(errors="replace")
         return Run(load(PluginVerdict, text) if text else None, done.returncode, output)
-
-
-def told(tools: Path) -> dict[str, object]:
-    """What checkout has told of the change."""
-    found: dict[str, object] = json.loads((tools / "change.json").read_text())
-    return found
 
 
 def is_there(pid: int) -> bool:
