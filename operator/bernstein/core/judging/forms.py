@@ -12,19 +12,10 @@ from typing import Final
 from bernstein.checks.verdict import Verdict, errored, failed, passed
 from bernstein.core.judging import answers
 from bernstein.core.judging.answers import FormError
-from bernstein.core.judging.asking import MARK_IN_DATA
+from bernstein.core.judging.model_reasons import NOT_IN_FORM
 
 CRITERIA_NOT_MET = "CriteriaNotMet"
 """Failed: a model finds that the change does not meet the criteria."""
-NOT_IN_FORM = "AnswerNotInForm"
-"""Errored: what the model has answered is not in the form that was asked for."""
-
-REMEDIES: Final[Mapping[str, str]] = {
-    MARK_IN_DATA: "Look at the change: it holds a word that was drawn for its question alone.",
-    NOT_IN_FORM: "Look at the change for text that speaks to whoever judges it; else name another "
-    "model, one that keeps to a form, in models of the Project.",
-}
-"""What helps where nothing is known of the work, by reason; models' own reasons have a table."""
 _CUT = "part of the change was too much to be shown to the model"
 
 

@@ -11,9 +11,8 @@ from bernstein.api.reasons import VerdictReason
 from bernstein.checks import signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.prompts import current, named
-from bernstein.core.judging import forms
 from bernstein.core.judging.forms import FORMS, verdict
-from bernstein.core.judging.model_reasons import POLICIES
+from bernstein.core.judging.model_reasons import POLICIES, REMEDIES
 
 ASKING = [kind.runs for kind in signals.SIGNALS if isinstance(kind.runs, Asks)]
 
@@ -86,4 +85,4 @@ def test_words_that_follow_from_answers_are_verdicts_reasons() -> None:
     found: list[Any] = [VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY]
 
     assert found == ["Unsure", "JudgeRetry"]
-    assert not forms.REMEDIES.keys() & {*map(str, POLICIES)}
+    assert not REMEDIES.keys() & {*map(str, POLICIES)}
