@@ -12,7 +12,7 @@ from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
 from bernstein.api.programs.judge import Asked
 from bernstein.api.vocabulary import GateCondition
-from bernstein.checks.plugins import Plugin
+from bernstein.checks.gate import Plugin
 
 SIGNAL_TIMEOUT = 120
 """Seconds that a signal's command may take where the signal does not say."""

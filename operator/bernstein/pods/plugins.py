@@ -10,8 +10,9 @@ from pathlib import Path
 import bernstein_gates
 from bernstein.api.programs.plugin import GATES_FOLDER, PluginConfig
 from bernstein.api.reasons import VerdictReason
-from bernstein.checks import gates, plugins, tools
+from bernstein.checks import gates, tools
 from bernstein.checks.changes import changed_from_paths
+from bernstein.checks.gate import PLUGIN_TOOL
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import trees
 from bernstein.pods.git.client import Git
@@ -26,7 +27,7 @@ def lay_out(repository: Git, config: PluginConfig, sha: str, tree: str, folder: 
     `sha`: the work; `tree`: the commit whose files lie where the gate runs. Raises
     PodError(PluginInvalid) for a gate that is no plain file, or too large.
     """
-    shutil.copyfile(tools.file(plugins.TOOL), folder / f"{plugins.TOOL}.py")
+    shutil.copyfile(tools.file(PLUGIN_TOOL), folder / f"{PLUGIN_TOOL}.py")
     package = folder / "lib" / bernstein_gates.__name__
     package.mkdir(parents=True)
     shutil.copy(Path(bernstein_gates.__file__), package)

@@ -11,7 +11,7 @@ from pathlib import Path
 from bernstein.api.encoding import load
 from bernstein.api.pod import CheckoutConfig
 from bernstein.api.programs.plugin import PluginConfig, PluginVerdict
-from bernstein.checks import plugins
+from bernstein.checks.gate import PLUGIN_TOOL, asking_plugin
 from bernstein.pods.programs import checkout
 from tests.demo import toolchain
 from tests.programs.pods.conftest import Origin
@@ -139,7 +139,7 @@ class Gates:
         workspace = self.folder / "workspace"
         placed = {"base": base, "base_worktree": str(workspace)}
         checkout.run(replace(config, **(placed if on_base else {"worktree": str(workspace)})))
-        program = tools / f"{plugins.TOOL}.py"
+        program = tools / f"{PLUGIN_TOOL}.py"
         assert altered[0] in program.read_text()
         program.write_text(program.read_text().replace(*altered))
         return self._run(name, workspace, tools)
@@ -149,7 +149,7 @@ class Gates:
         message.touch()
         env = {**toolchain.environment(), "TOOLS": str(tools), "HOME": "/nowhere"}
         done = subprocess.run(
-            [*self.prefix, "sh", "-c", f"{plugins.command(name)} {message}"],
+            [*self.prefix, "sh", "-c", f"{asking_plugin(name)} {message}"],
             cwd=workspace,
             env=env | dict(self.environment),
             capture_output=True,

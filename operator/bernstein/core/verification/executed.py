@@ -11,7 +11,7 @@ from bernstein.api.programs.plugin import PluginVerdict
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
-from bernstein.checks.plugins import Plugin
+from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods
 from bernstein.core.diagnosis import Diagnosis

@@ -10,7 +10,7 @@ from bernstein.api.pod import CHECK, INSPECT, JUDGE
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.project import Project
 from bernstein.api.verification import CheckResult, Verification
-from bernstein.checks.plugins import Plugin
+from bernstein.checks.gate import Plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
 from bernstein.core.actions import RunCheck, RunInspect, RunJudge

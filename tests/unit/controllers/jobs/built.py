@@ -21,8 +21,7 @@ from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.plugin import PluginConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
-from bernstein.checks import plugins
-from bernstein.checks.plugins import Plugin
+from bernstein.checks.gate import Plugin, asking_plugin
 from bernstein.checks.spec import CheckSpec
 from bernstein.controllers import job_actions
 from bernstein.controllers.jobs import agent
@@ -159,7 +158,7 @@ MUTANTS = CheckSpec(
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
 PYTHON = CheckSpec(
     *("no_foo", "gate", "no_foo", True),
-    command=plugins.command("no_foo"),
+    command=asking_plugin("no_foo"),
     image="own:1",
     plugin=Plugin(says_required=True, says_condition=True),
 )

@@ -11,10 +11,9 @@ from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
 from bernstein.api.vocabulary import condition_of
-from bernstein.checks import gates, plugins, prompts, signals
+from bernstein.checks import gates, prompts, signals
 from bernstein.checks.asks import Asks
-from bernstein.checks.gate import Command, Gate
-from bernstein.checks.plugins import Plugin
+from bernstein.checks.gate import Command, Gate, Plugin, asking_plugin
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalCommand
 from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
@@ -130,7 +129,7 @@ def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Sub
     built_in = _built_in(settings, gate, project.gates)
     ours = None if settings.command else built_in
     command = settings.command or (built_in.command if built_in else None)
-    command = plugins.command(gate.name) if plugin is not None else command
+    command = asking_plugin(gate.name) if plugin is not None else command
     return CheckSpec(
         name=gate.name,
         kind="gate",
