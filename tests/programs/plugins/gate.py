@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import CheckoutConfig
@@ -137,8 +138,10 @@ class Gates:
             worktree_git=True,
         )
         workspace = self.folder / "workspace"
-        placed = {"base": base, "base_worktree": str(workspace)}
-        checkout.run(replace(config, **(placed if on_base else {"worktree": str(workspace)})))
+        placed: dict[str, Any] = {"base": base, "base_worktree": str(workspace)}
+        if not on_base:
+            placed = {"worktree": str(workspace)}
+        checkout.run(replace(config, **placed))
         program = tools / f"{PLUGIN_TOOL}.py"
         assert altered[0] in program.read_text()
         program.write_text(program.read_text().replace(*altered))

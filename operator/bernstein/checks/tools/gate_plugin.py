@@ -321,9 +321,9 @@ def _how_it_ended(known: Answer, status: int) -> str:
 
 def _end(pid: int) -> None:
     """Nothing that the plugin has started is there when the verdict is written."""
-    for of in (lambda: os.killpg(pid, signal.SIGKILL), lambda: os.kill(pid, signal.SIGKILL)):
+    for end in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            of()
+            end(pid, signal.SIGKILL)
     if os.getpid() == 1:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
@@ -349,7 +349,7 @@ def main(arguments: list[str]) -> int:
 
 def _message(name: str, heard: Answer) -> bytes:
     """The verdict, with as much of its excerpt as the kubelet takes."""
-    told = {key: heard.get(key) for key in ("verdict", "reason", "excerpt", "required")}
+    told: Answer = {key: heard.get(key) for key in ("verdict", "reason", "excerpt", "required")}
     while True:
         text = json.dumps({"name": name, **told}, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) <= _MESSAGE_BYTES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason, VerdictReason
@@ -18,7 +18,7 @@ _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
 _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
-_OF_PLUGINS = {
+_OF_PLUGINS: Mapping[str, str] = {
     VerdictReason.PLUGIN_NOT_FOUND: "Put the class into the folder .bernstein/gates of the branch.",
     VerdictReason.PLUGIN_INVALID: "Mend or remove what is named.",
     VerdictReason.PLUGIN_FAILED: "Mend the class, or let it pass over what it cannot read.",

@@ -90,7 +90,7 @@ def test_only_the_projects_condition_is_known_before_it_runs() -> None:
 
 
 def test_what_is_left_to_the_class_belongs_to_the_question() -> None:
-    kinds = [{}, {"required": True}, {"condition": "always"}, {"image": "own:1"}]
+    kinds: list[Object] = [{}, {"required": True}, {"condition": "always"}, {"image": "own:1"}]
 
     assert len({spec(**more).digest for more in kinds}) == len(kinds)
 
