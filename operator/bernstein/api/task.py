@@ -249,8 +249,8 @@ class TaskStatus(WithWaiting):
     spend_usd: Money = "0"
     """US dollars that its sessions have cost so far."""
     spend_source: SpendSource | None = None
-    """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted.
-    Unreported: the agent of one of its sessions tells no tokens, and nothing is counted for it."""
+    """Reported: by the agents' own counts. Unpriced: of one of its sessions the price was unknown.
+    Unreported: the agent of one of them tells no tokens. Nothing is counted for such a session."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended, also those that count for no attempt."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()

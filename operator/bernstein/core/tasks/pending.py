@@ -67,7 +67,7 @@ def _decided(
     snapshot: TaskSnapshot, status: TaskStatus, outcome: Decided, now: datetime
 ) -> TaskStatus:
     """Approved it goes on to land; sent back it fails, and is tried again; else it is over."""
-    actor = outcome.by[:128] or "operator"
+    actor = outcome.by or "operator"
     if outcome.decision == APPROVE:
         return move(status, TaskState.DONE, "Approved", now, actor=actor)
     if outcome.decision == RETRY:
@@ -100,6 +100,6 @@ def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) ->
         text = "its Plan was rejected: it is cancelled next"
         return TaskDecision(waits(status, WaitReason.PLAN_CANCELLED, text, now))
     why = "Approved" if plans.was_approved(of_plan) else NOT_NEEDED
-    actor = plans.decided_by(of_plan)[:128]
+    actor = plans.decided_by(of_plan)
     opened = move(goes_on(status), TaskState.OPEN, why, now, actor=actor)
     return decide_open(snapshot, opened, now)
