@@ -20,7 +20,7 @@ from datetime import datetime
 
 from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
 from bernstein.api.reasons import Reason
-from bernstein.api.requests import PlanRequest, RefusalReason
+from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task
 from bernstein.api.waiting import TaskCancel
 from bernstein.core import requests
@@ -184,6 +184,7 @@ def _asked_by(snapshot: PlanSnapshot) -> str:
     """Who wants it delivered without them; "operator", where the request is gone unanswered."""
     status = snapshot.plan.status
     asked = status.partial.request if status.partial is not None else None
+    every: tuple[PlanRequest | Answer, ...]
     every = (*snapshot.plan.spec.requests, *(status.requests or ()))
     return next((each.by for each in every if each.id == asked), "operator")
 
