@@ -19,13 +19,10 @@ LONGEST_MESSAGE = 4096
 class Cancel(Model):
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
     """Why, for people; kept with everything that ends by it."""
-
-
-class TaskCancel(Cancel):
     by: UserName | None = Field(
         default=None,
-        description="Whose decision about its Plan ends it: a user, or `operator` where nobody "
-        "decided in time. Written by the operator alone. Absent: whoever wrote the reason.",
+        description="Who cancels: his own name. Of a Plan's Task the operator writes whose "
+        "decision about the Plan it was; `operator`: nobody decided in time. Absent: a user.",
     )
 
 

@@ -22,7 +22,7 @@ from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import Answer, PlanRequest, RefusalReason
 from bernstein.api.task import Task
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import end
@@ -176,7 +176,7 @@ def cancel(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
     """What ends the Tasks that are not over, and were not told yet."""
     tasks = snapshot.tasks.values()
     names = tuple(t.metadata.name for t in tasks if _goes_on(t) and t.spec.cancel is None)
-    cancel = TaskCancel(reason=_WITHOUT_IT, by=_asked_by(snapshot))
+    cancel = Cancel(reason=_WITHOUT_IT, by=_asked_by(snapshot))
     return (CancelTasks(names, cancel),) if names else ()
 
 

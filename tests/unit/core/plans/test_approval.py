@@ -182,6 +182,12 @@ def test_what_somebody_cancels_with_its_plan_was_moved_by_a_user() -> None:
     assert cancelled_by(plan, look(plan, tasks=(planned(),))) == "user"
 
 
+def test_who_cancels_a_plan_in_his_own_name_has_moved_its_tasks() -> None:
+    plan = objects.plan(cancel={"reason": "not needed", "by": BEN})
+
+    assert cancelled_by(plan, look(plan, tasks=(planned(),))) == BEN
+
+
 def test_a_change_of_what_it_would_do_is_another_question() -> None:
     plan, approval = expanded()
     richer = again(plan, look(plan, approval), budget="500")

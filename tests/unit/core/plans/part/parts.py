@@ -9,7 +9,7 @@ from bernstein.api.plan import Plan, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
-from bernstein.api.waiting import TaskCancel
+from bernstein.api.waiting import Cancel
 from bernstein.core.actions import (
     CancelTasks,
     PlanDecision,
@@ -101,7 +101,7 @@ def cancels(decision: PlanDecision) -> list[tuple[str, ...]]:
     return [action.names for action in decision.actions if isinstance(action, CancelTasks)]
 
 
-def handed_on(decision: PlanDecision) -> TaskCancel:
+def handed_on(decision: PlanDecision) -> Cancel:
     """What the Plan writes into Tasks that it is delivered without."""
     (found,) = [a.cancel for a in decision.actions if isinstance(a, CancelTasks)]
     return found
