@@ -52,9 +52,10 @@ def problems(data: Mapping[str, Any]) -> tuple[FieldError, ...]:
     if data["apiVersion"] != API_VERSION:
         text = f"apiVersion: {quoted(data['apiVersion'])} is not {API_VERSION}"
         return (FieldError("apiVersion", text),)
-    kind = _KINDS.get(str(data.get("kind")))
-    if kind is None and data.get("kind") in (other.name for other in crds.KINDS):
-        text = f"kind: the operator alone makes objects of the kind {quoted(data['kind'])}"
+    named = str(data.get("kind"))
+    kind = _KINDS.get(named)
+    if kind is None and any(other.name == named for other in crds.KINDS):
+        text = f"kind: the operator alone makes objects of the kind {quoted(named)}"
         return (FieldError("kind", text),)
     if kind is None:
         known = ", ".join(sorted(_KINDS))
