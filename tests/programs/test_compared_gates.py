@@ -71,7 +71,7 @@ def test_what_bandit_found_before_passes_wherever_it_has_moved_to(tmp_path: Path
 
     found = verdict(command_of("security_scan"), tree, tmp_path)
 
-    assert (found.verdict, found.excerpt) == ("Passed", "1 findings were there before")
+    assert (found.verdict, found.excerpt) == ("Passed", "1 finding was there before")
 
 
 CIRCLE = {"p/__init__.py": "", "p/a.py": "import p.b\n", "p/b.py": "import p.a\n"}

@@ -71,8 +71,12 @@ def _compare(config: CompareConfig) -> CheckVerdict:
     if comparison.new:
         rows = findings.shown(comparison.first, comparison.new)
         return _failed(config, f"{comparison.new} new:\n{rows}")
-    were = f"{comparison.found} findings were there before" if comparison.found else ""
-    return CheckVerdict(config.name, "Passed", "", were)
+    return CheckVerdict(config.name, "Passed", "", _there_before(comparison.found))
+
+
+def _there_before(found: int) -> str:
+    were = "was" if found == 1 else "were"
+    return f"{sanitise.count(found, 'finding')} {were} there before" if found else ""
 
 
 def _in_time(read: Callable[[], T]) -> T:
