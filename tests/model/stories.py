@@ -24,6 +24,8 @@ MENDED = (
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-is-tightened-while-a-candidate-is-made",
     "a-policy-refuses-an-agent",
+    # No probe begins while a request for the one before it may still be applied (core/projects).
+    "a-project-is-tried-again-while-a-probe-of-it-is-on-its-way",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
     "the-operator-dies-while-a-task-is-refused-its-session",
     "a-policy-refuses-the-prompt-of-one-task",
