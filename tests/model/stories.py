@@ -19,9 +19,13 @@ MENDED = (
     "a-webhook-refuses-a-network-policy",
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",
+    # A Plan that is cancelled says which of its Tasks cannot end, and why (core/plans/standstill).
+    "a-land-job-says-nothing-after-its-project-went",
     "a-landing-is-given-up-while-it-is-asked-for-again",
     "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
+    # What may be landing is followed to its end without its Project (landing.followed).
+    "a-plan-is-cancelled-after-its-project-went-while-it-landed",
     "a-policy-is-tightened-while-a-candidate-is-made",
     "a-policy-refuses-an-agent",
     # No probe begins while a request for the one before it may still be applied (core/projects).

@@ -184,10 +184,10 @@ def _is_of(job: JobView, generation: int) -> bool:
 
 
 def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision:
-    """One look at the Job at work. Another one that goes on came late, and is ended."""
+    """One look at the Job at work."""
     name = _name(snapshot, probe.number)
     job = snapshot.jobs.get(name)
-    others = give_up(other for other in snapshot.jobs.values() if other.name != name)
+    others = _end_others(snapshot, name)
     if job is None and probe.abandoned is None:
         run = (RunProbe(name, str(probe.generation)),)
         alone = _is_alone(snapshot, probe.number, now)
@@ -202,6 +202,11 @@ def _look(snapshot: ProbeSnapshot, probe: Probe, now: datetime) -> ProbeDecision
     if why is not None:
         return ProbeDecision(told, (*others, *give_up((job,))), LOOK_AGAIN_SECONDS)
     return ProbeDecision(told, others, WAIT_SECONDS if told.findings else LOOK_AGAIN_SECONDS)
+
+
+def _end_others(snapshot: ProbeSnapshot, name: str) -> tuple[DeleteJobs, ...]:
+    """What ends Jobs of the Project that came late, by a request that nobody waited for."""
+    return give_up(other for other in snapshot.jobs.values() if other.name != name)
 
 
 def _to_abandon(job: JobView, now: datetime) -> Abandoned | None:
