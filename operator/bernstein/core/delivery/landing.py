@@ -311,7 +311,8 @@ def followed(
 
 def _nobody_can_tell(status: S, landing: Landing, gone: Diagnosis, now: datetime) -> S:
     text = f"{gone.message}; whether {landing.commit.sha} has landed in {landing.onto} is not known"
-    return waits(status, gone.reason, text, now, needs_person=True, remedy=_LOOK_YOURSELF)
+    remedy = _LOOK_YOURSELF if gone.reason == Reason.PROJECT_GONE else None
+    return waits(status, gone.reason, text, now, needs_person=True, remedy=remedy)
 
 
 def _not_landed(

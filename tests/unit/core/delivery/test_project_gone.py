@@ -10,7 +10,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.pod import FENCE
 from bernstein.api.states import TaskState
 from bernstein.core import labels
-from bernstein.core.actions import RunFence, TaskDecision
+from bernstein.core.actions import RunFence, RunLand, TaskDecision
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView, LateRequests, refusal
 from bernstein.core.waiting import parted
@@ -41,11 +41,15 @@ ALONE: Object = {"plan": None}
 
 
 def look(
-    *jobs: JobView, delivery: Delivery = LANDING, cancelled: bool = True, **more: Any
+    *jobs: JobView,
+    delivery: Delivery = LANDING,
+    cancelled: bool = True,
+    gone: Diagnosis = GONE,
+    **more: Any,
 ) -> TaskDecision:
     spec: Object = {"cancel": {"reason": "enough"}} if cancelled else {}
     subject = objects.task(status=verified(delivery), **spec)
-    given = snapshot(subject, jobs=jobs, project=None, project_problem=GONE, **more)
+    given = snapshot(subject, jobs=jobs, project=None, project_problem=gone, **more)
     return scheduled.decide(given, NOW)
 
 
@@ -121,6 +125,20 @@ def test_the_name_of_a_job_that_was_given_up_is_taken_before_it_is_judged() -> N
     found = look(FENCED, delivery=given_up).status
     assert found.delivery is not None
     assert (found.state, found.delivery.may_have_landed) == (TaskState.DONE, True)
+
+
+def test_what_an_older_release_began_may_go_on_once_a_project_has_that_name() -> None:
+    missing = Diagnosis("ProjectNotFound", "there is no Project 'default' in this namespace")
+
+    told_ = look(SILENT, gone=missing).status
+
+    assert told_.waiting is not None
+    assert "Remedy: Create the Project" in told_.waiting.message
+    assert told_.delivery is not None
+    back = objects.task(status=verified(told_.delivery))
+    (reads,) = scheduled.decide(snapshot(back, jobs=(SILENT,)), NOW).actions
+    assert isinstance(reads, RunLand)
+    assert reads.expect is None, "it pushes nothing"
 
 
 def test_before_the_step_landing_a_cancel_comes_in_time() -> None:
