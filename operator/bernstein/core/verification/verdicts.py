@@ -148,8 +148,8 @@ def so_far(
         elif check.name not in jobs and in_turn and not passed(filter(None, results)):
             results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
         else:
-            work, is_again = works.get(check.name), check.name in again
-            results.append(_counting(check, work, jobs, abandoned, now, is_again))
+            work = works.get(check.name)
+            results.append(_counting(check, work, jobs, abandoned, now, again))
     room = _room(sum(bool(result and result.excerpt) for result in results))
     return tuple(result and _within(result, room) for result in results)
 
@@ -192,18 +192,20 @@ def _counting(
     jobs: Mapping[str, JobView],
     abandoned: Abandonments,
     now: datetime,
-    again: bool,
+    again: Collection[str],
 ) -> CheckResult | None:
     """The verdict, in the light of the base where that is asked; None until all of it is there."""
-    if work is None or not base.is_asked(check, work, again=again):
-        return work and _blamed(check, work, again)
+    is_again = check.name in again
+    if work is None or not base.is_asked(check, work, again=is_again):
+        return work and _blamed(check, work, is_again)
     called = names.on_base(check.name)
     job = jobs.get(called)
     if job is None or not runs.is_over(job, now):
         return None
     result = base.judged_by_base(check, work, job, _find(abandoned, called), now)
-    # A comparison reads what the work left, too; any other run on the base does not.
-    return _blamed(check, result, again) if base.compares(check, work) else result
+    # A comparison reads what the work left, too; any other run on the base does not. It alone is
+    # run again where it breaks: what the command said of the work stands.
+    return _blamed(check, result, called in again) if base.compares(check, work) else result
 
 
 def _blamed(check: CheckSpec, result: CheckResult, again: bool) -> CheckResult:
