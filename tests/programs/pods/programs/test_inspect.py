@@ -253,3 +253,39 @@ def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect)
         "NotReversible",
         "db/1.up.sql has no 1.down.sql beside it",
     )
+
+
+GPL = "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"
+NAMES_IT = {"a.c": "/* SPDX-License-Identifier: GPL-3.0-only */\n"}
+
+
+@pytest.mark.parametrize("licence", ["LICENSE", "COPYING"])
+def test_no_licence_of_the_work_brings_code_past_the_scan(
+    origin: Origin, tmp_path: Path, licence: str
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n"})
+    sha = origin.commit({**NAMES_IT, licence: GPL}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+
+    def verdict(pinned: str) -> str:
+        scan = Check("dlp_scan", "dlp_scan")
+        config = InspectConfig(sha, start, (scan,), git_dir=git_dir, pinned=pinned)
+        return inspect.run(config).verdicts[0].verdict
+
+    assert verdict(pinned=sha) == "Passed", "where the licence of the work itself counts"
+    assert verdict(pinned=start) == "Failed"
+
+
+def test_a_link_to_a_binding_licence_brings_no_code_past_the_scan(
+    origin: Origin, tmp_path: Path
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n", "vendor/GPL": GPL})
+    sha = origin.commit({**NAMES_IT, "COPYING": "->vendor/GPL"}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+    scan = Check("dlp_scan", "dlp_scan")
+
+    for pinned in (sha, start):
+        config = InspectConfig(sha, start, (scan,), git_dir=git_dir, pinned=pinned)
+        assert inspect.run(config).verdicts[0].verdict == "Failed"
