@@ -13,7 +13,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, MISSES, UPSTREAM
+from bernstein.controllers.caches.indexes import AT_WORK, BEGINS, LACKS, MISSES, UPSTREAM, lacks
 from bernstein.controllers.job_views import OWNER
 from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
@@ -44,7 +44,18 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
         going=caches.tasks.going(key.namespace),
         dependants=caches.tasks.going_by_index(key.namespace, UPSTREAM, key.name).values(),
         approvals=caches.approvals.by_index(OWNER, task.metadata.uid),
+        crowd=_crowd(caches, key),
     )
+
+
+def _crowd(caches: Caches, key: Key) -> int:
+    """How many Tasks of its Project wait for the same before a check can run; 0: of those the Task
+    comes first, or it waits for nothing of that kind."""
+    informer = caches.tasks.informer
+    task = informer.get(key)
+    crowds = [informer.index_keys(LACKS, each) for each in lacks(task)] if task is not None else []
+    leads = any(min(crowd, default=key) == key for crowd in crowds)
+    return 0 if leads else max(map(len, crowds), default=0)
 
 
 def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:

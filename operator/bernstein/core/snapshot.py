@@ -109,6 +109,10 @@ class TaskSnapshot:
     budget."""
     at_work: Sequence[AtWork] = ()
     """The Tasks of its Plan that are at work; known where a start is decided."""
+    crowd: int = 0
+    """How many Tasks of the Project wait for the same before a check can run, such as an image,
+    where one before this one tries for all; 0: it tries itself. Known where its own next step is
+    decided."""
     upstreams: Upstreams = field(default_factory=Upstreams)
     refused: str | None = None
     """Why the API server will not have its session."""

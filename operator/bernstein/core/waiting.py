@@ -17,7 +17,15 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, longest_wait, policy
+from bernstein.core.reasons import (
+    PROBE_SECONDS,
+    SOON_SECONDS,
+    SOON_TRIES,
+    Retry,
+    longest_wait,
+    policy,
+    seconds_to_wait,
+)
 from bernstein.core.remedies import remedy_of
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
@@ -252,6 +260,21 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
     if _shows_alone(waiting.reason, waiting.message, project):
         left = min(left, (waiting.since - now).total_seconds() + SOON_SECONDS)
     return left if left > 0 else None
+
+
+def seconds_to_next_try(
+    reason: str, text: str, times: int, project: Project | None, crowd: int = 0
+) -> int:
+    """Seconds until what has failed `times` times in a row, in these words, is tried again.
+
+    `crowd`: how many wait for the same, where one of them tries it for all; 0: this is that one, or
+    there is none. However many they are, together they try it a few times a second at most.
+    """
+    elsewhere = bool(diagnosis.secrets_named(text) & missed_by_probe(project))
+    if crowd and policy(reason).retry is Retry.SOON:
+        rarely = seconds_to_wait(reason, SOON_TRIES, elsewhere=True)
+        return min(max(rarely, crowd), PROBE_SECONDS)
+    return seconds_to_wait(reason, times, elsewhere=elsewhere)
 
 
 def secrets_missed(reason: str, message: str) -> frozenset[str]:

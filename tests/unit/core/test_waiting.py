@@ -16,7 +16,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
-from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS, seconds_to_wait
+from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status
@@ -117,7 +117,8 @@ def rarely(subject: Project, message: str = GONE) -> Waiting:
     """The waiting of what has tried so often that it tries every minute."""
     before = status()
     for _ in range(30):
-        wait = seconds_to_wait("SecretNotFound", waiting.tries(before, "SecretNotFound", subject))
+        times = waiting.tries(before, "SecretNotFound", subject)
+        wait = waiting.seconds_to_next_try("SecretNotFound", message, times, subject)
         before = waiting.held(before, "SecretNotFound", message, subject, NOW, wait)
     assert before.waiting is not None
     return before.waiting

@@ -13,6 +13,7 @@ from bernstein.controllers.caches.indexes import (
     AWAITED,
     BEGINS,
     DONE,
+    LACKS,
     MISSES,
     PLAN,
     SESSION,
@@ -22,6 +23,7 @@ from bernstein.controllers.caches.indexes import (
     begins,
     depends_on,
     done,
+    lacks,
     misses,
     plan_of,
     plan_of_session,
@@ -69,7 +71,7 @@ class Caches:
         self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins, MISSES: misses}), plan.parse)
         settlement = Settlement()
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses}
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         of_plans = owned | {PLAN: plan_of_session}

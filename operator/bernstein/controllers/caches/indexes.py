@@ -9,15 +9,17 @@ from bernstein.api.states import TaskState
 from bernstein.core import labels
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
+from bernstein.core.verification.round import is_lacking
 from bernstein.core.waiting import secrets_missed
 from bernstein.kube.resource import Object, controller_of
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
-AT_WORK, DONE, BEGINS, MISSES = "at work", "done", "begins", "misses"
+AT_WORK, DONE, BEGINS, MISSES, LACKS = "at work", "done", "begins", "misses", "lacks"
 """Names of others, which hold few of thousands: Tasks that have an agent, by namespace; Tasks that
 are Done, by Plan; Plans that ask for a turn to begin or have one, by namespace; Tasks and Plans
-that wait for a missing Secret, by namespace."""
+that wait for a missing Secret, by namespace; Tasks of which a check waits for what a new pod alone
+shows to be there, by Project, check and cause."""
 
 
 def session_of_pod(pod: Object) -> Collection[str]:
@@ -75,6 +77,17 @@ def misses(obj: Object) -> Collection[str]:
     waiting = (obj.get("status") or {}).get("waiting") or {}
     reason, message = waiting.get("reason", ""), waiting.get("message", "")
     return (obj["metadata"]["namespace"],) if secrets_missed(reason, message) else ()
+
+
+def lacks(task: Object) -> Collection[str]:
+    """For what its checks wait that a new pod alone shows to be there: each with the Project."""
+    status = task.get("status") or {}
+    judged = status.get("verification") or {}
+    if _state(task) != TaskState.DONE or judged.get("passed") is not None:
+        return ()
+    where = f"{task['metadata']['namespace']}/{status.get('project', '')}"
+    found = ((c["name"], c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
+    return {f"{where}/{name}/{why}" for name, verdict, why in found if is_lacking(verdict, why)}
 
 
 def _state(task: Object) -> object:

@@ -11,7 +11,7 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.caches.indexes import AWAITED
+from bernstein.controllers.caches.indexes import AWAITED, LACKS, lacks
 from bernstein.controllers.predicates import (
     of_jobs,
     pod_matters,
@@ -74,6 +74,11 @@ def watches(caches: Caches) -> Iterable[Watch]:
         found = tasks.informer.index_keys(AWAITED, key.name)
         return [each for each in found if each.namespace == key.namespace]
 
+    def next_to_try(task: Object) -> Collection[Key]:
+        """Who tries for all now whether what they wait for is there."""
+        crowds = (tasks.informer.index_keys(LACKS, each) for each in lacks(task))
+        return [min(crowd) for crowd in crowds if crowd]
+
     def ended_in(project: Object) -> Collection[Key]:
         namespace = key_of(project).namespace
         kept = tasks.going(namespace).values()
@@ -85,6 +90,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
+    yield Watch(tasks.informer, next_to_try, _lacks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -121,6 +127,11 @@ def _waits_no_more(old: Task | None, new: Task | None) -> bool:
     return old is not None and (
         new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
     )
+
+
+def _lacks_otherwise(old: Object | None, new: Object | None) -> bool:
+    """It waits no more for something that others may wait for, too."""
+    return old is not None and bool({*lacks(old)} - {*(lacks(new) if new is not None else ())})
 
 
 def _sibling_moved(old: Task | None, new: Task | None) -> bool:

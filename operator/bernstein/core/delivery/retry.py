@@ -12,9 +12,8 @@ from bernstein.core.reasons import (
     PROBE_SECONDS,
     Retry,
     policy,
-    seconds_to_wait,
 )
-from bernstein.core.waiting import Waits, held, tries
+from bernstein.core.waiting import Waits, held, seconds_to_next_try, tries
 
 
 class Retried(Waits, Protocol):
@@ -50,7 +49,7 @@ def tried_again(
         return status
     if row.retry is Retry.SOON:
         failures = times or tries(status, problem.reason, project)
-    wait = seconds_to_wait(problem.reason, failures) or PROBE_SECONDS
+    wait = seconds_to_next_try(problem.reason, problem.message, failures, project) or PROBE_SECONDS
     if rest is not None and failures > MAX_INFRASTRUCTURE_FAILURES:
         wait = rest
     return held(status, problem.reason, problem.message, project, now, wait)

@@ -33,7 +33,6 @@ from bernstein.core.reasons import (
     SOON_TRIES,
     Retry,
     policy,
-    seconds_to_wait,
 )
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
@@ -46,6 +45,7 @@ from bernstein.core.waiting import (
     is_held,
     is_mended,
     seconds_left,
+    seconds_to_next_try,
     waits_for_jobs,
 )
 
@@ -124,7 +124,7 @@ def take(
     judged, project = status.verification, question.project
     assert judged is not None
     if status.waiting is not None and is_held(status):
-        resting = _at_rest(status, status.waiting, judged, project, now)
+        resting = _at_rest(status, status.waiting, judged, question, now)
         if resting is not None:
             return resting
         status, judged = _resumed(status, judged)
@@ -142,14 +142,33 @@ def take(
 
 
 def _at_rest(
-    status: S, waiting: Waiting, judged: Verification, project: Project, now: datetime
+    status: S, waiting: Waiting, judged: Verification, question: Question, now: datetime
 ) -> Undecided[S] | None:
-    """While it is held: for some time, or until the Project changes. None: that is over."""
+    """While it is held: for some time, or until the Project changes. None: that is over.
+
+    Who tries for others by now tries sooner than was said when he did not.
+    """
+    project = question.project
     until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
     if until_changed and not is_mended(waiting, project):
         return Undecided(status)
     seconds = seconds_left(waiting, project, now)
-    return Undecided(status, (), seconds) if seconds is not None else None
+    errored = next((r for r in judged.checks if r.required and r.verdict == "Errored"), None)
+    if seconds is not None and errored is not None and is_lacking("Errored", errored.reason):
+        times, crowd = _times(judged), question.crowd
+        pace = seconds_to_next_try(errored.reason, waiting.message, times, project, crowd)
+        seconds = min(seconds, pace - (now - waiting.since).total_seconds())
+    return Undecided(status, (), seconds) if seconds is not None and seconds > 0 else None
+
+
+def is_lacking(verdict: str, reason: str) -> bool:
+    """Whether a check with this verdict waits for what a new pod alone shows to be there."""
+    return verdict == "Errored" and policy(reason).retry is Retry.SOON
+
+
+def _times(judged: Verification) -> int:
+    """How often in a row the checks of this tree were begun, or will have been."""
+    return judged.round - (judged.first_round or 0)
 
 
 def _read(
@@ -334,14 +353,14 @@ def _cannot_run(
     if policy(why.reason).retry is Retry.SOON:
         # Nothing ran, so it is no loop that costs more than the tries; and these get rarer.
         errors, first = status.gate_errors, judged.first_round or 0
-        times = judged.round - first + 1
+        times = _times(judged) + 1
         first = max(first, judged.round - SOON_TRIES)
         next_ = next_.model_copy(update={"first_round": first or judged.first_round})
     else:
         errors = times = status.gate_errors + 1
     update = {"gate_errors": errors, "verification": next_}
     status = status.model_copy(update=update)
-    wait = seconds_to_wait(why.reason, times)
+    wait = seconds_to_next_try(why.reason, why.message, times, project, question.crowd)
     if wait or _is_over(status):
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
         status = held(

@@ -1,0 +1,104 @@
+"""Of many Tasks whose checks wait for the same, the controller tells each whether it tries for all,
+and wakes the next one when the first has what it waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bernstein.api.states import TaskState
+from bernstein.controllers.caches import Caches
+from bernstein.controllers.snapshots import task_snapshot
+from bernstein.controllers.tasks.watches import watches
+from bernstein.kube.client import Client
+from bernstein.kube.resource import Key, Object
+from bernstein.resources import PROJECTS, TASKS
+from tests.unit.core import objects
+from tests.unit.core.objects import NAMESPACE, NOW
+from tests.unit.kube.apiserver import ApiServer
+
+
+def check(name: str = "lint", reason: str = "ImagePullFailed", verdict: str = "Errored") -> Object:
+    return {"name": name, "kind": "gate", "verdict": verdict, "reason": reason}
+
+
+class Waiting:
+    """Tasks that are Done, in a cache of the operator."""
+
+    def __init__(self, api: ApiServer, client: Client) -> None:
+        self._api = api
+        self.caches = Caches(client)
+
+    async def begin(self) -> None:
+        project = objects.project()
+        self._api.put(PROJECTS, "default", NAMESPACE, spec=project.spec.dump())
+        await self.caches.projects.informer.refresh(Key(NAMESPACE, "default"))
+
+    async def put(self, name: str, *checks: Object, of: str = "default", **judged: Any) -> Object:
+        verification = objects.verification(checks=[*checks], **judged)
+        status = objects.done(verification=verification).model_copy(update={"project": of})
+        task = objects.task(name, plan=None, status=status).dump()
+        obj = self._api.put(TASKS, name, NAMESPACE, spec=task["spec"], status=task["status"])
+        await self.caches.tasks.informer.refresh(Key(NAMESPACE, name))
+        return obj
+
+    async def crowd(self, name: str) -> int:
+        found = await task_snapshot(self.caches, Key(NAMESPACE, name), NOW)
+        assert found is not None
+        assert found.status.state is TaskState.DONE
+        return found.crowd
+
+    def woken(self, old: Object, new: Object | None) -> set[str]:
+        """Names of the Tasks that are looked at when one becomes `new`."""
+        found: set[str] = set()
+        for watch in watches(self.caches):
+            of_tasks = watch.informer is self.caches.tasks.informer
+            if of_tasks and (watch.when is None or watch.when(old, new)):
+                found |= {key.name for obj in (old, new) if obj for key in watch.keys(obj)}
+        return found
+
+
+@pytest.fixture
+async def tasks(api: ApiServer, client: Client) -> Waiting:
+    found = Waiting(api, client)
+    await found.begin()
+    return found
+
+
+async def test_the_first_one_tries_for_all(tasks: Waiting) -> None:
+    for name in ("c", "a", "b"):
+        await tasks.put(name, check())
+
+    assert [await tasks.crowd(name) for name in "abc"] == [0, 3, 3]
+
+
+async def test_what_waits_for_something_else_tries_that_itself(tasks: Waiting) -> None:
+    await tasks.put("a", check())
+    await tasks.put("b", check("own"))
+    await tasks.put("c", check(reason="PodRejected"))
+    await tasks.put("d", check(), of="another")
+    await tasks.put("e", check(reason="ToolMissing"))
+    await tasks.put("f", check(), passed=True)
+
+    assert [await tasks.crowd(name) for name in "abcdef"] == [0] * 6
+
+
+async def test_who_is_first_for_one_of_two_causes_tries(tasks: Waiting) -> None:
+    await tasks.put("a", check())
+    await tasks.put("b", check(), check("own"))
+    await tasks.put("c", check("own"))
+
+    assert [await tasks.crowd(name) for name in "abc"] == [0, 0, 2]
+
+
+async def test_when_the_first_one_waits_no_more_the_next_one_is_looked_at(tasks: Waiting) -> None:
+    before = await tasks.put("a", check())
+    for name in ("b", "c"):
+        await tasks.put(name, check())
+    assert tasks.woken(before, before) == set()
+
+    after = await tasks.put("a", check(reason="", verdict="Passed"), passed=True)
+
+    assert tasks.woken(before, after) == {"b"}
+    assert await tasks.crowd("b") == 0

@@ -1,0 +1,86 @@
+"""Many Tasks of which the same check waits for the same thing: one of them tries it for all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.verification.look import Question
+from bernstein.core.waiting import seconds_left, seconds_to_next_try
+from tests.unit.core import objects
+from tests.unit.core.objects import at, checked
+from tests.unit.core.verification.kinds import TASK
+from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
+
+TASKS = 1000
+HOUR = 3600
+JOBS_PER_SECOND = 4
+"""For which all of them together ask at most."""
+GONE = 'secret "git-read" not found'
+
+
+class Beside(Rounds):
+    """A tree whose check lacks its image, as those of others do."""
+
+    crowd = 0
+
+    def question(self) -> Question:
+        return replace(super().question(), crowd=self.crowd)
+
+    def tries(self, since: float, until: float) -> int:
+        """How often it is tried in this time, in seconds; never does the image turn up."""
+        passed, number, now = checked(self.name("signal-0")), 0, since
+        while now < until:
+            name = self.name("lint", self.status.verification.round)
+            self.look(passed, now=at(now))
+            self.look(passed, without_image(name), now=at(now))
+            self.look(passed, cut_short(name), now=at(now))
+            number += 1
+            left = seconds_left(self.status.waiting, self.project, at(now))
+            assert left is not None
+            now += left
+        return number
+
+
+def beside(crowd: int) -> Beside:
+    tree = Beside(TASK)
+    tree.crowd = crowd
+    return tree
+
+
+def test_the_checks_of_1000_tasks_that_wait_for_an_image_ask_for_few_jobs() -> None:
+    first, other = beside(0).tries(0, HOUR), beside(TASKS).tries(0, HOUR)
+
+    assert first == HOUR / SOON_SECONDS
+    assert other == HOUR / PROBE_SECONDS
+    assert first + (TASKS - 1) * other < JOBS_PER_SECOND * HOUR
+
+
+@pytest.mark.parametrize(("crowd", "seconds"), [(2, 60), (60, 60), (200, 200), (5000, 300)])
+def test_who_does_not_try_for_all_tries_the_more_rarely_the_more_there_are(
+    crowd: int, seconds: int
+) -> None:
+    tree = beside(crowd)
+    tree.tries(0, 1)
+
+    assert seconds_left(tree.status.waiting, tree.project, at(0)) == seconds
+
+
+def test_who_comes_first_by_now_tries_at_once_and_not_when_it_was_said() -> None:
+    tree = beside(TASKS)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+
+    assert asked(tree.look(passed, now=at(SOON_SECONDS))) == []
+    tree.crowd = 0
+    assert tree.look(passed, now=at(SOON_SECONDS - 1)).requeue_after == 1
+    assert asked(tree.look(passed, now=at(SOON_SECONDS))) == [tree.name("lint", 1)]
+
+
+def test_what_fails_otherwise_waits_as_long_whoever_waits_beside_it() -> None:
+    """A tool that the image lacks is no matter of a new pod."""
+    waits = [seconds_to_next_try("ToolMissing", "", 1, objects.project(), crowd=c) for c in (0, 9)]
+
+    assert waits == [PROBE_SECONDS, PROBE_SECONDS]
