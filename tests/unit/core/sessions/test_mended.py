@@ -156,10 +156,12 @@ def test_waiting_for_it_costs_little_however_long_it_takes(reason: str, role: st
 
 @pytest.mark.parametrize("reason", FAULTS)
 @pytest.mark.parametrize("role", ["RunBegin", "agent", "RunCheck", "RunLand"])
-def test_all_three_are_noticed_within_15_s_after_an_hour_too(role: str, reason: str) -> None:
+def test_all_three_are_noticed_within_15_s_after_a_quarter_of_an_hour_too(
+    role: str, reason: str
+) -> None:
     world = Broken(role, FAULTS[reason])
     world.until_stalled()
-    for _ in range(HOUR // STEP):
+    for _ in range(HOUR // 4 // STEP):
         world.second(STEP)
 
     world.mend()
