@@ -97,7 +97,7 @@ def verdict(view: JobView) -> tuple[str, str] | None:
     return (found.verdict, found.reason) if found is not None else None
 
 
-DELETED = {"deletionTimestamp": NOW.isoformat(), "finalizers": [labels.FINALIZER]}
+DELETED: dict[str, Any] = {"deletionTimestamp": NOW.isoformat(), "finalizers": [labels.FINALIZER]}
 
 
 async def after_its_pod_was_deleted(cluster: Cluster) -> tuple[str, str] | None:

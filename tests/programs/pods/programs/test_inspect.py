@@ -255,8 +255,7 @@ def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect)
     )
 
 
-GPL = "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"
-NAMES_IT = {"a.c": "/* SPDX-License-Identifier: GPL-3.0-only */\n"}
+GPL_FILE = "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"
 
 
 @pytest.mark.parametrize("licence", ["LICENSE", "COPYING"])
@@ -264,13 +263,12 @@ def test_no_licence_of_the_work_brings_code_past_the_scan(
     origin: Origin, tmp_path: Path, licence: str
 ) -> None:
     start = origin.commit({"LICENSE": "MIT License\n"})
-    sha = origin.commit({**NAMES_IT, licence: GPL}, start, ref=REF)
+    sha = origin.commit({**UNDER_GPL, licence: GPL_FILE}, start, ref=REF)
     git_dir = str(tmp_path / "repo.git")
     checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
 
     def verdict(pinned: str) -> str:
-        scan = Check("dlp_scan", "dlp_scan")
-        config = InspectConfig(sha, start, (scan,), git_dir=git_dir, pinned=pinned)
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
         return inspect.run(config).verdicts[0].verdict
 
     assert verdict(pinned=sha) == "Passed", "where the licence of the work itself counts"
@@ -280,12 +278,11 @@ def test_no_licence_of_the_work_brings_code_past_the_scan(
 def test_a_link_to_a_binding_licence_brings_no_code_past_the_scan(
     origin: Origin, tmp_path: Path
 ) -> None:
-    start = origin.commit({"LICENSE": "MIT License\n", "vendor/GPL": GPL})
-    sha = origin.commit({**NAMES_IT, "COPYING": "->vendor/GPL"}, start, ref=REF)
+    start = origin.commit({"LICENSE": "MIT License\n", "vendor/GPL": GPL_FILE})
+    sha = origin.commit({**UNDER_GPL, "COPYING": "->vendor/GPL"}, start, ref=REF)
     git_dir = str(tmp_path / "repo.git")
     checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
-    scan = Check("dlp_scan", "dlp_scan")
 
     for pinned in (sha, start):
-        config = InspectConfig(sha, start, (scan,), git_dir=git_dir, pinned=pinned)
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
         assert inspect.run(config).verdicts[0].verdict == "Failed"
