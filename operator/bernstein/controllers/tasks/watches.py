@@ -4,6 +4,7 @@ Project."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from bernstein.api.plan import Plan
 from bernstein.api.pod import AGENT
@@ -28,6 +29,7 @@ from bernstein.core.scheduling.opening import is_new
 from bernstein.core.tasks import retention
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
+from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import controller_key, label_key
 from bernstein.kube.resource import Key, Object, key_of
 from bernstein.resources import TASKS
@@ -74,11 +76,6 @@ def watches(caches: Caches) -> Iterable[Watch]:
         found = tasks.informer.index_keys(AWAITED, key.name)
         return [each for each in found if each.namespace == key.namespace]
 
-    def next_to_try(task: Object) -> Collection[Key]:
-        """Who tries for all now whether what they wait for is there."""
-        crowds = (tasks.informer.index_keys(LACKS, each) for each in lacks(task))
-        return [min(crowd) for crowd in crowds if crowd]
-
     def ended_in(project: Object) -> Collection[Key]:
         namespace = key_of(project).namespace
         kept = tasks.going(namespace).values()
@@ -90,7 +87,7 @@ def watches(caches: Caches) -> Iterable[Watch]:
     yield Watch(caches.projects.informer, kept_back_in, turned_up)
     yield Watch(caches.projects.informer, ended_in, caches.projects.changes(_keeps_otherwise))
     yield Watch(tasks.informer, upstream_of, tasks.changes(_waits_no_more))
-    yield Watch(tasks.informer, next_to_try, _lacks_otherwise)
+    yield Watch(tasks.informer, partial(_next_to_try, tasks.informer), _lacks_otherwise)
     yield Watch(tasks.informer, beside, tasks.changes(_sibling_moved))
     yield Watch(tasks.informer, blocked_on, tasks.changes(_stands_otherwise))
     yield Watch(caches.plans.informer, of_plan, spec_changed)
@@ -127,6 +124,12 @@ def _waits_no_more(old: Task | None, new: Task | None) -> bool:
     return old is not None and (
         new is None or (retention.ended_at(old) is None and retention.ended_at(new) is not None)
     )
+
+
+def _next_to_try(tasks: Informer, task: Object) -> Collection[Key]:
+    """Who tries now, for all, whether what the Task waits or waited for is there."""
+    crowds = (tasks.index_keys(LACKS, each) for each in lacks(task))
+    return [min(crowd) for crowd in crowds if crowd]
 
 
 def _lacks_otherwise(old: Object | None, new: Object | None) -> bool:
