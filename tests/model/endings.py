@@ -182,15 +182,16 @@ def _just_looked_at(store: Store, pod: Object) -> bool:
     return store.seconds - look.at <= ANSWER_SECONDS
 
 
-def ghosts(store: Store, replica: Replica) -> list[str]:
-    """Where a replica's caches differ from what there is."""
+def ghosts(store: Store, replica: Replica) -> dict[str, str | None]:
+    """Where a replica's caches differ from what there is: which version each shows instead; None:
+    none. What is written just now is on its way for a moment."""
     assert replica.engine is not None
-    found = []
+    found: dict[str, str | None] = {}
     for informer in replica.engine.caches.informers:
         shown = {key_of(o): _version(o) for o in informer.objects()}
         there = {key_of(o): _version(o) for o in store.all(informer.resource)}
         differ = (key for key in sorted({*shown, *there}) if shown.get(key) != there.get(key))
-        found += [f"{informer.resource.kind} {key.name}" for key in differ]
+        found |= {f"{informer.resource.kind} {key.name}": shown.get(key) for key in differ}
     return found
 
 

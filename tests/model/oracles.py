@@ -11,7 +11,7 @@ from decimal import Decimal
 from bernstein.api import plan, session, task
 from bernstein.api.meta import ConditionType, UsageCounts
 from bernstein.api.plan import DELIVERED_PARTIALLY
-from bernstein.api.pod import AGENT, BEGIN, INSPECT, LAND, PREPARE, PROBE
+from bernstein.api.pod import AGENT, BEGIN, LAND, PREPARE, PROBE
 from bernstein.api.reasons import Reason
 from bernstein.api.states import (
     SESSION_INITIAL,
@@ -30,6 +30,7 @@ from bernstein.core.runs import LOST_SECONDS
 from bernstein.core.scheduling.opening import is_new
 from bernstein.kube.resource import JOBS, PODS, Object, Resource, is_deleting, uid_of
 from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
+from tests.model.checks.oracle import Verdicts
 from tests.model.cluster.programs import Run
 from tests.model.cluster.store import Store
 from tests.model.endings import (
@@ -83,11 +84,7 @@ class Oracles:
         """Integration refs of Plans that were delivered, as a whole or in part."""
         self.landed: dict[str, list[str]] = defaultdict(list)
         """Commits that our Jobs have landed, in order, by ref."""
-        self._passed: set[tuple[str, str]] = set()
-        """(what was asked, commit) of checks that passed, whoever heard of it."""
-        self._failed: set[tuple[str, str]] = set()
-        self._begun: Counter[tuple[str, str]] = Counter()
-        self._judged: Counter[tuple[str, str]] = Counter()
+        self._verdicts = Verdicts()
         self._approved: set[str] = set()
         """Commits that statuses call verified."""
         self.spent: dict[str, UsageCounts] = defaultdict(UsageCounts)
@@ -123,8 +120,7 @@ class Oracles:
             limit = spec["activeDeadlineSeconds"] + spec.get("terminationGracePeriodSeconds", 0)
             after = limit + LOST_SECONDS + OVERRUN_SECONDS
             asyncio.get_running_loop().call_later(after, self._overrun, run)
-        if run.role in ("check", INSPECT) and not self._judges_the_base(run):
-            self._begun[run.labels[labels.ASKED], self._sha(run)] += 1
+        self._verdicts.started(run)
 
     def _beside(self, run: Run, *roles: str) -> list[Run]:
         return [other for other in self._at_work() if other is not run and other.role in roles]
@@ -160,26 +156,8 @@ class Oracles:
         self.runs = [run for run in self.runs if run.live]
         return [run for run in self.runs if not run.shared.get("unheard")]
 
-    @staticmethod
-    def _judges_the_base(run: Run) -> bool:
-        """It runs a gate on the commit before the work alone: that is no verdict on the work."""
-        asked = run.config("checkout")
-        return asked["base"] is not None and asked["worktree"] is None
-
-    @staticmethod
-    def _sha(run: Run) -> str:
-        return str(run.config("checkout")["sha"])
-
     def judged(self, run: Run, sha: str, verdict: str) -> None:
-        asked = run.labels[labels.ASKED]
-        self._judged[asked, sha] += 1
-        if verdict == "Failed":
-            self._failed.add((asked, sha))
-        if verdict != "Passed":
-            return
-        self._passed.add((asked, sha))
-        if run.role == INSPECT:
-            self._passed |= {(c["name"], sha) for c in run.config(INSPECT)["checks"]}
+        self._verdicts.told(run, sha, verdict)
 
     def pushed(self, run: Run, onto: str, sha: str) -> None:
         owner = run.owner
@@ -349,18 +327,8 @@ class Oracles:
         return [t for uid, t in self._tasks.items() if uid in living]
 
     def _verified(self, name: str, judged: Verification) -> None:
-        for result in judged.checks:
-            asked = (result.asked, judged.sha)
-            known = asked in self._passed or (result.name, judged.sha) in self._passed
-            if result.verdict == "Passed":
-                self.must(known, "a verdict is what the check said", f"{name}: {result.name}")
-            if result.verdict == "Failed":
-                text = f"{name}: {result.name} is said to have failed"
-                self.must(asked in self._failed, "a verdict is what the check said", text)
-            if result.verdict == "TimedOut" and self._begun[asked]:
-                hung = self._judged[asked] < self._begun[asked]
-                text = f"{name}: {result.name} is said to have timed out"
-                self.must(hung, "a verdict is what the check said", text)
+        for text in self._verdicts.unsaid(judged):
+            self.fail("a verdict is what the check said", f"{name}: {text}")
         if judged.passed is True:
             required = [r for r in judged.checks if r.required and r.verdict != "Skipped"]
             good = all(r.verdict == "Passed" for r in required)

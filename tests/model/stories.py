@@ -21,6 +21,7 @@ MENDED = (
     "a-landing-is-given-up-while-it-is-asked-for-again",
     "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
+    "a-policy-is-tightened-while-a-candidate-is-made",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
     "the-operator-dies-while-a-task-is-refused-its-session",

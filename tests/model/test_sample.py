@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bernstein.resources import TASKS
 from tests.model import stories
+from tests.model.loop import run
 from tests.model.mutations import REPAIRS
-from tests.model.scenario import RATES, generate
+from tests.model.scenario import RATES, Scenario, generate
 from tests.model.shrink import shrink
 from tests.model.stories import MENDED, story
-from tests.model.world import lived, play
+from tests.model.world import World, lived, play
 
 SEEDS = range(1, 41)
 FOUND_BY = {
@@ -109,6 +112,29 @@ def test_every_story_is_played() -> None:
     listed = [*STORIES, *MENDED]
 
     assert sorted(listed) == stories.names()
+
+
+@pytest.mark.parametrize(
+    ("lag", "found"), [(0.0, []), (60.0, ["Project default"])], ids=["on its way", "unheard of"]
+)
+def test_what_a_cache_goes_on_to_show_instead_of_what_there_is_is_found(
+    lag: float, found: list[str]
+) -> None:
+    async def main() -> list[str]:
+        world = World(Scenario(seed=7, rates="calm"))
+        world.people.make_project(generate(7).project)
+        world.policies.begin()
+        working = asyncio.create_task(world.replicas[0].run())
+        await asyncio.sleep(60.0)
+        world.troubles.lag("projects", lag)
+        world.policies.change({"policy": {"plan": "Always"}})
+        ghosts = await world.ghosts()
+        working.cancel()
+        world.kubelets.stop()
+        await asyncio.gather(working, return_exceptions=True)
+        return ghosts
+
+    assert run(main()) == found
 
 
 def test_a_seed_is_played_the_same_way_each_time() -> None:

@@ -14,6 +14,7 @@ from tests.model import endings
 from tests.model.approvals.approvers import Approvers
 from tests.model.approvals.oracle import OraclesOfDecisions
 from tests.model.approvals.policies import Policies
+from tests.model.client import Process
 from tests.model.cluster.collector import Collector
 from tests.model.cluster.job_controller import JobController
 from tests.model.cluster.kubelet import Kubelets
@@ -37,6 +38,8 @@ PROBED_SECONDS = 2400.0
 """So long after that what is held has been tried again several times, if the clocks are right."""
 LOOK_SECONDS = 60.0
 QUIET_SECONDS = 120.0
+ON_ITS_WAY_SECONDS = 5.0
+"""Longer than a change takes to a cache, once nobody holds a watch back."""
 LAST_LOOKS = 10
 """What is found at the end is found at all of so many looks: else it was only on its way."""
 
@@ -229,6 +232,8 @@ class World:
         for text in await self._lasting(dead):
             self.oracles.fail("it ends, or says why it waits", text)
         self._final(late)
+        for text in await self.ghosts():
+            self.oracles.fail("a cache shows what there is", text)
 
     def _final(self, late: bool) -> None:
         """What must hold at the end. `late`: the time of day has jumped."""
@@ -240,10 +245,23 @@ class World:
             self.oracles.fail("spend is counted once", text)
         for text in endings.parts(self.store, self.oracles):
             self.oracles.fail("what is delivered is the chain of the ledger", text)
-        for replica in self.replicas:
-            if replica.leading:
-                for text in endings.ghosts(self.store, replica):
-                    self.oracles.fail("a cache shows what there is", text)
+
+    async def ghosts(self) -> list[str]:
+        """What a leader's caches show, and go on to show, instead of what there is."""
+        found = self._shown_instead()
+        if found:
+            await asyncio.sleep(ON_ITS_WAY_SECONDS)
+            now = self._shown_instead()
+            found = [each for each in found if each in now]
+        return [text for _, text, _ in found]
+
+    def _shown_instead(self) -> list[tuple[Process, str, str | None]]:
+        return [
+            (replica.process, text, version)
+            for replica in self.replicas
+            if replica.leading
+            for text, version in endings.ghosts(self.store, replica).items()
+        ]
 
     async def _lasting(self, dead: set[str]) -> list[str]:
         found = endings.without_reason(self.store, dead)

@@ -144,7 +144,7 @@ def test_the_largest_plan_that_is_taken_fits_the_store_at_its_worst(named: str) 
         tree="a" * 64,
         ref="refs/" + "r" * 250,
         checks=(*checks, *gates),
-        again=tuple(CheckAgain(check=c.name, round=999) for c in (*checks, *gates)),
+        again=tuple(CheckAgain(check=c.name, round=999, suspected=True) for c in (*checks, *gates)),
     )
     conditions = tuple(
         Condition(

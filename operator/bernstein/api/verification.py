@@ -94,6 +94,8 @@ class CheckAgain(Model):
     check: Annotated[str, Field(max_length=63)]
     """Name of the check."""
     round: int = Field(description="Round that its Job is of.")
+    suspected: bool | None = None
+    """What kept it from judging this tree may have been the work's doing: the next time counts."""
 
 
 class Origin(Model):

@@ -17,6 +17,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
 from bernstein.kube.errors import Conflict, NotFound
 from bernstein.kube.resource import LEASES, PODS, Resource
+from bernstein.resources import SESSIONS
 from tests.cluster import Cluster
 from tests.cluster.control_plane import audit
 from tests.control_plane.conftest import RELEASE_NAMESPACE, Tools, eventually
@@ -83,23 +84,30 @@ async def world(make_world: MakeWorld) -> World:
 
 
 async def _remove(admin: Client, operator: Client, namespace: str) -> None:
-    """Nobody is left who would take the finalizers off the pods."""
+    """Nobody is left who would take the operator's finalizers off.
+
+    A namespace that cannot go is tried again and again, with some 35 requests each time.
+    """
+    for resource in (SESSIONS, PODS):
+        for held in (await admin.list(resource, namespace)).items:
+            name = held["metadata"]["name"]
+            await eventually(partial(_let_go, operator, resource, name, namespace))
     for pod in (await admin.list(PODS, namespace)).items:
-        name = pod["metadata"]["name"]
         with contextlib.suppress(NotFound):
-            await eventually(partial(_let_go, operator, name, namespace))
-            await admin.delete(PODS, name, namespace, grace_seconds=0)
+            await admin.delete(PODS, pod["metadata"]["name"], namespace, grace_seconds=0)
     with contextlib.suppress(NotFound, Conflict):
         await admin.delete(NAMESPACES, namespace, propagation="Background")
 
 
-async def _let_go(operator: Client, name: str, namespace: str) -> bool:
-    """Takes the operator's finalizer off; the Job controller may change the pod meanwhile."""
+async def _let_go(operator: Client, resource: Resource, name: str, namespace: str) -> bool:
+    """Takes the operator's finalizer off; others may change the object meanwhile."""
     with contextlib.suppress(NotFound):
-        meta = (await operator.get(PODS, name, namespace))["metadata"]
-        kept = [f for f in meta.get("finalizers", ()) if f != labels.FINALIZER]
-        change = {"finalizers": kept, "resourceVersion": meta["resourceVersion"]}
-        await operator.patch(PODS, name, namespace, {"metadata": change})
+        meta = (await operator.get(resource, name, namespace))["metadata"]
+        held = meta.get("finalizers", [])
+        kept = [f for f in held if f != labels.FINALIZER]
+        if kept != held:
+            change = {"finalizers": kept, "resourceVersion": meta["resourceVersion"]}
+            await operator.patch(resource, name, namespace, {"metadata": change})
     return True
 
 

@@ -25,13 +25,16 @@ ASKS = {"plan": "Always", "result": "Always"}
 
 
 def played(
-    *events: dict[str, Any], seed: int = 7, replicas: int = 1, **policy: Any
+    *events: dict[str, Any], seed: int = 7, replicas: int = 1, agents: int = 2, **policy: Any
 ) -> tuple[World, list[str]]:
     """The end of a run, and which rules were broken."""
     project = {
         "approval": ASKS | policy,
         "gates": {"enabled": False},
-        "limits": {"maxAgents": 2, "timeoutSeconds": {"small": 600, "medium": 600, "large": 600}},
+        "limits": {
+            "maxAgents": agents,
+            "timeoutSeconds": {"small": 600, "medium": 600, "large": 600},
+        },
     }
     ordered = tuple(sorted(events, key=lambda event: event["at"]))
     scenario = Scenario(seed=seed, rates="calm", events=ordered, replicas=replicas, project=project)
@@ -145,6 +148,25 @@ def test_without_the_question_the_model_finds_that_work_lands_unseen(
     _, broken = played(*WORK, DECIDES, plan="Never")
 
     assert any("work lands when a person has said yes" in each for each in broken)
+
+
+def test_a_policy_that_came_while_nobody_led_holds_for_who_waits_for_a_turn() -> None:
+    others = [
+        {"at": 1.0 + n, "do": "apply plan", "name": f"p{n}", "spec": WORK[0]["spec"]}
+        for n in range(3)
+    ]
+    slow = {"at": 0.0, "do": "fate", "job": "p0-begin", "role": "begin", "fate": "good"}
+    nobody_leads = {"at": 12.0, "do": "cut off", "replica": 0, "seconds": 300.0}
+    comes = {"at": 40.0, "do": "policy", "policy": ASKS}
+    unheard = {"at": 41.0, "do": "fault", "what": "dropped", "verb": "PATCH", "resource": "plans"}
+    asks = [unheard | {"says": "PendingApproval"}] * 2
+
+    events = (*others, slow | {"seconds": 60.0}, nobody_leads, comes, *asks)
+    world, broken = played(*events, agents=1, plan="Never")
+
+    assert broken == []
+    phases = {p.metadata.name: p.status.phase for p in map(plan.parse, world.store.all(PLANS))}
+    assert phases == {"p0": "Running", "p1": "PendingApproval", "p2": "PendingApproval"}
 
 
 def test_without_the_question_the_model_finds_that_a_plan_begins_unseen(

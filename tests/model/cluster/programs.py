@@ -22,6 +22,9 @@ from tests.unit.core import objects
 from tests.unit.core.simulation.remote import Remote
 
 HEARTBEAT = 30.0
+FOUND_NOTHING, OUT_OF_MEMORY, GOES_ON = "Errored", "OutOfMemory", "Hangs"
+"""What a witness is told of a check that said neither Passed, Failed nor Skipped: it lacked its
+command, or its memory, or it will not end."""
 
 
 @dataclass
@@ -228,15 +231,16 @@ class Programs:
         if problem is not None:
             first = objects.ended("checkout", 1, said=problem)
             return End((first, objects.waiting(CHECK)), "Failed")
+        if fate == "hangs":
+            self.witness.judged(run, begun["sha"], GOES_ON)
         await asyncio.sleep(seconds)
         if begun["base"] is not None and begun["worktree"] is not None:
             return self._comparison(run, begun["sha"], fate)
         code = {"bad": 1, "tool": 127}.get(fate, 0)
         reason = "OOMKilled" if fate == "oom" else None
         code = 137 if reason else code
-        verdict = "Passed" if code == 0 else "Errored" if code == 127 else "Failed"
-        if begun["base"] is None:
-            self.witness.judged(run, begun["sha"], verdict)
+        verdict = {0: "Passed", 127: FOUND_NOTHING, 137: OUT_OF_MEMORY}.get(code, "Failed")
+        self.witness.judged(run, begun["sha"], verdict)
         end = objects.ended(CHECK, code, reason=reason, said="what it printed")
         return End((objects.ended("checkout"), end), "Failed" if code else "Succeeded")
 

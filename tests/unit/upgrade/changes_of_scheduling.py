@@ -116,7 +116,19 @@ def _lands_on_what_landed_last(pair: Pair) -> bool:
     return (was, now) == ("Preparing", "Landing")
 
 
+def _notes_that_the_tip_moved(pair: Pair) -> bool:
+    """On another base than that of its last candidate, or of its work."""
+    delivery, judged = pair.today["delivery"], pair.today["verification"]
+    return bool(delivery.get("step") == "Preparing" and delivery.get("tip") != judged["base"])
+
+
 LEDGER = (
+    Change(
+        "a Task that makes a candidate notes where the ref is by the ledger",
+        "Task",
+        ("delivery.tip",),
+        _notes_that_the_tip_moved,
+    ),
     Change(
         "a Task that was judged on the end of the ledger lands at once",
         "Task",

@@ -40,6 +40,13 @@ def lacks_author(plan: Plan, project: Project, status: PlanStatus) -> bool:
     return not _begins(status) and policy.lacks_author(rules, plan.spec.author)
 
 
+def may_begin(plan: Plan, project: Project) -> bool:
+    """Whether it may get its turn to begin, by what is now: since it asked for one, the policy may
+    have changed, or the Plan itself, and it may not have been looked at."""
+    status = plan.status
+    return question(plan, project, status) is None and not lacks_author(plan, project, status)
+
+
 def _begins(status: PlanStatus) -> bool:
     return status.integration is not None or status.beginning == NEXT
 

@@ -165,17 +165,15 @@ def forward(
 def _needs_candidate(status: Delivering, landing: Landing) -> bool:
     if has_started(status):
         return False
-    if is_lost(status):
-        return True
-    delivery = status.delivery
-    if (
-        delivery is not None
-        and delivery.step == "Preparing"
-        and delivery.tip != landing.commit.base
-    ):
-        # Its Job is at work, whatever statuses of others tell of the tip meanwhile.
+    if is_lost(status) or is_making_candidate(status, landing.commit.base):
         return True
     return landing.tip is not None and landing.tip != landing.commit.base
+
+
+def is_making_candidate(status: Delivering, base: str) -> bool:
+    """A Job is asked to put its work on another tip than `base`, on which it was judged."""
+    delivery = status.delivery
+    return delivery is not None and delivery.step == "Preparing" and delivery.tip != base
 
 
 def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
@@ -183,10 +181,13 @@ def _begin(status: S, landing: Landing, step: str) -> tuple[S, Delivery]:
     old = status.delivery or Delivery(state="Pending", onto=landing.onto)
     if old.step == step:
         return status, old
+    # That it moved says that a candidate is made, whatever statuses of others tell later.
+    moved = landing.tip if step == "Preparing" else None
     update = {
         "state": "Pending",
         "step": step,
         "onto": landing.onto,
+        "tip": moved or old.tip,
         "round": landing.number,
         "reason": None,
         "message": None,

@@ -303,11 +303,12 @@ class Board:
         moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
         behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
         told = joined(_changed(behind, now), self._told(now))
+        approved = (plan for plan in beginning if plans.may_begin(plan, project))
         written = tuple(islice(told, WAITS_AT_ONCE))
         return Schedule(
             tuple(_changed((*claims, *moved), now)),
             written,
-            tuple(begin_turns.turns(beginning, project.spec.limits.max_agents)),
+            tuple(begin_turns.turns(approved, project.spec.limits.max_agents)),
             again,
             more=next(told, None) is not None,
         )

@@ -27,9 +27,13 @@ def asked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDeci
     """PendingApproval, where a person must say yes to what was verified; None: nobody must.
 
     The status says what is asked before there is an Approval. A turn to land is given back: people
-    take hours.
+    take hours. While a candidate is made nobody is asked: its Job moves a ref of this Task, and
+    people are asked about what it makes.
     """
-    if landing.has_started(status) or landing.is_lost(status):
+    judged = status.verification
+    if judged is None or landing.has_started(status) or landing.is_lost(status):
+        return None
+    if landing.is_making_candidate(status, judged.base):
         return None
     question = results.question(snapshot, status)
     if question is None:

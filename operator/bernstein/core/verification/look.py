@@ -68,6 +68,7 @@ def look(
 ) -> Look:
     """`jobs`: by name. What each command said is worked out here, once for all who ask."""
     kept = rerun.stay(judged, question.checks)
+    suspected = rerun.suspected(judged, question.checks)
     runs: dict[str, RunCheck | RunInspect] = {}
     works: dict[str, CheckResult] = {}
     for spec in required.executing(question.checks):
@@ -79,7 +80,7 @@ def look(
         if result is None:
             continue
         works[spec.name] = result
-        if base.is_asked(spec, result, again=spec.name in rerun.again(judged)):
+        if base.is_asked(spec, result, again=spec.name in suspected):
             called = names.on_base(spec.name)
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)

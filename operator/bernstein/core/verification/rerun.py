@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from bernstein.api.reasons import Reason
 from bernstein.api.verification import CheckAgain, CheckResult, VerdictReason, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
+from bernstein.core.verification import base
 from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification.verdicts import OURS
 
 
 def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckResult]:
@@ -25,9 +28,12 @@ def stay(judged: Verification, checks: Iterable[CheckSpec]) -> dict[str, CheckRe
     return {r.name: r for r in judged.checks if _stays(r) and (r.name, r.asked) in asked}
 
 
-def again(judged: Verification) -> frozenset[str]:
-    """Jobs that are run again, as they are called: before, they could not judge this tree."""
-    return frozenset(each.check for each in judged.again or ())
+def suspected(judged: Verification, checks: Iterable[CheckSpec]) -> frozenset[str]:
+    """What could not judge this tree before, which may have been the work's doing: checks that
+    execute, and Jobs of those that only read, as they are called."""
+    marked = {each.check for each in judged.again or () if each.suspected}
+    compared = (c.name for c in checks if names.on_base(c.name) in marked)
+    return frozenset({*marked, *compared})
 
 
 def round_of(judged: Verification, called: str) -> int:
@@ -57,20 +63,25 @@ def next_try(
     judged: Verification,
     checks: Sequence[CheckSpec],
     found: Iterable[CheckResult | None],
+    works: Mapping[str, CheckResult],
     again: Iterable[str],
 ) -> Verification:
-    """The same tree in the next round, in which these Jobs are run `again`, and nothing else."""
+    """The same tree in the next round, in which these Jobs are run `again`, and nothing else.
+
+    `found`, `works`: see `could_not_run`.
+    """
     number, results = judged.round + 1, tuple(r for r in found if r is not None)
     open_ = _open(checks, {r.name for r in results if _stays(r)})
     numbers = {each.check: each.round for each in judged.again or ()}
     numbers |= dict.fromkeys(again, number)
     left = tuple(a for a in judged.abandoned or () if numbers.get(a.check) != number)
+    suspects = {*suspected(judged, checks), *_suspects(checks, results, works)}
     return judged.model_copy(
         update={
             "round": number,
             "since": judged.round if judged.since is None else judged.since,
             "again": tuple(
-                CheckAgain(check=called, round=of)
+                CheckAgain(check=called, round=of, suspected=called in suspects or None)
                 for called, of in sorted(numbers.items())
                 if called in open_
             ),
@@ -78,6 +89,27 @@ def next_try(
             "checks": results,
         }
     )
+
+
+def _suspects(
+    checks: Sequence[CheckSpec], results: Iterable[CheckResult], works: Mapping[str, CheckResult]
+) -> Iterator[str]:
+    """Jobs, as they are called, that could not judge in a way that the work may have chosen."""
+    errored = {r.name: r for r in results if r.verdict == "Errored"}
+    for check in checks:
+        work, result = works.get(check.name), errored.get(check.name)
+        if check.command is None or work is None or result is None:
+            continue
+        if work.reason == Reason.TOOL_MISSING or _broke(work):
+            yield check.name
+        elif base.compares(check, work) and _broke(result):
+            # A comparison reads what the work left, too; any other run on the base does not.
+            yield names.on_base(check.name)
+    yield from _reading(checks, {name for name, result in errored.items() if _broke(result)})
+
+
+def _broke(result: CheckResult) -> bool:
+    return result.reason in OURS
 
 
 def _stays(result: CheckResult) -> bool:

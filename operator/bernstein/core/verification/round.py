@@ -186,7 +186,7 @@ def _read(
         *(checks, existing, now, gates, abandoned),
         works=works,
         kept=seen.kept,
-        again=rerun.again(judged),
+        again=rerun.suspected(judged, checks),
     )
     results = verdicts.complete(known)
     late = [job for job in unasked if not runs.is_over(job, now)]
@@ -205,7 +205,7 @@ def _read(
     unable = verdicts.unable(checks, existing, now, abandoned)
     if unable is not None:
         to_run = rerun.could_not_run(checks, known, works)
-        next_ = rerun.next_try(judged, checks, known, to_run)
+        next_ = rerun.next_try(judged, checks, known, works, to_run)
         stopped = _cannot_run(status, judged, next_, question, *unable, now)
         status, more = check_logs.keep(judged.checks, stopped.status, existing)
         return replace(stopped, status=status, actions=(*logs, *more, *ended))
@@ -300,7 +300,7 @@ def _judge(
         if lost:
             return Lost(status.model_copy(update={"verification": judged}), why)
         to_run = rerun.could_not_run(question.checks, results, works)
-        next_ = rerun.next_try(before, question.checks, results, to_run)
+        next_ = rerun.next_try(before, question.checks, results, works, to_run)
         return _cannot_run(status, before, next_, question, errored[0].name, why, now)
     if summary.base_failures(results):
         return _stands_still(status, judged, question.project, now)

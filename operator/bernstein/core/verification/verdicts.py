@@ -27,7 +27,7 @@ from bernstein.core.verification.summary import passed
 EXCERPT_BYTES = 24_000
 """Of all excerpts of a status together: where many checks have something to say, each says less."""
 
-_OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
+OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
 """A program of ours broke, or took too long: one that was cut off from outside says so."""
 
 Asked = TypeVar("Asked")
@@ -125,8 +125,8 @@ def so_far(
     """The verdict of each check, in order; None where its run is not over.
 
     `jobs`: by name of the check. `works`: see `of_works`; None: it is not worked out yet. `kept`:
-    verdicts that are known whatever the Jobs say, by check. `again`: Jobs that are run again, as
-    they are called, because they could not judge this tree.
+    verdicts that are known whatever the Jobs say, by check. `again`: what could not judge this
+    tree before, and may not for the work's doing: checks that execute, and Jobs that read.
     """
     in_turn = gates.execution == "Sequential"
     results: list[CheckResult | None] = []
@@ -148,8 +148,8 @@ def so_far(
         elif check.name not in jobs and in_turn and not passed(filter(None, results)):
             results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
         else:
-            work = works.get(check.name)
-            results.append(_counting(check, work, jobs, abandoned, now, again))
+            work, is_again = works.get(check.name), check.name in again
+            results.append(_counting(check, work, jobs, abandoned, now, is_again))
     room = _room(sum(bool(result and result.excerpt) for result in results))
     return tuple(result and _within(result, room) for result in results)
 
@@ -192,26 +192,24 @@ def _counting(
     jobs: Mapping[str, JobView],
     abandoned: Abandonments,
     now: datetime,
-    again: Collection[str],
+    again: bool,
 ) -> CheckResult | None:
     """The verdict, in the light of the base where that is asked; None until all of it is there."""
-    is_again = check.name in again
-    if work is None or not base.is_asked(check, work, again=is_again):
-        return work and _blamed(check, work, is_again)
+    if work is None or not base.is_asked(check, work, again=again):
+        return work and _blamed(check, work, again)
     called = names.on_base(check.name)
     job = jobs.get(called)
     if job is None or not runs.is_over(job, now):
         return None
     result = base.judged_by_base(check, work, job, _find(abandoned, called), now)
-    # A comparison reads what the work left, too; any other run on the base does not. It alone is
-    # run again where it breaks: what the command said of the work stands.
-    return _blamed(check, result, called in again) if base.compares(check, work) else result
+    # A comparison reads what the work left, too; any other run on the base does not.
+    return _blamed(check, result, again) if base.compares(check, work) else result
 
 
 def _blamed(check: CheckSpec, result: CheckResult, again: bool) -> CheckResult:
     """The verdict that counts where a program of ours has failed on what the work left, and did so
     before: once it may be the cluster's doing."""
-    if not again or result.verdict != "Errored" or result.reason not in _OURS:
+    if not again or result.verdict != "Errored" or result.reason not in OURS:
         return result
     text = f"for the second time it could not be read: {result.excerpt}"
     return result_of(check, "Failed", VerdictReason.UNREADABLE, text)

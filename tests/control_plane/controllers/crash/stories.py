@@ -88,6 +88,8 @@ async def decided(world: World) -> None:
     world.kubelet.on("agent", works(usage=USED))
     await world.project(budget=PRICES, approval={"plan": "Always", "result": "Always"})
     await world.plan("shop", [stage("a", "one")])
+    # A Task that is made after the decision begins as Open.
+    await world.task_in("shop-a-one", "Planned")
     await _decides(world, PLANS, "shop", "Approve")
     await _decides(world, TASKS, "shop-a-one", "Retry", attempt=1)
     await _decides(world, TASKS, "shop-a-one", "Approve", attempt=2)

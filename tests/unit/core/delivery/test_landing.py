@@ -133,6 +133,18 @@ def test_work_whose_tip_moved_gets_a_candidate_that_is_made_of_its_origin(kind: 
 
 
 @BOTH
+def test_a_candidate_is_made_to_its_end_although_the_tip_seems_to_be_back(kind: Kind) -> None:
+    """Its second one: its first was made on the base of now."""
+    seen = at_step(kind, None)
+    seen = seen.model_copy(update={"delivery": seen.delivery.model_copy(update={"tip": BASE})})
+    asked = forward(kind, seen, tip=TIP)
+
+    still = forward(kind, asked.status, tip=BASE)
+
+    assert still.actions == asked.actions
+
+
+@BOTH
 def test_a_candidate_that_is_made_is_to_be_verified(kind: Kind) -> None:
     made = forward(kind, at_step(kind, "Preparing"), prepared(kind), tip=TIP)
 

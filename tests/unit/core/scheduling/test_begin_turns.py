@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,20 @@ def test_who_is_cancelled_or_deleted_gets_none() -> None:
     deleted = objects.plan("d", status=PlanStatus(beginning="Asks"), deleting=True)
 
     assert given([cancelled, deleted]) == []
+
+
+@pytest.mark.parametrize(
+    "stricter", [{"plan": "Always"}, {"result": "Always", "approverIsNotAuthor": True}]
+)
+def test_who_has_to_be_asked_about_meanwhile_gets_none(stricter: dict[str, Any]) -> None:
+    plan, busy = asking("web", created=1), asking("busy", beginning="Next")
+
+    def begins(**spec: Any) -> list[str]:
+        seen = ProjectSnapshot(project(**spec), [], {}, {}, beginning=[plan, busy])
+        return [plan.metadata.name for plan, _ in schedule(seen, NOW).begins]
+
+    assert begins() == ["web"]
+    assert begins(approval=stricter) == []
 
 
 def test_a_plan_says_that_it_waits_for_its_turn_and_makes_no_job() -> None:

@@ -12,11 +12,11 @@ from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import conditions
-from bernstein.core.actions import CreateApproval, RunLand, TaskDecision
+from bernstein.core.actions import CreateApproval, RunLand, RunPrepare, TaskDecision
 from bernstein.core.fsm import is_final
 from tests.unit.core import objects, scheduled
 from tests.unit.core.approvals.asked import ANN, BEN, DIGEST, asking, decided, known, made
-from tests.unit.core.delivery.tasks import step, verified
+from tests.unit.core.delivery.tasks import PREPARING, step, verified
 from tests.unit.core.objects import HEAD, NOW, at, sha, snapshot, told
 
 WORK = {"digest": DIGEST, "protected_by": "unknown"}
@@ -278,6 +278,17 @@ def test_a_policy_that_became_stricter_is_asked_before_anything_is_pushed() -> N
 
     assert found.status.state is TaskState.PENDING_APPROVAL
     assert not any(isinstance(action, RunLand) for action in found.actions)
+
+
+def test_while_a_candidate_is_made_nobody_is_asked() -> None:
+    """Its Job moves a ref, and would be beside that of the next round."""
+    preparing = verified(PREPARING, verification=WORK)
+
+    found = look(preparing)
+
+    assert (found.status.state, found.status.approval) == (TaskState.DONE, None)
+    (action,) = found.actions
+    assert isinstance(action, RunPrepare)
 
 
 def test_a_landing_that_was_begun_and_has_no_job_yet_asks_too() -> None:

@@ -121,6 +121,37 @@ def test_what_the_base_takes_is_never_the_works_doing(end: dict[str, Any]) -> No
     assert found.waiting.reason == "GateErrored"
 
 
+DRAINED = over(ended("check", 143), disrupted=True)
+
+
+def test_a_command_is_not_found_for_the_first_time_after_its_pod_was_drained_too() -> None:
+    first = look(done(), job("work-s1-own-0", DRAINED)).status
+
+    found = look(first, checked("work-s1-own-1", 127))
+
+    assert asked(found) == []
+    assert (found.status.state, found.status.attempt) == ("Done", 1)
+    assert objects.stalled_for(found.status.conditions) == "GateErrored"
+    second = look(found.status, checked("work-s1-own-2", 127), after=PROBE_SECONDS)
+    assert asked(second) == [("work-s1-own-2b", BASE, False)]
+
+
+def test_that_it_was_not_found_is_known_though_its_pod_was_drained_meanwhile() -> None:
+    drained = again(job("work-s1-own-1", DRAINED)).status
+
+    found = look(drained, checked("work-s1-own-2", 127), after=2 * PROBE_SECONDS)
+
+    assert asked(found) == [("work-s1-own-2b", BASE, False)]
+
+
+def test_that_it_was_not_found_is_known_while_the_base_cannot_be_asked() -> None:
+    unasked = again(checked("work-s1-own-1", 127), job("work-s1-own-1b", DRAINED)).status
+
+    found = look(unasked, checked("work-s1-own-2", 127), after=2 * PROBE_SECONDS)
+
+    assert asked(found) == [("work-s1-own-2b", BASE, False)]
+
+
 def test_a_signal_whose_command_is_not_found_twice_asks_the_base_too() -> None:
     nothing = project({"name": "own", "command": "true", "enabled": False})
     more: dict[str, Any] = {"of": nothing, "completionSignals": [TEST]}
@@ -217,6 +248,35 @@ def test_a_comparison_of_a_linter_that_is_drained_again_and_again_costs_nothing(
     found = compared_twice(linter, over(ended("checkout"), ended("check", 137), disrupted=True))
 
     assert (found.state, found.attempt) == ("Done", 1)
+
+
+def test_a_reader_that_dies_for_the_first_time_after_it_was_drained_costs_nothing() -> None:
+    drained = over(ended("checkout"), BROKEN, disrupted=True)
+    first = look(done(), job("work-s1-inspect-0", drained), **SCANS).status
+    dies = over(ended("checkout"), BROKEN)
+
+    second = look(first, job("work-s1-inspect-1", dies), **SCANS).status
+    assert (second.state, second.attempt, second.gate_errors) == ("Done", 1, 2)
+
+    third = look(second, job("work-s1-inspect-2", dies), after=PROBE_SECONDS, **SCANS).status
+    assert (third.state, third.history[-1].reason) == ("Failed", "GateFailed")
+
+
+def test_what_breaks_our_comparison_counts_from_the_second_time_on() -> None:
+    of = objects.project(gates={"pipeline": [OFF[0], {"name": "lint", "condition": "always"}]})
+    red = checked("work-s1-lint-0", 1, said="E501")
+
+    def broken(name: str) -> JobView:
+        return job(name, over(ended("checkout"), failed("check", "InternalError")))
+
+    first = look(done(), red, broken("work-s1-lint-0b"), of=of).status
+    assert (first.state, first.attempt) == ("Done", 1)
+
+    second = look(first, red, broken("work-s1-lint-1b"), of=of, after=PROBE_SECONDS).status
+
+    assert (second.state, second.history[-1].reason) == ("Failed", "GateFailed")
+    assert second.verification is not None
+    assert [c.reason for c in second.verification.checks] == ["Unreadable"]
 
 
 def test_work_that_ends_what_lists_it_fails_where_the_base_is_listed() -> None:

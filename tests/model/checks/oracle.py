@@ -1,0 +1,86 @@
+"""What must hold of verdicts: each is what the check said of that tree, or what follows from it.
+
+Where the command of a required check is not found, and is not found when it runs again on the same
+tree, nobody says that it has failed: it has, if the commit before the work finds that command.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from bernstein.api.pod import CHECK, INSPECT
+from bernstein.api.verification import CheckResult, Verification
+from bernstein.core import labels
+from tests.model.cluster.programs import FOUND_NOTHING, GOES_ON, OUT_OF_MEMORY, Run
+
+Asked: TypeAlias = tuple[str, str]
+"""What a check asks, and the commit that it is asked of."""
+TWICE = 2
+
+
+class Verdicts:
+    def __init__(self) -> None:
+        self._passed: set[Asked] = set()
+        """Of checks that passed, whoever heard of it."""
+        self._failed: set[Asked] = set()
+        self._not_found: Counter[Asked] = Counter()
+        """How many of the last runs that ended by themselves, in a row, lacked their command."""
+        self._found_before: set[Asked] = set()
+        """Commits before some work that were asked, too, and where there was the command."""
+        self._begun: Counter[Asked] = Counter()
+        self._judged: Counter[Asked] = Counter()
+
+    def started(self, run: Run) -> None:
+        if run.role in (CHECK, INSPECT) and _commit_before(run) is None:
+            self._begun[_asks(run), run.config("checkout")["sha"]] += 1
+
+    def told(self, run: Run, sha: str, verdict: str) -> None:
+        """How a check has ended, or that it goes on for ever: see ``Witness``."""
+        before, asked = _commit_before(run), (_asks(run), sha)
+        if before is not None:
+            if verdict not in (FOUND_NOTHING, OUT_OF_MEMORY):
+                self._found_before.add((asked[0], before))
+            return
+        if verdict == GOES_ON:
+            return
+        self._judged[asked] += 1
+        self._not_found[asked] = self._not_found[asked] + 1 if verdict == FOUND_NOTHING else 0
+        if verdict in ("Failed", OUT_OF_MEMORY):
+            self._failed.add(asked)
+        if verdict != "Passed":
+            return
+        self._passed.add(asked)
+        if run.role == INSPECT:
+            self._passed |= {(c["name"], sha) for c in run.config(INSPECT)["checks"]}
+
+    def unsaid(self, judged: Verification) -> Iterator[str]:
+        """Verdicts of a status that no check has said, in words."""
+        for result in judged.checks:
+            asked = (result.asked, judged.sha)
+            known = asked in self._passed or (result.name, judged.sha) in self._passed
+            if result.verdict == "Passed" and not known:
+                yield result.name
+            if result.verdict == "Failed" and not self._has_failed(result, judged):
+                yield f"{result.name} is said to have failed"
+            hung = self._judged[asked] < self._begun[asked]
+            if result.verdict == "TimedOut" and self._begun[asked] and not hung:
+                yield f"{result.name} is said to have timed out"
+
+    def _has_failed(self, result: CheckResult, judged: Verification) -> bool:
+        asked = (result.asked, judged.sha)
+        if asked in self._failed:
+            return True
+        twice = self._not_found[asked] >= TWICE
+        return result.required and twice and (result.asked, judged.base) in self._found_before
+
+
+def _asks(run: Run) -> str:
+    return run.labels[labels.ASKED]
+
+
+def _commit_before(run: Run) -> str | None:
+    """The commit before the work, where a check is asked of that alone: no verdict on the work."""
+    begun = run.config("checkout")
+    return begun["base"] if run.role == CHECK and begun["worktree"] is None else None
