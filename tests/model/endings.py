@@ -16,7 +16,7 @@ from bernstein.api.plan import DELIVERED_PARTIALLY
 from bernstein.api.pod import CHECK, INSPECT, LAND, PROBE, RECORDER, RecorderResult
 from bernstein.api.requests import KILL, RETRY, UNBLOCK, UNCLAIM, VERIFY, Answer
 from bernstein.api.states import SessionState, TaskState
-from bernstein.core import conditions, labels, pods
+from bernstein.core import conditions, labels, pods, projects
 from bernstein.core.fsm import is_final
 from bernstein.core.requests import unanswered
 from bernstein.core.tasks import retention
@@ -201,8 +201,7 @@ def _version(obj: Object) -> str:
 
 def kept_too_long(store: Store) -> list[str]:
     """Tasks that should have been deleted a while ago, by what their Project says."""
-    (found,) = store.all(PROJECTS)
-    seconds = project.parse(found).spec.retention.tasks_seconds + KEPT_LONGER_SECONDS
+    there = [project.parse(obj) for obj in store.all(PROJECTS)]
     tasks = [task.parse(obj) for obj in store.all(TASKS) if not is_deleting(obj)]
     needed = {name for t in tasks if retention.ended_at(t) is None for name in t.spec.depends_on}
     return [
@@ -211,8 +210,13 @@ def kept_too_long(store: Store) -> list[str]:
         if (ended := retention.ended_at(t)) is not None
         and retention.stands_alone(t.metadata)
         and t.metadata.name not in needed
-        and ended + timedelta(seconds=seconds) < store.now()
+        and (its := projects.of_task(t, None, there).project) is not None
+        and ended + _kept_seconds(its) < store.now()
     ]
+
+
+def _kept_seconds(of: project.Project) -> timedelta:
+    return timedelta(seconds=of.spec.retention.tasks_seconds + KEPT_LONGER_SECONDS)
 
 
 def goes_too_early(

@@ -37,6 +37,7 @@ from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key
 from tests.model.cluster.store import Store
+from tests.model.pins.repairs import PINS
 
 Mutation = Callable[[], AbstractContextManager[None]]
 
@@ -144,10 +145,11 @@ def vanished_jobs() -> Iterator[None]:
 def check_fences() -> Iterator[None]:
     """A cancel leaves the names of checks free that a late request may still make."""
 
-    def none(*_: Any) -> tuple[RunFence, ...]:
-        return ()
-
-    with patch.object(cancel, "_fences", none), patch.object(plans, "_fences", none):
+    nothing: tuple[RunFence, ...] = ()
+    with (
+        patch.object(cancel, "_fences", lambda *_: nothing),
+        patch.object(plans, "_fences", lambda *_: nothing),
+    ):
         yield
 
 
@@ -171,10 +173,7 @@ def unanswered_statuses() -> Iterator[None]:
 def inherited_statuses() -> Iterator[None]:
     """What is done rests on a status in whose place one of the process before may come."""
 
-    def none(*_: Any) -> list[Any]:
-        return []
-
-    with patch.object(Guard, "inherited", none):
+    with patch.object(Guard, "inherited", lambda *_: []):
         yield
 
 
@@ -446,5 +445,6 @@ REPAIRS: Mapping[str, Mutation] = {
         launched_sessions,
         live_losses,
         live_runs,
+        *PINS,
     )
 }

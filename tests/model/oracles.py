@@ -109,7 +109,8 @@ class Oracles:
             same = [r for r in self._beside(run, AGENT) if self._task_of.get(r.owner) == task]
             self._alone(run, same, "one agent per Task")
         if run.role == PROBE:
-            self._alone(run, self._beside(run, PROBE), "one probe per Project")
+            same = [r for r in self._beside(run, PROBE) if r.owner == run.owner]
+            self._alone(run, same, "one probe per Project")
         if run.role in MOVES_REFS:
             same = [r for r in self._beside(run, *MOVES_REFS) if r.owner == run.owner]
             self._alone(run, same, "refs are moved one by one")
@@ -301,13 +302,14 @@ class Oracles:
     def _claimed(self, claimed: Task) -> None:
         """What it takes is its own. Where processes come and go, a claim may be applied late: it
         takes nothing before its session is made."""
-        active = [t for t in self._living() if t.status.state in ACTIVE]
+        uid = claimed.status.project_uid
+        beside = [t for t in self._living() if t.status.project_uid == uid]
+        active = [t for t in beside if t.status.state in ACTIVE]
         if not self.steady:
             made = {obj["metadata"]["name"] for obj in self._store.all(SESSIONS)}
             active = [t for t in active if t.status.session in made]
         names = sorted(t.metadata.name for t in active)
-        now = self._store.seconds
-        limits = self._people.limits
+        now, limits = self._store.seconds, self._people.limits
         at = [n for n, (since, _) in enumerate(limits) if since < now - LATE_SECONDS]
         limit = max(number for _, number in limits[at[-1] if at else 0 :])
         self.must(len(active) <= limit, "no more agents than allowed", f"{limit}: {names}")

@@ -168,12 +168,17 @@ class People:
             self._store.merge(PLANS, key_of(plan), {"spec": {"budget": figure}})
 
     def _edit_project(self, event: dict[str, Any]) -> None:
-        project = self._store.all(PROJECTS)[0]
+        if event["change"] == "agents":
+            most = 1 + int(event["pick"] * 3)
+            self.limits.append((self._store.seconds, most))
+        for project in self._store.all(PROJECTS):
+            self._edit(project, event)
+
+    def _edit(self, project: Object, event: dict[str, Any]) -> None:
         spec = copy(project["spec"])
         match event["change"]:
             case "agents":
-                spec["limits"]["maxAgents"] = 1 + int(event["pick"] * 3)
-                self.limits.append((self._store.seconds, spec["limits"]["maxAgents"]))
+                spec["limits"]["maxAgents"] = self.limits[-1][1]
             case "gates off":
                 spec["gates"]["enabled"] = False
             case "gates on":

@@ -11,6 +11,7 @@ from typing import Any
 from bernstein.api.pod import AGENT, BEGIN, CHECK, INSPECT, LAND, PREPARE, PROBE
 from tests.model.cluster.kubelet import NODES
 from tests.model.dice import Dice
+from tests.model.pins.changes import changes
 
 Event = dict[str, Any]
 Fates = Mapping[str, Mapping[str, float]]
@@ -92,7 +93,7 @@ def load(path: Path) -> Scenario:
 def generate(seed: int, rates: str = "usual") -> Scenario:
     dice = Dice(seed)
     made = _Maker(dice, RATES[rates])
-    events = [*made.work(), *made.people(), *made.trouble()]
+    events = [*made.work(), *made.people(), *made.trouble(), *changes(dice, PEOPLE_SECONDS)]
     return Scenario(
         seed=seed,
         rates=rates,

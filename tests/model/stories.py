@@ -15,6 +15,7 @@ MENDED = (
     "a-check-is-taken-away-while-it-runs",
     "a-claim-is-given-back-while-its-session-is-made",
     "a-quota-refuses-a-prompt",
+    "a-task-waits-for-one-whose-project-is-gone",
     "a-webhook-refuses-a-network-policy",
     "a-webhook-refuses-a-session",
     "a-webhook-refuses-a-task-of-a-plan",

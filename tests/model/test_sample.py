@@ -68,6 +68,18 @@ FOUND_BY = {
         "a-list-of-pods-from-before-a-merge-comes-after-it",
         "who has said how it ended may stay",
     ),
+    "pinned-prices": (
+        "a-price-changes-while-an-agent-works",
+        "the price is pinned at the start",
+    ),
+    "pinned-projects": (
+        "a-project-is-made-again-while-an-agent-works",
+        "the Project is pinned at the start",
+    ),
+    "pinned-policies": (
+        "a-gate-is-given-more-time-while-it-runs",
+        "what judges is pinned at the start",
+    ),
     "single-probes": (
         "a-project-is-changed-while-its-credentials-are-tried",
         "one probe per Project",

@@ -24,6 +24,8 @@ from tests.model.dice import Dice
 from tests.model.loop import Standstill, run
 from tests.model.oracles import Oracles
 from tests.model.people import TARGET, People
+from tests.model.pins.oracle import PRICE, OracleOfPins
+from tests.model.pins.projects import Projects
 from tests.model.replicas import Replica
 from tests.model.scenario import RATES, Event, Scenario
 from tests.model.trouble import Troubles
@@ -68,6 +70,8 @@ class World:
         self.approvers = Approvers(self.store, dice)
         self.policies = Policies(self.store, dice)
         self.oracles = OraclesOfDecisions(self.store, self.people, self.approvers, self.policies)
+        self.projects = Projects(self.store, self.people)
+        self.pins = OracleOfPins(self.store, self.oracles.must)
         self.programs = Programs(self.store, self.remote, dice, RATES[scenario.rates].fates)
         self.oracles.steady = _is_steady(scenario)
         self.programs.witness = self.oracles
@@ -119,6 +123,9 @@ class World:
 
     def _policy(self, event: Event) -> None:
         self.policies.change(event)
+
+    def _project(self, event: Event) -> None:
+        self.projects.change(event)
 
     def _fault(self, event: Event) -> None:
         self.troubles.arm(dict(event))
@@ -243,6 +250,8 @@ class World:
             self.oracles.fail("a Project whose credentials are sound is Ready and at rest", text)
         for text in endings.miscounted(self.store, self.oracles):
             self.oracles.fail("spend is counted once", text)
+        for text in self.pins.miscounted():
+            self.oracles.fail(PRICE, text)
         for text in endings.parts(self.store, self.oracles):
             self.oracles.fail("what is delivered is the chain of the ledger", text)
 

@@ -33,7 +33,8 @@ class Delivery(Model):
     """How far it has come; Merged and NoChange are good ends."""
     step: Literal["Queued", "Next", "Preparing", "Landing"] | None = Field(
         default=None,
-        description="How far it is. Next: it has the turn to land. Queued: of older releases.",
+        description="What is done for that at the moment. Next: it has the turn to land. "
+        "Preparing: a candidate is made. Landing: it is pushed. Queued: of older releases.",
     )
     onto: Annotated[str, Field(max_length=300)] | None = None
     """Ref that the work goes to."""
@@ -42,7 +43,8 @@ class Delivery(Model):
     tree: Annotated[str, Field(max_length=64)] | None = None
     """Tree of the commit that landed."""
     round: int = 0
-    """Number of the step that began last; the names of its Jobs have it."""
+    """Number of the step that began last; the names of its Jobs have it. Neither a round of checks
+    nor one of attempts."""
     failures: Annotated[int, Field(ge=1)] | None = None
     """Jobs that have failed in a row on this way; absent: none, or nobody counted."""
     reason: Annotated[str, Field(max_length=64)] | None = None

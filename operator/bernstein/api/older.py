@@ -48,15 +48,15 @@ class WithWaiting(Model):
 
 def of_today(status: Status) -> dict[str, Any]:
     """The status without fields of older releases; what they said stands in `waiting`."""
-    found = {key: value for key, value in status.items() if key not in ("hold", "queue")}
-    if found.get("waiting") is None:
+    today = {key: value for key, value in status.items() if key not in ("hold", "queue")}
+    if today.get("waiting") is None:
         waiting = _waiting(status)
-        found |= {} if waiting is None else {"waiting": waiting}
+        today |= {} if waiting is None else {"waiting": waiting}
     if _step(status) == "Queued":
-        found["delivery"] = {k: v for k, v in status["delivery"].items() if k != "step"}
+        today["delivery"] = {k: v for k, v in status["delivery"].items() if k != "step"}
     if _step(status) == "Landing" and status["delivery"].get("reason"):
-        found["delivery"] = {"mayHaveLanded": True, **status["delivery"]}
-    return found
+        today["delivery"] = {"mayHaveLanded": True, **status["delivery"]}
+    return today
 
 
 def _waiting(status: Status) -> Waiting | None:

@@ -176,7 +176,7 @@ class PlanTask(Model):
     state: Annotated[str, Field(max_length=32)] = "Open"
     """Its state when it was seen last."""
     attempts: int = 0
-    """Counted attempts."""
+    """Counted attempts: `status.attempt` of the Task."""
     sessions: int = Field(
         default=0, description="Number of the last session whose cost is in spendUsd."
     )
@@ -296,7 +296,10 @@ class PlanStatus(WithWaiting):
     """Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
     """Rounds of checks in a row that could not run."""
-    reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
+    reports: int = Field(
+        default=0,
+        description="Logs of checks that are kept: ConfigMaps made of what failed checks printed.",
+    )
     verification: Verification | None = None
     delivery: Delivery | None = None
     partial: PartialDelivery | None = None

@@ -1,6 +1,7 @@
-"""Reasons of failures: stable words for conditions, Events, metrics and scripts.
+"""Reasons of failures and of verdicts: stable words for conditions, Events, metrics and scripts.
 
-What each of them leads to is in the table of `bernstein.core.reasons`.
+What a failure leads to is in the table of `bernstein.core.reasons`. Pods say these words, too, so
+that nothing is imported here which takes long to load.
 """
 
 from __future__ import annotations
@@ -164,3 +165,32 @@ class Reason(StrEnum):
     """Tasks of a Plan ended without a result, and nothing else can go on."""
     DEPENDENCY_FAILED = "DependencyFailed"
     """A Task that this one depends on ended without a result, or will never have one."""
+
+
+class VerdictReason(StrEnum):
+    """Why a check got its verdict, where we say so ourselves; scans and programs add their own."""
+
+    CONDITION_NOT_MET = "ConditionNotMet"
+    """Skipped: nothing has changed that it is asked for."""
+    NOT_REACHED = "NotReached"
+    """Skipped: checks run in turn, and one before it did not pass."""
+    BASE_FAILS = "BaseFails"
+    """Skipped: it fails on the commit, too, that the work stands on."""
+    NEW_FINDINGS = "NewFindings"
+    """Failed: the linter finds what it does not find in the commit that the work stands on."""
+    NO_BASELINE = "NoBaseline"
+    """Skipped: the commit that the work stands on has nothing to measure it by."""
+    WORSE_THAN_BASE = "WorseThanBase"
+    """Failed: a measure is worse than in the commit that the work stands on."""
+    EXIT_CODE = "ExitCode"
+    """Failed: the command ended with a code other than 0."""
+    OUT_OF_MEMORY = "OutOfMemory"
+    """Failed: its container was killed for its memory. Errored: on the base."""
+    RESOURCE_LIMIT = "ResourceLimit"
+    """Failed: its pod was evicted for what it used. Errored: on the base."""
+    UNREADABLE = "Unreadable"
+    """Failed: a program of ours broke on what the work left, for the second time."""
+    NO_VERDICT = "NoVerdict"
+    """Errored: it ended, and left nothing that can be read."""
+    STARTED_LATE = "StartedLate"
+    """Errored: image and checkout took the time of its pod."""

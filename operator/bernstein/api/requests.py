@@ -105,7 +105,7 @@ class Answer(Model):
     by: Annotated[str, Field(max_length=300)]
     """User who asked."""
     asked: Annotated[str, Field(max_length=300)]
-    """Why it was asked for."""
+    """The request's reason, for people: why it was asked for."""
     answer: Literal["Done", "Refused"]
     """Whether it was done."""
     reason: Annotated[str, Field(max_length=64)]

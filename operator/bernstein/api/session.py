@@ -104,7 +104,8 @@ class AgentSessionSpec(Model):
 
 
 class Report(Model):
-    """What the recorder says through the server; written by the server alone."""
+    """What the recorder says of its agent, through the server, which alone writes it. Logs of
+    checks, which a Task counts as `status.reports`, are something else."""
 
     seq: int = 0
     """Counts reports; an older one than was seen is dropped."""

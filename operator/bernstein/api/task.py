@@ -35,7 +35,7 @@ from bernstein.api.requests import Answers, TaskRequests, kept_until_answered
 from bernstein.api.signals import MOST_PATTERN_CHARACTERS, Assignment, Constraints, Files, Signals
 from bernstein.api.states import TASK_INITIAL, TASK_MOVES, TaskState, cel_rules
 from bernstein.api.verification import RejectedWork, Verification
-from bernstein.api.waiting import Cancel
+from bernstein.api.waiting import TaskCancel
 
 MOST_ATTEMPTS = 30
 """That a status keeps; the oldest go first."""
@@ -101,7 +101,7 @@ class TaskSpec(Assignment):
         description="Who made the Task, where no Plan did, or stands for it: the user's own name, "
         "or it is refused. Written once, also later.",
     )
-    cancel: Cancel | None = None
+    cancel: TaskCancel | None = None
     """Ends the Task for good; its agent gets time to save its work."""
     requests: TaskRequests = ()
     """What is asked of it beside its work; answered once, in status.requests."""
@@ -150,11 +150,12 @@ class Attempt(Model):
 
 
 class Round(Model):
-    """Attempts that a Retry has granted: as many as the Task had at first."""
+    """A round of attempts that a Retry has granted: as many as the Task had at first. Rounds of
+    checks are in `verification.round`."""
 
     number: int
     """How many rounds were granted so far."""
-    since: int = Field(description="Counted attempts before this round.")
+    since: int = Field(description="No time: how many attempts were counted before this round.")
 
 
 class Blocked(Model):
@@ -207,7 +208,11 @@ class TaskStatus(WithWaiting):
     """Sessions and Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
     """Rounds of checks in a row that could not run."""
-    reports: int = Field(default=0, description="ConfigMaps made of what failed checks printed.")
+    reports: int = Field(
+        default=0,
+        description="Logs of checks that are kept: ConfigMaps made of what failed checks printed. "
+        "What an agent reports is in `status.report` of its session.",
+    )
     queue: QueueReason | None = Field(default=None, description=OLDER)
     feedback: Annotated[str, Field(max_length=LONGEST_FEEDBACK)] | None = Field(
         default=None, description="Why the last attempt was rejected; told to the next one."
@@ -232,7 +237,8 @@ class TaskStatus(WithWaiting):
     )
     resolved: bool | None = Field(
         default=None,
-        description="An attempt of this round was begun because the work before did not merge.",
+        description="An attempt of this round of attempts was begun because the work before did "
+        "not merge.",
     )
     verification: Verification | None = None
     approval: AskedApproval | None = None
@@ -246,7 +252,7 @@ class TaskStatus(WithWaiting):
     """Reported: by the agents' own counts. Unpriced: a price was unknown and nothing is counted.
     Unreported: the agent of one of its sessions tells no tokens, and nothing is counted for it."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
-    """How its last sessions ended."""
+    """How its last sessions ended, also those that count for no attempt."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()
     """Its last changes of state."""
     started_at: datetime | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -22,35 +21,6 @@ MOST_CHECKS = 256
 VerdictWord = Literal["Passed", "Failed", "Skipped", "Errored", "TimedOut", "Bypassed"]
 
 
-class VerdictReason(StrEnum):
-    """Why a check got its verdict, where we say so ourselves; scans and programs add their own."""
-
-    CONDITION_NOT_MET = "ConditionNotMet"
-    """Skipped: nothing has changed that it is asked for."""
-    NOT_REACHED = "NotReached"
-    """Skipped: checks run in turn, and one before it did not pass."""
-    BASE_FAILS = "BaseFails"
-    """Skipped: it fails on the commit, too, that the work stands on."""
-    NEW_FINDINGS = "NewFindings"
-    """Failed: the linter finds what it does not find in the commit that the work stands on."""
-    NO_BASELINE = "NoBaseline"
-    """Skipped: the commit that the work stands on has nothing to measure it by."""
-    WORSE_THAN_BASE = "WorseThanBase"
-    """Failed: a measure is worse than in the commit that the work stands on."""
-    EXIT_CODE = "ExitCode"
-    """Failed: the command ended with a code other than 0."""
-    OUT_OF_MEMORY = "OutOfMemory"
-    """Failed: its container was killed for its memory. Errored: on the base."""
-    RESOURCE_LIMIT = "ResourceLimit"
-    """Failed: its pod was evicted for what it used. Errored: on the base."""
-    UNREADABLE = "Unreadable"
-    """Failed: a program of ours broke on what the work left, for the second time."""
-    NO_VERDICT = "NoVerdict"
-    """Errored: it ended, and left nothing that can be read."""
-    STARTED_LATE = "StartedLate"
-    """Errored: image and checkout took the time of its pod."""
-
-
 class CheckResult(Model):
     """The verdict of one completion signal or gate."""
 
@@ -63,7 +33,7 @@ class CheckResult(Model):
     required: bool = True
     """Whether work that does not pass it is kept back."""
     asked: Annotated[str, Field(max_length=32)] = Field(
-        default="", description="Names the check as it was when it was judged."
+        default="", description="Digest that names the check as it was when it was judged."
     )
     verdict: VerdictWord
     """Passed, or Skipped because its condition is not met, lets the work on."""
@@ -93,7 +63,7 @@ class CheckAgain(Model):
 
     check: Annotated[str, Field(max_length=63)]
     """Name of the check."""
-    round: int = Field(description="Round that its Job is of.")
+    round: int = Field(description="Round of checks that its Job is of.")
     suspected: bool | None = None
     """What kept it from judging this tree may have been the work's doing: the next time counts."""
 
@@ -147,14 +117,16 @@ class Verification(Model):
 
     round: int = Field(
         default=0,
-        description="How often checks were begun before; the names of their Jobs have it.",
+        description="Round of checks that is judged by, from 0; the names of its Jobs have it. A "
+        "Task's rounds of attempts are in `status.round`.",
     )
     first_round: int | None = Field(
-        default=None, description="Number of the first round on this tree. Absent: 0."
+        default=None, description="Round of checks that was the first on this tree. Absent: 0."
     )
     since: int | None = Field(
         default=None,
-        description="Round that the Jobs are of whose checks are not in `again`. Absent: `round`.",
+        description="No time: the round of checks that the Jobs are of whose checks are not in "
+        "`again`. Absent: `round`.",
     )
     again: (
         Annotated[

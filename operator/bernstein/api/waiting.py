@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bernstein.api.meta import Model
+from bernstein.api.meta import Model, UserName
 
 BY_USER = "Cancelled by user"
 LONGEST_REASON = 1024
@@ -19,6 +19,14 @@ LONGEST_MESSAGE = 4096
 class Cancel(Model):
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)] = BY_USER
     """Why, for people; kept with everything that ends by it."""
+
+
+class TaskCancel(Cancel):
+    by: UserName | None = Field(
+        default=None,
+        description="Whose decision about its Plan ends it: a user, or `operator` where nobody "
+        "decided in time. Written by the operator alone. Absent: whoever wrote the reason.",
+    )
 
 
 class WaitReason(StrEnum):

@@ -25,10 +25,10 @@ async def of_plan(cluster: Cluster, plan: Plan, tasks: Iterable[Task]) -> list[s
         return []
     project = await project_of(cluster, plan.status.project)
     landed = kept.of_plan(plan.status, project) if plan.spec.cancel is not None else None
-    found = [f"What has landed is kept: `{landed}`."] if landed else []
+    told = [f"What has landed is kept: `{landed}`."] if landed else []
     for task in cancelled[:_NAMED]:
-        found += await _of_task(cluster, task, project)
-    return found
+        told += await _of_task(cluster, task, project)
+    return told
 
 
 async def of_task(cluster: Cluster, task: Task) -> list[str]:
@@ -58,7 +58,7 @@ async def last_session(cluster: Cluster, task: Task) -> AgentSession | None:
 
 async def project_of(cluster: Cluster, name: str | None) -> Project | None:
     try:
-        found = await cluster.projects()
+        projects = await cluster.projects()
     except Forbidden:
         return None
-    return next((project for project in found if project.metadata.name == name), None)
+    return next((project for project in projects if project.metadata.name == name), None)

@@ -29,10 +29,10 @@ def is_more_than_a_plan_file(path: str) -> bool:
     if _is_folder(path):
         return True
     try:
-        found = plan_file.documents(plan_source.content(path))
+        documents = plan_file.documents(plan_source.content(path))
     except (OSError, plan_file.PlanSyntaxError):
         return False
-    return len(found) > 1 or any(map(objects.is_ours, found))
+    return len(documents) > 1 or any(map(objects.is_ours, documents))
 
 
 def check(paths: list[str]) -> list[Checked]:
@@ -44,9 +44,9 @@ def _check(path: str) -> Iterator[Checked]:
     if not _is_folder(path):
         yield _file(path, asked_for=True) or Checked(path, (), (FieldError("", "nothing in it"),))
         return
-    for found in sorted(Path(path).rglob("*")):
-        if found.suffix in _SUFFIXES and found.is_file():
-            checked = _file(str(found), asked_for=False)
+    for file in sorted(Path(path).rglob("*")):
+        if file.suffix in _SUFFIXES and file.is_file():
+            checked = _file(str(file), asked_for=False)
             if checked is not None:
                 yield checked
 
@@ -59,7 +59,7 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     """None where nothing in it is ours, unless it was asked for by its name."""
     name = plan_source.called(path)
     try:
-        found = plan_file.documents(plan_source.content(path))
+        documents = plan_file.documents(plan_source.content(path))
     except OSError as error:
         return Checked(name, (), (FieldError("", f"cannot be read: {error.strerror}"),))
     except plan_file.PlanSyntaxError as error:
@@ -67,13 +67,13 @@ def _file(path: str, *, asked_for: bool) -> Checked | None:
     contents: list[str] = []
     errors: list[FieldError] = []
     warnings: list[FieldError] = []
-    for number, data in enumerate(found, 1):
+    for number, data in enumerate(documents, 1):
         judged = _judged(data, asked_for=asked_for)
         if judged is None:
             continue
         title, problems = judged
         contents.append(title)
-        place = f"document {number}, {title}" if len(found) > 1 else ""
+        place = f"document {number}, {title}" if len(documents) > 1 else ""
         errors += (_placed(each, place) for each in problems.errors)
         warnings += (_placed(each, place) for each in problems.warnings)
     return Checked(name, tuple(contents), tuple(errors), tuple(warnings)) if contents else None

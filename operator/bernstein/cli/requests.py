@@ -140,9 +140,9 @@ async def author_name(terminal: Terminal, cluster: Cluster) -> dict[str, str]:
 async def again(cluster: Cluster, subject: S) -> S:
     """The same object, read once more."""
     kind = resource_of(subject).kind.lower()
-    found = await find(cluster, f"{kind}/{subject.metadata.name}")
-    assert isinstance(found, type(subject))
-    return found
+    current = await find(cluster, f"{kind}/{subject.metadata.name}")
+    assert isinstance(current, type(subject))
+    return current
 
 
 async def answer_to(
@@ -158,9 +158,9 @@ async def answer_to(
     end = clock() + seconds
     while True:
         subject = await again(cluster, subject)
-        found = answer_for(request, subject.status.requests)
-        if found is not None or enough(subject) or clock() >= end:
-            return subject, found
+        answer = answer_for(request, subject.status.requests)
+        if answer is not None or enough(subject) or clock() >= end:
+            return subject, answer
         await asyncio.sleep(_TICK)
 
 
@@ -175,9 +175,9 @@ async def of_task(
 
     Raises CliError where it is refused.
     """
-    found = await find(cluster, f"task/{name.removeprefix('task/')}")
-    assert isinstance(found, Task)
-    task: Task = found
+    subject = await find(cluster, f"task/{name.removeprefix('task/')}")
+    assert isinstance(subject, Task)
+    task: Task = subject
     request = await ask(cluster, task, verb, reason)
     task, answer = await answer_to(cluster, task, request, ANSWER_SECONDS, enough)
     if answer is not None and answer.answer == "Refused":

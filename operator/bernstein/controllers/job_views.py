@@ -272,9 +272,9 @@ class JobViews:
             return replace(view, events=known.events)
         namespace = subject["metadata"]["namespace"]
         selector = f"involvedObject.uid={uid}"
-        found = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
+        events = await self._client.list(EVENTS, namespace, field_selector=selector, limit=50)
         lasts = FIRST_EVENTS_SECONDS if known is None else known.lasts * 2
-        told = _Listed(tuple(found.items), now, min(lasts, LAST_EVENTS_SECONDS))
+        told = _Listed(tuple(events.items), now, min(lasts, LAST_EVENTS_SECONDS))
         self._events[uid] = told
         return replace(view, events=told.events)
 
@@ -284,8 +284,8 @@ def _lacks(views: Mapping[str, JobView], expected: str | None) -> bool:
     that it left may not be seen yet."""
     if expected is None:
         return False
-    found = views.get(expected)
-    return found is None or (runs.is_fence(found) and found.pod is None)
+    view = views.get(expected)
+    return view is None or (runs.is_fence(view) and view.pod is None)
 
 
 def _seem_lost(views: Iterable[JobView], now: datetime) -> list[Key]:

@@ -77,8 +77,8 @@ def busy(status: S, reason: str, message: str, now: datetime) -> S:
 
 def is_cancelling(status: Progress) -> bool:
     """Its end has begun: whatever may still run is being ended."""
-    found = find(status.conditions, ConditionType.RECONCILING)
-    return found is not None and found.status == "True" and found.reason == "Cancelling"
+    doing = find(status.conditions, ConditionType.RECONCILING)
+    return doing is not None and doing.status == "True" and doing.reason == "Cancelling"
 
 
 def note(status: S, kind: str, truth: bool, reason: str, message: str, now: datetime) -> S:

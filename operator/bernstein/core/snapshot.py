@@ -253,11 +253,11 @@ class PlanSnapshot:
 
     def tallied_with(self, status: PlanStatus) -> Tallied | None:
         """What its Tasks come to, in a status that may differ in what they have no part in."""
-        before, found = self.plan.status, self.tallied
-        if found is None or any(getattr(before, f) is not getattr(status, f) for f in _READ):
+        before, tally = self.plan.status, self.tallied
+        if tally is None or any(getattr(before, f) is not getattr(status, f) for f in _READ):
             return None
-        told = {field: getattr(found.status, field) for field in _TALLIED}
-        return replace(found, status=status.model_copy(update=told))
+        told = {field: getattr(tally.status, field) for field in _TALLIED}
+        return replace(tally, status=status.model_copy(update=told))
 
     def with_job(self, job: JobView) -> PlanSnapshot:
         return replace(self, jobs={**self.jobs, job.name: job})

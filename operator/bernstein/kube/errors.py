@@ -1,6 +1,7 @@
 """Errors of the engine. Each carries a stable CamelCase ``reason`` and a plain message."""
 # ruff: noqa: N818 - named after the reasons of the API
 
+import asyncio
 from typing import Any, Literal
 
 from bernstein.kube.resource import Object
@@ -165,11 +166,22 @@ def is_refusal(error: ApiError) -> bool:
     return final and not isinstance(error, KindNotDiscovered)
 
 
-def is_unanswered(error: KubeError) -> bool:
-    """Whether a request may have been applied, or still be."""
+def is_unanswered(error: BaseException) -> bool:
+    """Whether a request may have been applied, or still be: it was cancelled, or nobody has said
+    what became of it.
+
+    A status of 5xx does not say it, with Retry-After or without: a proxy answers 502, 503 or 504
+    also where a connection broke on which it had passed the request on, and 500 and 504 are what
+    is left of a time limit. 429 says that the request was turned away before anything was done.
+    """
     if isinstance(error, ApiError):
-        return error.status >= 500 and not isinstance(error, Overloaded)
-    return isinstance(error, TransportError)
+        return error.status >= 500
+    return isinstance(error, TransportError | asyncio.CancelledError)
+
+
+def seconds_asked(error: BaseException) -> float:
+    """How long the server asks to wait; 0: it does not."""
+    return error.retry_after if isinstance(error, Overloaded) else 0.0
 
 
 class LostLeadership(KubeError):

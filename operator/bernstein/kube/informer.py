@@ -25,7 +25,15 @@ from bernstein.kube.cache import (
 )
 from bernstein.kube.client import Client, ObjectList, selectors_of
 from bernstein.kube.clock import REAL, Clock
-from bernstein.kube.errors import ApiError, Gone, KubeError, OldList, Overloaded, TransportError
+from bernstein.kube.errors import (
+    ApiError,
+    Gone,
+    KubeError,
+    OldList,
+    Overloaded,
+    TransportError,
+    seconds_asked,
+)
 from bernstein.kube.observer import NullObserver, Observer
 from bernstein.kube.resource import Key, Object, Resource, key_of, resource_version_of
 
@@ -94,7 +102,7 @@ class Informer:
         self._progress: dict[str | None, int] = {}
         # Where the cache is ahead of the stream: the revision at which a key was read live.
         self._ahead: dict[Key, int] = {}
-        # How many lists in a row were older than that.
+        # How many lists in a row were older than what was seen.
         self._old_lists: dict[str | None, int] = {}
         # When the request for each scope's last complete list was sent.
         self._listed_at: dict[str | None, float] = {}
@@ -268,7 +276,7 @@ class Informer:
             await self._clock.sleep(max(backoff.next(), at_least))
 
     async def _relist(self, scope: str | None, reason: str) -> None:
-        sent = self._clock.monotonic()
+        sent, seen = self._clock.monotonic(), self._seen(scope)
         items, at = await self._client.read(
             self.resource,
             scope,
@@ -277,7 +285,7 @@ class Informer:
             limit=self._page_size,
         )
         revision = int(at)
-        self._check_age(scope, revision)
+        self._check_age(scope, revision, seen)
         await self._replace(scope, _Listed(revision, dict(items)))
         self._progress[scope], self._listed_at[scope] = revision, sent
         self._forget_passed()
@@ -288,15 +296,26 @@ class Informer:
         for caught_up in self._catching_up.pop(scope, ()):
             caught_up.set()
 
-    def _check_age(self, scope: str | None, revision: int) -> None:
-        """Raises OldList where a server shows what was before what its watch has shown: deleted
-        objects would be back, and new ones gone."""
-        seen = self._progress.get(scope, 0)
+    def _seen(self, scope: str | None) -> int:
+        """The newest revision that the API server has shown of the scope, in whatever way."""
+        read_live = (at for key, at in self._ahead.items() if self._scope_of(key) == scope)
+        return max(self._progress.get(scope, 0), *read_live, 0)
+
+    def _check_age(self, scope: str | None, revision: int, seen: int) -> None:
+        """Raises OldList where a server shows what was before what it had shown when it was asked:
+        deleted objects would be back, and new ones gone.
+
+        Of a store that was set back no live read from before counts any more.
+        """
         old = self._old_lists.get(scope, 0)
         if revision < seen and old < OLD_LISTS:
             self._old_lists[scope] = old + 1
             raise OldList(f"a list of revision {revision} is older than what was seen, {seen}")
         self._old_lists.pop(scope, None)
+        if revision < seen:
+            self._ahead = {
+                key: at for key, at in self._ahead.items() if self._scope_of(key) != scope
+            }
 
     def _taken(self, obj: Object) -> tuple[Key, Object | Packed]:
         return key_of(obj), self._cache.taken(obj)
@@ -401,4 +420,4 @@ class Informer:
             status=error.status if isinstance(error, ApiError) else 0,
             message=str(error),
         )
-        return error.retry_after if isinstance(error, Overloaded) else 0.0
+        return seconds_asked(error)

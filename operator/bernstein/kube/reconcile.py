@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar, TypeVarTuple
 import structlog
 
 from bernstein.kube.clock import REAL, Clock
-from bernstein.kube.errors import Conflict, KubeError, Overloaded, Requeue
+from bernstein.kube.errors import Conflict, KubeError, Overloaded, Requeue, seconds_asked
 from bernstein.kube.guard import Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.observer import NullObserver, Observer, ReconcileResult
@@ -236,8 +236,7 @@ class Controller:
         if isinstance(error, Requeue):
             self.queue.add_after(key, error.after, self._rank(key))
             return "requeue"
-        at_least = error.retry_after if isinstance(error, Overloaded) else 0.0
-        delay = self.queue.retry(key, at_least, self._rank(key))
+        delay = self.queue.retry(key, seconds_asked(error), self._rank(key))
         if isinstance(error, Conflict):
             # Somebody else wrote first, as happens often; the newer state is on its way.
             log.debug("reconcile conflict", message=str(error), retry_seconds=delay)

@@ -16,11 +16,12 @@ from bernstein.kube.errors import (
     ApiError,
     Conflict,
     Invalid,
+    KubeError,
     NameConflict,
     NotFound,
     Overloaded,
     Requeue,
-    TransportError,
+    is_unanswered,
 )
 from bernstein.kube.guard import Guard
 from bernstein.kube.lease import Fence
@@ -190,8 +191,8 @@ class Executor:
         try:
             await again()
         except ApiError as error:
-            if isinstance(error, Overloaded) or error.status >= 500:
-                raise
+            if is_unanswered(error) or isinstance(error, Overloaded):
+                raise  # it says nothing of what was sent before
             # It is overtaken, maybe by itself, or refused: what stands there a live read tells.
             self._guard.reread(owner, *what)
             after = SETTLED_RETRY if isinstance(error, Conflict | NotFound) else REFUSED_RETRY
@@ -200,8 +201,8 @@ class Executor:
     async def _execute(self, owner: Key, write: Write) -> Object | None:
         try:
             obj = await self._send(write)
-        except (TransportError, ApiError, asyncio.CancelledError) as error:
-            if not isinstance(error, ApiError) or error.status >= 500:
+        except (KubeError, asyncio.CancelledError) as error:
+            if is_unanswered(error):
                 self._guard.uncertain(owner, write.resource, _key_of(write))
                 if isinstance(write, StatusPatch):
                     again = partial(self._execute, owner, write)

@@ -53,6 +53,23 @@ async def test_a_request_that_an_object_is_made_with_is_in_the_makers_name(
     await editor.create(KINDS[kind], valid(kind, namespace, requests=[request(name)]))
 
 
+async def test_only_the_operator_says_whose_decision_a_cancel_is(
+    admin: Client, operator: Client, person: Person, namespace: str
+) -> None:
+    for name in ("one", "two"):
+        await admin.create(TASKS, valid("Task", namespace, name))
+    editor, signed = await person("edit"), {"spec": {"cancel": {"reason": "no", "by": "ann"}}}
+
+    with pytest.raises(Forbidden, match="written by the operator only"):
+        await editor.patch(TASKS, "one", namespace, signed)
+    with pytest.raises(Forbidden, match="written by the operator only"):
+        await editor.create(TASKS, valid("Task", namespace, "three", **signed["spec"]))
+    await editor.patch(TASKS, "one", namespace, {"spec": {"cancel": {"reason": "no"}}})
+    await operator.patch(TASKS, "two", namespace, signed)
+    # What stands already is no matter of who writes something else.
+    await editor.patch(TASKS, "two", namespace, {"metadata": {"labels": {"a": "b"}}})
+
+
 @BOTH
 async def test_an_answered_request_is_taken_out_by_its_author_only(
     admin: Client, operator: Client, person: Person, namespace: str, kind: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object
 from tests.control_plane.cli.conftest import Bernstein, Start, ended
-from tests.control_plane.cli.scenes import SHA, moves, set_status
+from tests.control_plane.cli.scenes import SHA, moves, now, set_status
 from tests.control_plane.conftest import eventually
 from tests.control_plane.objects import PLANS, TASKS, valid
 
@@ -112,6 +112,22 @@ async def test_what_is_kept_back_fails_merge(
 
     assert answer.code == 1
     assert [each["reason"] for each in answer.json["failed"]] == ["MergeConflict"]
+
+
+async def test_what_was_just_cancelled_of_who_asks_fails_merge(
+    bernstein: Bernstein, operator: Client, admin: Client, namespace: str, project: Object
+) -> None:
+    name = (await bernstein("--json", *CALL)).json["id"]
+    task = await admin.get(TASKS, name, namespace)
+    task = await set_status(operator, task, state="Open", history=moves(("Open", "Created")))
+    gone = moves(("Cancelled", "Cancelled"))
+    await set_status(operator, task, state="Cancelled", endedAt=now(), history=gone)
+
+    answer = await bernstein("merge", "--json")
+
+    assert answer.code == 1, answer
+    (lost,) = answer.json["failed"]
+    assert (lost["id"], lost["reason"]) == (name, "Cancelled")
 
 
 async def test_stopped_plans_are_noted_and_go_on(

@@ -30,14 +30,14 @@ class Policies:
         self._note(self._store.all(PROJECTS)[0])
 
     def change(self, event: dict[str, Any]) -> None:
-        """Somebody replaces the policy of the Project; the API server fills in what it lacks."""
-        (project,) = self._store.all(PROJECTS)
-        gone = dict.fromkeys(project["spec"].get("approval", {}))
-        self._note(
-            self._store.merge(
-                PROJECTS, key_of(project), {"spec": {"approval": gone | event["policy"]}}
+        """Somebody replaces the policy of all Projects; the API server fills in what it lacks."""
+        for project in self._store.all(PROJECTS):
+            gone = dict.fromkeys(project["spec"].get("approval", {}))
+            self._note(
+                self._store.merge(
+                    PROJECTS, key_of(project), {"spec": {"approval": gone | event["policy"]}}
+                )
             )
-        )
 
     def during(self, since: float) -> list[ApprovalPolicy]:
         """All that were in force since then, in seconds of the store."""

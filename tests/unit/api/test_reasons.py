@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import pytest
 
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.waiting import PASSES, WaitReason
 
 
@@ -26,7 +26,7 @@ def undocumented(reasons: type[StrEnum]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("reasons", [Reason, WaitReason])
+@pytest.mark.parametrize("reasons", [Reason, VerdictReason, WaitReason])
 def test_every_reason_says_when_it_happens(reasons: type[StrEnum]) -> None:
     assert undocumented(reasons) == []
 

@@ -18,6 +18,7 @@ import pytest
 from bernstein.resources import APPROVALS, PROJECTS, TASKS
 from tests.answer import Answer
 from tests.scripts import TASK_LIFECYCLE
+from tests.unit.cli import scenes
 from tests.unit.cli.scenes import SHA, known_as
 from tests.unit.core import objects
 from tests.unit.kube.apiserver import ApiServer, Call
@@ -145,6 +146,20 @@ async def test_the_script_fails_where_the_work_is_not_merged(
 
     assert answer.code == 1
     assert "is not merged: MergeConflict: it conflicts." in answer.out
+
+
+@pytest.mark.parametrize("state", ["Cancelled", "Failed"])
+async def test_the_script_fails_where_its_task_ends_without_being_merged(
+    api: ApiServer, script: Process, state: str
+) -> None:
+    name = await added(api)
+    last_move = {"toState": state, "reason": state, "attempt": 4, "time": scenes.ago(0)}
+    moves(api, name, state=state, attempt=4, history=[last_move], endedAt=scenes.ago(0))
+
+    answer = await ended(script)
+
+    assert answer.code == 1, answer
+    assert f"Task '{name}' is not merged: {state}: it has ended: {state.lower()}" in answer.out
 
 
 # --- where a person decides -----------------------------------------------------------------------

@@ -66,6 +66,14 @@ async def shown(informer: Informer, obj: Object) -> None:
     await informer.refresh(key_of(obj))
 
 
+async def ended_pod(api: ApiServer, jobs: Informer, pods: Informer) -> Object:
+    """A pod that was seen at work and has ended, which its stream does not show yet."""
+    job = put_job(api)
+    await shown(jobs, job)
+    await shown(pods, put_pod(api, job))
+    return put_pod(api, job, "Failed")
+
+
 async def state(views: JobViews, expected: str | None = None) -> State:
     found = await views.of(SUBJECT, NOW, expected)
     return runs.state(found.get("work-s1"), NOW)
@@ -115,10 +123,7 @@ async def test_what_was_read_of_a_run_stays_known_while_the_streams_are_late(
 async def test_how_a_pod_ended_is_not_hidden_by_a_read_after_its_deletion(
     api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
 ) -> None:
-    job = put_job(api)
-    await shown(jobs, job)
-    await shown(pods, put_pod(api, job))
-    ended = put_pod(api, job, "Failed")
+    ended = await ended_pod(api, jobs, pods)
     deleted(api, ended)
     await views.of(SUBJECT, NOW, "another")
 
@@ -187,10 +192,7 @@ async def test_a_pod_that_the_job_controller_did_not_make_for_the_job_tells_noth
 async def test_how_a_pod_ended_is_known_after_it_was_deleted(
     api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
 ) -> None:
-    job = put_job(api)
-    await shown(jobs, job)
-    await shown(pods, put_pod(api, job))
-    ended = put_pod(api, job, phase="Succeeded")
+    ended = await ended_pod(api, jobs, pods)
     await shown(pods, ended)
     api.remove(PODS, "work-s1-x")
     await shown(pods, ended)
@@ -337,10 +339,7 @@ async def test_of_several_pods_of_a_job_the_first_one_that_was_made_says_how_it_
 async def test_how_a_pod_ended_stands_when_somebody_deletes_it_afterwards(
     api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
 ) -> None:
-    job = put_job(api)
-    await shown(jobs, job)
-    await shown(pods, put_pod(api, job))
-    ended = put_pod(api, job, "Failed")
+    ended = await ended_pod(api, jobs, pods)
     await shown(pods, ended)
     await shown(pods, deleted(api, ended))
 
@@ -350,11 +349,8 @@ async def test_how_a_pod_ended_stands_when_somebody_deletes_it_afterwards(
 async def test_a_pod_that_was_deleted_before_it_ended_shows_that(
     api: ApiServer, views: JobViews, jobs: Informer, pods: Informer
 ) -> None:
-    job = put_job(api)
-    await shown(jobs, job)
-    await shown(pods, put_pod(api, job))
-    ended = deleted(api, put_pod(api, job, "Failed"))
-    await shown(pods, ended)
+    ended = await ended_pod(api, jobs, pods)
+    await shown(pods, deleted(api, ended))
 
     assert seen_as((await views.of(SUBJECT, NOW))["work-s1"]) == ("work-s1-x", True)
 

@@ -56,6 +56,13 @@ class ScriptedServer:
         last = _object(key, old["metadata"]["uid"], self.revision)
         self.history.append(Change(self.revision, key, "DELETED", last))
 
+    def set_back(self, revision: int) -> None:
+        """Restores what there was at this revision, from which the store goes on to count."""
+        self.revision = revision
+        self.history = [change for change in self.history if change.revision <= revision]
+        last = {change.key: change for change in self.history}
+        self._objects = {k: c.obj for k, c in last.items() if c.event != "DELETED"}
+
     async def answer(self, number: int = 0) -> None:
         """Lets the answer of a list that was asked for arrive; numbers count those that wait."""
         if self.pending:

@@ -8,7 +8,7 @@ import pytest
 
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
-from bernstein.kube.errors import ApiError, Conflict, Overloaded, Requeue, TransportError
+from bernstein.kube.errors import ApiError, Conflict, Requeue, TransportError
 from bernstein.kube.guard import LATE_SECONDS, Guard
 from bernstein.kube.informer import Informer
 from bernstein.kube.resource import JOBS, Key, Object, resource_version_of, uid_of
@@ -168,10 +168,17 @@ async def test_one_that_is_refused_now_is_read_and_tried_again_later(life: Life)
     assert not life.guard.caught_up(OWNER)
 
     assert await life.guard.settle(OWNER) == 0
-    life.api.fault = lambda call: 429 if call.verb == "PATCH" else None
-    with pytest.raises(Overloaded):
-        await life.executor.execute(OWNER, NEXT)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 504])
+async def test_what_says_nothing_of_it_leaves_it_open(life: Life, status: int) -> None:
+    await life.unanswered("Dead")
+    life.api.fault = lambda call: status if call.verb == "PATCH" else None
+    for _ in range(2):
+        with pytest.raises(ApiError):
+            await life.executor.execute(OWNER, NEXT)
     assert life.api.names(JOBS) == []
+    assert life.guard.caught_up(OWNER) is (status == 429), "one that was turned away leaves nothing"
 
 
 async def test_after_so_long_it_comes_no_more(life: Life) -> None:

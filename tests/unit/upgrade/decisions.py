@@ -286,7 +286,11 @@ def action(asked: Any) -> Object:
         case actions.CreateTasks():
             return {"action": "create tasks", "tasks": list(asked.objects)}
         case actions.CancelTasks():
-            return {"action": "cancel tasks", "tasks": list(asked.names), "reason": asked.reason}
+            return {
+                "action": "cancel tasks",
+                "tasks": list(asked.names),
+                "reason": asked.cancel.reason,
+            }
         case actions.CreateSession():
             return {"action": "create session", "number": asked.session["spec"]["number"]}
         case actions.StopSession():

@@ -227,15 +227,17 @@ class AskedApproval(Model):
     """Why a person is asked."""
     since: datetime = Field(description="When it was asked first.")
     until: datetime | None = Field(
-        default=None, description="When it is rejected unless it is decided. Absent: never."
+        default=None,
+        description="The Approval's `status.expiresAt`: when it is rejected unless it is decided. "
+        "Absent: never.",
     )
     decision: Literal["Approve", "Reject", "Retry", "Expired"] | None = Field(
         default=None, description="What it came to. Absent: nobody has decided."
     )
     by: UserName | None = None
-    """Who decided."""
+    """The Approval's `decidedBy`."""
     reason: Annotated[str, Field(max_length=1024)] | None = None
-    """Why."""
+    """Why, in the words of who decided."""
     time: datetime | None = None
     """When that was acted upon."""
 

@@ -102,11 +102,12 @@ def _is_cancelled(refusal: Invalid) -> bool:
 
 
 async def _find(cluster: Cluster, name: str) -> _Subject:
-    found = await find(cluster, name)
-    if isinstance(found, Plan):
-        tasks = await cluster.tasks(found.metadata.name) if found.spec.cancel is not None else []
-        return _subject_plan(found, await kept_work.of_plan(cluster, found, tasks))
-    return _subject_task(found, await kept_work.of_task(cluster, found))
+    subject = await find(cluster, name)
+    if isinstance(subject, Task):
+        return _subject_task(subject, await kept_work.of_task(cluster, subject))
+    is_cancelled = subject.spec.cancel is not None
+    tasks = await cluster.tasks(subject.metadata.name) if is_cancelled else []
+    return _subject_plan(subject, await kept_work.of_plan(cluster, subject, tasks))
 
 
 def _subject_plan(plan: Plan, left: list[str]) -> _Subject:

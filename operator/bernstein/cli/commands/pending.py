@@ -47,18 +47,18 @@ async def _pending(terminal: Terminal, settings: CliSettings, at_most: str | Non
         awaited = await _verdicts(cluster, seconds)
         approvals = await cluster.approvals()
         now = datetime.now(UTC)
-        found = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
+        listed = [a for a in approvals if is_pending(a) or is_rejected(a, awaited, now)]
     if terminal.json:
-        terminal.answer([approval_record(approval) for approval in found])
+        terminal.answer([approval_record(approval) for approval in listed])
         return
-    waiting = [approval for approval in found if is_pending(approval)]
+    waiting = [approval for approval in listed if is_pending(approval)]
     if waiting:
         terminal.show(tables.approval_table(waiting))
         terminal.advise("see what a task has changed with `bernstein diff NAME`")
         terminal.advise("decide with `bernstein approve NAME` or `bernstein reject NAME`")
     else:
         terminal.say(f"Nothing waits for a decision in namespace '{cluster.namespace}'.")
-    for each in found:
+    for each in listed:
         if each not in waiting:
             about = each.spec.subject
             terminal.say(f"{about.kind} '{about.name}' was rejected just now")

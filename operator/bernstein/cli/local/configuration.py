@@ -68,11 +68,11 @@ def _fields(path: Path, data: Mapping[Any, Any]) -> dict[str, str]:
         hint = "" if key in (*_OURS, _GATES) else did_you_mean(key, _OURS)
         if hint:
             raise _wrong(path, f"unknown field {quoted(key)}{hint}")
-    found = {name: data[name] for name in _OURS if data.get(name) is not None}
-    for name, value in found.items():
+    fields = {name: data[name] for name in _OURS if data.get(name) is not None}
+    for name, value in fields.items():
         if not isinstance(value, str) or not value:
             raise _wrong(path, f"{name}: expected a string, got {quoted(value)}")
-    return found
+    return fields
 
 
 def _wrong(path: Path, problem: str) -> CliError:
@@ -82,32 +82,32 @@ def _wrong(path: Path, problem: str) -> CliError:
 
 def completed(settings: CliSettings) -> CliSettings:
     """The settings with what the file says where the call says nothing. Raises CliError."""
-    found = read(settings.workdir)
-    if found is None:
+    file = read(settings.workdir)
+    if file is None:
         return settings
     taken = {
         name: value
         for name in ("context", "namespace")
-        if (value := getattr(found, name)) is not None and getattr(settings, name) is None
+        if (value := getattr(file, name)) is not None and getattr(settings, name) is None
     }
     if not taken:
         return settings
     terminal = Terminal(settings)
     if terminal.err.is_terminal:
         words = ", ".join(f"{name} '{value}'" for name, value in taken.items())
-        terminal.complain(f"{found.name}: {words}", "dim")
+        terminal.complain(f"{file.name}: {words}", "dim")
     return replace(settings, **taken)
 
 
 def project(settings: CliSettings) -> str | None:
     """The Project that the file names. Raises CliError."""
-    found = read(settings.workdir)
-    return None if found is None else found.project
+    file = read(settings.workdir)
+    return None if file is None else file.project
 
 
 def tell_gates(terminal: Terminal) -> None:
     """Says that gates of the file judge nothing: who declares work may believe that they do."""
-    found = read(terminal.settings.workdir)
-    if found is not None and found.has_gates:
-        text = f"{found.name}: {_GATES} has no effect here: the gates are those of the Project"
+    file = read(terminal.settings.workdir)
+    if file is not None and file.has_gates:
+        text = f"{file.name}: {_GATES} has no effect here: the gates are those of the Project"
         terminal.complain(f"! {text} (spec.gates), which an administrator sets", "yellow")

@@ -122,11 +122,11 @@ def with_words(message: str, reason: str, task: Task | None) -> str:
 
     What is waited for because another Task has met it is that one's to tell.
     """
-    found = _FIELD.search(message)
-    if found is None:
+    named = _FIELD.search(message)
+    if named is None:
         return message
-    said = line(_words(task.status, found[1], reason), _LONGEST_NOTE) if task is not None else ""
-    return message.replace(found[0], f": {said}" if said else "")
+    said = line(_words(task.status, named[1], reason), _LONGEST_NOTE) if task is not None else ""
+    return message.replace(named[0], f": {said}" if said else "")
 
 
 def _words(status: TaskStatus, field: str, reason: str) -> str:

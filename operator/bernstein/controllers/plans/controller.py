@@ -80,9 +80,9 @@ class PlanController(KindController):
         match action:
             case CreateTasks(objects):
                 await self._create_tasks(key, objects)
-            case CancelTasks(names, reason):
+            case CancelTasks(names, cancel):
                 for name in names:
-                    body = {"spec": {"cancel": {"reason": reason}}}
+                    body = {"spec": {"cancel": cancel.dump()}}
                     await self._writer.merge(key, TASKS, name, body)
             case CreateApproval(approval):
                 await self._writer.ask(key, approval)

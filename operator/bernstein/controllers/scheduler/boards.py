@@ -99,9 +99,9 @@ class Boards:
         kept.changed_tasks |= kept.sent | sent.keys()
         kept.sent = frozenset(sent)
         self._bring_up(key, kept, sent)
-        found = kept.board.look(project, beginning(self._caches, project), now)
+        schedule = kept.board.look(project, beginning(self._caches, project), now)
         self._kept[key.namespace][key.name] = kept
-        return found
+        return schedule
 
     def _made(self, key: Key, beside: _Beside) -> _Kept:
         snapshot = project_snapshot(self._caches, key)
@@ -112,8 +112,8 @@ class Boards:
         return _Kept(board, self._clock.monotonic(), beside, living, dict(snapshot.sessions))
 
     def _beside(self, namespace: str) -> _Beside:
-        found = (p.metadata for p in self._caches.projects.by_name(namespace).values())
-        return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in found)
+        projects = (p.metadata for p in self._caches.projects.by_name(namespace).values())
+        return tuple((m.name, m.uid, m.deletion_timestamp is None) for m in projects)
 
     def _bring_up(self, key: Key, kept: _Kept, sent: Mapping[str, TaskStatus]) -> None:
         tasks, sessions = kept.changed_tasks, kept.changed_sessions
@@ -180,5 +180,4 @@ def _with_other_rows(old: tuple[PlanTask, ...], new: tuple[PlanTask, ...]) -> se
 
 def _meant(rows: Iterable[PlanTask]) -> Mapping[str, tuple[bool, str | None]]:
     """Of each Task that has a row, whether only one of a certain uid is meant, and which."""
-    found = ((row, row.landed is not None) for row in rows)
-    return {row.name: (landed, row.uid if landed else None) for row, landed in found}
+    return {r.name: (True, r.uid) if r.landed is not None else (False, None) for r in rows}

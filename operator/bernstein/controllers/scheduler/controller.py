@@ -31,6 +31,7 @@ from bernstein.kube.errors import (
     NotFound,
     is_refusal,
     is_unanswered,
+    seconds_asked,
 )
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result
@@ -114,7 +115,8 @@ class SchedulerController(KindController):
                 overtaken = error
             except KubeError as error:
                 if is_unanswered(error):
-                    if unanswered.note(write.resource, write.obj, sent.status):
+                    at_least = seconds_asked(error)
+                    if unanswered.note(write.resource, write.obj, sent.status, at_least):
                         self._tell(write, error)
                     if failed:
                         raise

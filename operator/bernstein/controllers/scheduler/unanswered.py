@@ -45,12 +45,22 @@ class Unanswered:
         self._informers, self._clock = informers, clock
         self._sent: dict[_What, _Sent] = {}
 
-    def note(self, resource: Resource, obj: Object, status: TaskStatus | PlanStatus) -> bool:
+    def note(
+        self,
+        resource: Resource,
+        obj: Object,
+        status: TaskStatus | PlanStatus,
+        at_least: float = 0.0,
+    ) -> bool:
         """It was sent just now, of the object as it was read, and had no answer. Whether that is so
-        for the second time at least."""
+        for the second time at least.
+
+        ``at_least``: seconds that the server asks to wait.
+        """
         what = resource, key_of(obj)
         before = self._sent.get(what)
         pause = FIRST_SECONDS if before is None else min(2 * before.pause, LAST_SECONDS)
+        pause = max(pause, at_least)
         now = self._clock.monotonic()
         self._sent[what] = _Sent(resource_version_of(obj), status, now, pause)
         return before is not None

@@ -147,12 +147,12 @@ def read(status: PlanStatus, owned: Mapping[str, Task]) -> Ledger:
     Clocks play no part in that. `owned` are the Plan's own Tasks, by name, and the Plan has begun.
     """
     assert status.integration is not None
-    found, rows = Landings(status.integration.ref), {row.name: row for row in status.tasks}
+    landings, rows = Landings(status.integration.ref), {row.name: row for row in status.tasks}
     for name in rows.keys() | owned.keys():
         row, task = rows.get(name), owned.get(name)
         is_its = task is not None and is_step_of(status, row, task)
-        found.put(name, row, task, member=is_its)
-    return found.read(status.integration)
+        landings.put(name, row, task, member=is_its)
+    return landings.read(status.integration)
 
 
 def _since(tip: str, merged: Iterable[Task]) -> list[str]:
@@ -161,12 +161,12 @@ def _since(tip: str, merged: Iterable[Task]) -> list[str]:
     for task in merged:
         if task.status.verification is not None:
             on_base.setdefault(task.status.verification.base, task)
-    found = []
+    outside = []
     while (task_there := on_base.pop(tip, None)) is not None:
         assert task_there.status.delivery is not None
-        found.append(task_there.metadata.name)
+        outside.append(task_there.metadata.name)
         tip = task_there.status.delivery.sha or ""
-    return found
+    return outside
 
 
 def _merged(task: Task, ref: str) -> Delivery | None:

@@ -90,7 +90,7 @@ def _next(snapshot: PlanSnapshot, status: PlanStatus, changed: bool, now: dateti
     plan = snapshot.plan
     if status.ended_at is not None:
         return PlanDecision(status, (*_cancel_late(snapshot), *end.stop_late(snapshot.jobs)))
-    if approval.why_ended(plan, status) is not None and not part.outlives_cancel(status):
+    if approval.ended(plan, status) is not None and not part.outlives_cancel(status):
         return _cancel(snapshot, status, now)
     if part.is_on_its_way(status) and not plan.spec.suspend:
         return _without_the_rest(snapshot, status, now)
@@ -330,7 +330,8 @@ def _is_asked_for(status: PlanStatus) -> bool:
 
 
 def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDecision:
-    reason = approval.why_ended(snapshot.plan, status) or ""
+    cancel = approval.ended(snapshot.plan, status)
+    assert cancel is not None
     if has_started(status):
         status = refuse_cancel(status, now)
         if snapshot.project is None:
@@ -342,7 +343,7 @@ def _cancel(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDe
     if unfinished:
         to_cancel = _to_cancel(snapshot)
         status = _phase(status, "Cancelling")
-        actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, reason),) if to_cancel else ()
+        actions: tuple[PlanAction, ...] = (CancelTasks(to_cancel, cancel),) if to_cancel else ()
         return PlanDecision(status, (*fences, *actions))
     stops = end.stop(fences, snapshot.jobs, now)
     if stops is not None:
@@ -357,11 +358,11 @@ def _cancel_late(snapshot: PlanSnapshot) -> tuple[CancelTasks, ...]:
     them."""
     if snapshot.plan.status.phase == DELIVERED_PARTIALLY:
         return part.cancel(snapshot)
-    reason = approval.why_ended(snapshot.plan, snapshot.plan.status)
-    if reason is None or snapshot.plan.status.phase != "Cancelled":
+    cancel = approval.ended(snapshot.plan, snapshot.plan.status)
+    if cancel is None or snapshot.plan.status.phase != "Cancelled":
         return ()
     names = _to_cancel(snapshot)
-    return (CancelTasks(names, reason),) if names else ()
+    return (CancelTasks(names, cancel),) if names else ()
 
 
 def _to_cancel(snapshot: PlanSnapshot) -> tuple[str, ...]:

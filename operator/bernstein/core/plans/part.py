@@ -22,6 +22,7 @@ from bernstein.api.plan import DELIVERED_PARTIALLY, PartialDelivery, PlanStatus
 from bernstein.api.reasons import Reason
 from bernstein.api.requests import PlanRequest, RefusalReason
 from bernstein.api.task import Task
+from bernstein.api.waiting import TaskCancel
 from bernstein.core import requests
 from bernstein.core.actions import CancelTasks, PlanDecision
 from bernstein.core.delivery import end
@@ -38,7 +39,7 @@ from bernstein.core.waiting import goes_on
 
 _ENDED = ("Failed", "Cancelled")
 """Phases of Plans that have ended, and may be delivered in part."""
-WITHOUT_IT = "its Plan is delivered without it"
+WITHOUT_IT = TaskCancel(reason="its Plan is delivered without it")
 
 
 def is_on_its_way(status: PlanStatus) -> bool:

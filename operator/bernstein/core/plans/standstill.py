@@ -36,8 +36,8 @@ def rest(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatu
 
 def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStatus:
     """The status of a Plan that is at work: Running, or Stalled or Failed with what stops it."""
-    found = tallied(snapshot)
-    cause = None if found.moving else _what_stops(snapshot, status)
+    tally = tallied(snapshot)
+    cause = None if tally.moving else _what_stops(snapshot, status)
     if cause is not None:
         reason, text, remedy, until = cause
         failed = reason == Reason.TASK_FAILED
@@ -47,9 +47,9 @@ def watch(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanStat
         stopped = waits(stalled, reason, text, now, needs_person=True, remedy=remedy)
         return _until(stopped, until)
     running = goes_on(status).model_copy(update={"phase": "Running"})
-    if found.waiting < found.moving:
+    if tally.waiting < tally.moving:
         return running
-    return _waits_like(found.first or _first_of_all(snapshot), running, now)
+    return _waits_like(tally.first or _first_of_all(snapshot), running, now)
 
 
 def _is_over(snapshot: PlanSnapshot) -> bool:

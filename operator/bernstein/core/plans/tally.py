@@ -39,8 +39,8 @@ def tallied(snapshot: PlanSnapshot) -> Tallied:
     """What the Tasks of the Plan come to."""
     if snapshot.tallied is not None:
         return snapshot.tallied
-    found = Tally.of(snapshot.plan, snapshot.owned.values(), snapshot.sessions)
-    return found.look(snapshot.project)
+    tally = Tally.of(snapshot.plan, snapshot.owned.values(), snapshot.sessions)
+    return tally.look(snapshot.project)
 
 
 def tally(snapshot: PlanSnapshot) -> PlanStatus:
@@ -151,12 +151,12 @@ class Tally:
     @staticmethod
     def of(plan: Plan, owned: Iterable[Task], sessions: Iterable[AgentSession]) -> Tally:
         """A new one, of all objects as they are now."""
-        found = Tally(plan)
+        tally = Tally(plan)
         for task in owned:
-            found.put_task(task.metadata.name, task)
+            tally.put_task(task.metadata.name, task)
         for session in sessions:
-            found.put_session(None, session)
-        return found
+            tally.put_session(None, session)
+        return tally
 
     def goes_on_with(self, plan: Plan) -> bool:
         """Whether it may be kept for this state of the Plan: it has a row for each step, and they
@@ -280,10 +280,10 @@ class Tally:
         then on. Until that is written it is found again."""
         for name in sorted(self._odd):
             row = self._rows[name]
-            found = spend.with_row(settled, row, self._sessions.get(name, {}).values())
-            if found is None:
+            counted = spend.with_row(settled, row, self._sessions.get(name, {}).values())
+            if counted is None:
                 continue
-            settled = found
+            settled = counted
             self._put_row(name, spend.row_of(self._members[name], row))
             self._again[name] = None
         return settled
@@ -297,10 +297,10 @@ class Tally:
 
     def _make_room(self, settled: Settled) -> Settled:
         rows = tuple(row for row, _ in self._after.values())
-        kept, found = spend.in_room(rows, settled, self.sessions)
+        kept, counted = spend.in_room(rows, settled, self.sessions)
         for name in {row.name for row in rows} - {row.name for row in kept}:
             self._put_row(name, None)
-        return found or Settled()
+        return counted or Settled()
 
     def _tallied(self, settled: Settled) -> Tallied:
         status, sums, facts = self._plan.status, self._sums, self._facts
@@ -380,5 +380,5 @@ def _missing(
     status: PlanStatus, sources: Mapping[str | None, int]
 ) -> Literal["Unpriced", "Unreported"] | None:
     """Why the spend is not all of it; of a Task that is gone it stays."""
-    found = (s for s in _UNKNOWN if status.spend_source == s or sources.get(s, 0) > 0)
-    return next(found, None)
+    unknown = (s for s in _UNKNOWN if status.spend_source == s or sources.get(s, 0) > 0)
+    return next(unknown, None)

@@ -80,12 +80,12 @@ def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
 
 def subjects(spec: ProjectSpec) -> dict[str, str]:
     """What each container of the pod tries, as messages have it."""
-    found = {container: account for account, container in ACCOUNTS.items()}
+    subject_of = {container: account for account, container in ACCOUNTS.items()}
     if spec.attestation is not None:
-        found[ATTESTATION] = "attestation key"
+        subject_of[ATTESTATION] = "attestation key"
     for name, (secret, key) in model_keys(spec).items():
-        found[name] = f"model key '{key}' of '{secret}'"
-    return found
+        subject_of[name] = f"model key '{key}' of '{secret}'"
+    return subject_of
 
 
 def expected(project: Project) -> str | None:
@@ -216,20 +216,20 @@ class _Heard:
 
 def _heard(probe: Probe, spec: ProjectSpec, job: JobView | None) -> _Heard:
     """What the containers tell, and of those that do not what was found before."""
-    found = {finding.subject: finding for finding in probe.findings}
+    by_subject = {finding.subject: finding for finding in probe.findings}
     silent, problem, too_strong = [], None, probe.too_strong
     pod: Object = job.pod if job is not None and job.pod is not None else {}
     for container, subject in subjects(spec).items():
         told = _told(pod, container)
         if isinstance(told, ProbeResult):
-            found.pop(subject, None)
+            by_subject.pop(subject, None)
             too_strong = told.too_strong if subject == WORK else too_strong
         elif told is not None and told.reason in FINDINGS:
-            found[subject] = _finding(subject, told)
+            by_subject[subject] = _finding(subject, told)
         else:
             silent.append(container)
             problem = problem or told
-    ordered = tuple(found[s] for s in subjects(spec).values() if s in found)
+    ordered = tuple(by_subject[s] for s in subjects(spec).values() if s in by_subject)
     known = probe.model_copy(update={"findings": ordered, "too_strong": too_strong})
     return _Heard(known, tuple(silent), problem)
 

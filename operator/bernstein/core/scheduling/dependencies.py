@@ -44,10 +44,10 @@ _BREAK = "Apply the Task under a new name with other dependsOn: it cannot be cha
 
 def unmet(snapshot: TaskSnapshot) -> Unmet | None:
     """Why the Task waits for those that it depends on; None: all are Closed."""
-    found = _upstream(snapshot)
-    if isinstance(found, Unmet):
-        return found
-    for group in found:
+    groups = _upstream(snapshot)
+    if isinstance(groups, Unmet):
+        return groups
+    for group in groups:
         if group.missing is not None:
             text = f"Task '{group.missing}', which this one depends on, does not exist"
             remedy = _remedy_for_missing(snapshot, group.missing)
@@ -55,7 +55,7 @@ def unmet(snapshot: TaskSnapshot) -> Unmet | None:
         if group.ended is not None:
             name, state = group.ended.metadata.name, group.ended.status.state
             return _never(f"Task '{name}' ended as {state}")
-    return _pending(snapshot, found)
+    return _pending(snapshot, groups)
 
 
 def _pending(snapshot: TaskSnapshot, groups: list[Upstream]) -> Unmet | None:
@@ -135,20 +135,20 @@ def _look(
     stuck: str | None = None
     stalled: Task | None = None
     for name in names:
-        found = standings.get(name)
-        if found is None:
-            found = standings[name] = standing(tasks.get(name))
-        if found is Standing.WAITED_FOR:
+        stands = standings.get(name)
+        if stands is None:
+            stands = standings[name] = standing(tasks.get(name))
+        if stands is Standing.WAITED_FOR:
             waiting.append(name)
-        elif found is Standing.STUCK:
+        elif stands is Standing.STUCK:
             stuck = stuck or name
             waiting.append(name)
-        elif found is Standing.STALLED:
+        elif stands is Standing.STALLED:
             stalled = stalled or tasks[name]
             waiting.append(name)
-        elif found is Standing.MISSING:
+        elif stands is Standing.MISSING:
             return Upstream(missing=name)
-        elif found is Standing.ENDED:
+        elif stands is Standing.ENDED:
             return Upstream(ended=tasks[name])
     return Upstream(stuck=stuck, stalled=stalled, waiting=tuple(waiting))
 
@@ -182,11 +182,11 @@ Read = tuple[object, ...]
 def read_of(task: Task | None) -> Read:
     """All that those that depend on the Task read of it: while it is the same, so are their
     answers."""
-    found, uid = standing(task), owners.plan_uid(task) if task is not None else None
-    if task is None or found not in (Standing.ENDED, Standing.STALLED):
-        return found, uid
+    stands, uid = standing(task), owners.plan_uid(task) if task is not None else None
+    if task is None or stands not in (Standing.ENDED, Standing.STALLED):
+        return stands, uid
     waiting = task.status.waiting
-    return found, uid, task.status.state, waiting and (waiting.reason, waiting.message)
+    return stands, uid, task.status.state, waiting and (waiting.reason, waiting.message)
 
 
 def rows_by_stage(plan: Plan) -> dict[str, list[str]]:
@@ -208,8 +208,8 @@ def _of_stage(snapshot: TaskSnapshot, plan: Plan, stage: str) -> Upstream | None
         return None
     known = upstreams.stages.setdefault(uid, {})
     if stage not in known:
-        found = ((name, snapshot.tasks.get(name)) for name in names)
-        owned = {n: task for n, task in found if task is not None and owners.plan_uid(task) == uid}
+        named = ((name, snapshot.tasks.get(name)) for name in names)
+        owned = {n: task for n, task in named if task is not None and owners.plan_uid(task) == uid}
         known[stage] = _look(names, owned, {})
     return known[stage]
 

@@ -82,13 +82,13 @@ class Edges:
         if task is not None:
             self._read[name] = after
         self.upstreams.standings.pop(name, None)
-        found = set(self._naming.get(name, ()))
+        dependants = set(self._naming.get(name, ()))
         for uid in {before[1], after[1]}:
             if isinstance(uid, str) and (stage := self._stages.get(uid, {}).get(name)):
                 self.upstreams.stages.get(uid, {}).pop(stage, None)
                 if not self._is_out_anyway(name, before, after, uid, stage):
-                    found |= self._after.get((uid, stage), set())
-        return found
+                    dependants |= self._after.get((uid, stage), set())
+        return dependants
 
     def _is_out_anyway(self, name: str, before: Read, after: Read, uid: str, stage: str) -> bool:
         """Whether a stage is waited for as before, because another Task of it is: those that depend

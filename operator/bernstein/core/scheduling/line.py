@@ -166,8 +166,8 @@ class Line:
         holding = sorted(self._holding.values(), key=_order)
         self._batch_waits = bool(self._prompt)
         line = self._free[: self._prompt] if self._prompt else self._free
-        found = obstacles(holding, self._active, line, self._capacity)
-        self._answers = {peer.name: wait for peer, wait in found}
+        waits = obstacles(holding, self._active, line, self._capacity)
+        self._answers = {peer.name: wait for peer, wait in waits}
         changed = {
             name
             for name in before.keys() | self._answers.keys()

@@ -149,12 +149,12 @@ class Board:
         for plan in {before, uid} - {None}:
             assert plan is not None
             here = name in self._members and plan == uid
-            found = siblings.at_work([self._tasks[name]]) if here else ()
+            working = siblings.at_work([self._tasks[name]]) if here else ()
             at_work = self._at_work[plan]
-            if at_work.get(name) == next(iter(found), None):
+            if at_work.get(name) == next(iter(working), None):
                 continue
             at_work.pop(name, None)
-            at_work.update((name, each) for each in found)
+            at_work.update((name, each) for each in working)
             self._again |= self._of_plan[plan] & self._rejected
         if before is not None and not self._of_plan[before]:
             del self._of_plan[before]
@@ -225,10 +225,10 @@ class Board:
         if held and waiter is not None:
             held = chain.first(chain.OTHERS, waiter, now) is None
         is_ready = waiter is not None and wait is None
-        found = None
+        peer = None
         if task is not None:
-            found = peers.of(task, self._project, now, ready=is_ready, probes=is_ready or held)
-        self._line.put(name, found)
+            peer = peers.of(task, self._project, now, ready=is_ready, probes=is_ready or held)
+        self._line.put(name, peer)
         seconds = wait.seconds if wait is not None else None
         return min(filter(None, (seconds, lapses)), default=None)
 

@@ -38,7 +38,7 @@ _AT_WORK = ACTIVE | {TaskState.DONE}
 def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
     """Those that have a session, or whose work is judged, and who go on by themselves; not one that
     a person decides about."""
-    found = (
+    at_work_since = (
         (_last(task.status, TaskState.CLAIMED), task.metadata.name)
         for task in tasks
         if task.status.state in _AT_WORK
@@ -46,12 +46,12 @@ def at_work(tasks: Iterable[Task]) -> tuple[AtWork, ...]:
         and not waits_for_them(task.status)
         and not is_ending(task)
     )
-    return tuple(AtWork(since, name) for since, name in found if since is not None)
+    return tuple(AtWork(since, name) for since, name in at_work_since if since is not None)
 
 
-def in_order(found: Iterable[AtWork]) -> tuple[AtWork, ...]:
+def in_order(working: Iterable[AtWork]) -> tuple[AtWork, ...]:
     """Who began first comes first."""
-    return tuple(sorted(found, key=lambda each: (each.since, each.name)))
+    return tuple(sorted(working, key=lambda each: (each.since, each.name)))
 
 
 def waits_for_them(status: TaskStatus) -> bool:

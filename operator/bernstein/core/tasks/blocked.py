@@ -22,7 +22,6 @@ from bernstein.core import owners
 from bernstein.core.actions import TaskDecision
 from bernstein.core.fsm import move
 from bernstein.core.sanitise import count, line, ordinal, quoted, quoting, some
-from bernstein.core.scheduling import chain
 from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.snapshot import Standing, TaskSnapshot
 from bernstein.core.waiting import goes_on, waits
@@ -61,9 +60,6 @@ def begins(
 
 def decide_blocked(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open again once all that it waits for is Closed; until then it says what that is."""
-    wait = chain.first(chain.OWNERS, snapshot, now)
-    if wait is not None:
-        return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     block = status.blocked or Blocked(session=status.session or "")
     if block.tasks and all(_standing(snapshot, name) is Standing.CLOSED for name in block.tasks):
         return TaskDecision(opened(status, now))

@@ -10,31 +10,25 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core import names
 from bernstein.core.actions import RunFence, StopSession, TaskDecision
-from bernstein.core.approvals import plans
 from bernstein.core.conditions import is_cancelling
-from bernstein.core.delivery import end, landing
+from bernstein.core.delivery import end
 from bernstein.core.fsm import move
-from bernstein.core.plans import approval
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
-from bernstein.core.tasks.done import decide_done
 from bernstein.core.verification.task import question
 from bernstein.core.waiting import goes_on
 
 
 def decide_cancel(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """The next step towards Cancelled; a merge that has started is finished first."""
+    """The next step towards Cancelled. No merge has started."""
     assert snapshot.task.spec.cancel is not None
     reason = snapshot.task.spec.cancel.reason
-    if not landing.has_started(status):
-        status = goes_on(status)
+    status = goes_on(status)
     match status.state:
         case TaskState.CLAIMED | TaskState.IN_PROGRESS:
             return _cancel_running(snapshot, status, reason, now)
         case TaskState.ORPHANED:
             return TaskDecision(move(status, TaskState.FAILED, Reason.CANCELLED, now))
-        case TaskState.DONE if landing.has_started(status):
-            return decide_done(snapshot, landing.refuse_cancel(status, now), now)
         case _:
             return _cancel_now(snapshot, status, now)
 
@@ -69,15 +63,7 @@ def _fences(snapshot: TaskSnapshot, now: datetime) -> tuple[RunFence, ...]:
 
 def _cancelled(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskStatus:
     """It ended because somebody asked for it, or because its Plan was rejected."""
-    moved = move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor=_actor(snapshot))
-    return end.cancelled(moved, now)
-
-
-def _actor(snapshot: TaskSnapshot) -> str:
-    """Who ended it. What its Plan hands on that was rejected was whoever decided; where time did,
-    nobody."""
-    plan, cancel = snapshot.plan, snapshot.task.spec.cancel
-    if plan is None or cancel is None or plan.spec.cancel is not None:
-        return "user"
-    handed_on = cancel.reason == approval.why_ended(plan, plan.status)
-    return plans.decided_by(plan.status)[:128] if handed_on else "user"
+    cancel = snapshot.task.spec.cancel
+    assert cancel is not None
+    actor = cancel.by or "user"
+    return end.cancelled(move(status, TaskState.CANCELLED, Reason.CANCELLED, now, actor=actor), now)

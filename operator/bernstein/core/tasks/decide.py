@@ -16,8 +16,8 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import progress
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import asking
-from bernstein.core.delivery import end
-from bernstein.core.scheduling import opening
+from bernstein.core.delivery import end, landing
+from bernstein.core.scheduling import chain, opening
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks import requests, retention
 from bernstein.core.tasks.blocked import decide_blocked
@@ -27,6 +27,7 @@ from bernstein.core.tasks.failed import decide_failed, decide_orphaned
 from bernstein.core.tasks.open import decide_new, decide_open
 from bernstein.core.tasks.pending import decide_pending, decide_planned
 from bernstein.core.tasks.running import as_its_session, decide_running
+from bernstein.core.waiting import waits
 
 _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDecision]] = {
     TaskState.PLANNED: decide_planned,
@@ -39,6 +40,14 @@ _STEPS: Mapping[TaskState, Callable[[TaskSnapshot, TaskStatus, datetime], TaskDe
     TaskState.DONE: decide_done,
     TaskState.PENDING_APPROVAL: decide_pending,
 }
+_WITH_OWNERS = (
+    TaskState.PLANNED,
+    TaskState.BLOCKED,
+    TaskState.DONE,
+    TaskState.PENDING_APPROVAL,
+)
+"""States in which nothing is done, but to cancel it, while its Project or its Plan is gone. An Open
+one asks its schedule, and a session that is at work goes on."""
 
 
 def decide(snapshot: TaskSnapshot, now: datetime) -> TaskDecision:
@@ -89,7 +98,13 @@ def _of_its_state(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> 
     if status.state in (TaskState.CLOSED, TaskState.CANCELLED):
         return TaskDecision(status, end.stop_late(snapshot.jobs))
     if snapshot.task.spec.cancel is not None:
-        return decide_cancel(snapshot, status, now)
+        if status.state is not TaskState.DONE or not landing.has_started(status):
+            return decide_cancel(snapshot, status, now)
+        status = landing.refuse_cancel(status, now)
+    if status.state in _WITH_OWNERS:
+        wait = chain.first(chain.OWNERS, snapshot, now)
+        if wait is not None:
+            return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     assert status.state is not None
     step = _STEPS.get(status.state)
     return step(snapshot, status, now) if step is not None else TaskDecision(status)

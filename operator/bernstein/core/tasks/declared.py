@@ -81,8 +81,8 @@ def _own(findings: Findings, data: Mapping[Any, Any]) -> None:
 
 def _as_a_plan(data: Mapping[Any, Any]) -> Iterator[FieldError]:
     """What a plan of this one step would be refused for."""
-    found = validate_file(_plan(data))
-    for error in (*found.errors, *(w for w in found.warnings if _is_role(w))):
+    field_errors = validate_file(_plan(data))
+    for error in (*field_errors.errors, *(w for w in field_errors.warnings if _is_role(w))):
         yield FieldError(_placed(error.path), _placed(error.message))
 
 
@@ -169,9 +169,9 @@ def named(
             both = [t.id or t.title for n, t in zip(own, tasks, strict=True) if n == twice]
             raise Clash(f"'{both[0]}' and '{both[1]}' would both be Task '{twice}'")
     by_id = {_label(t.id): n for n, t in zip(own, tasks, strict=True) if t.id is not None}
-    found = {**known, **{n: n for n in own}, **by_id}
+    names = {**known, **{n: n for n in own}, **by_id}
     made = {
-        n: Named(n, task, tuple(dict.fromkeys(_upstream(d, found) for d in task.depends_on)))
+        n: Named(n, task, tuple(dict.fromkeys(_upstream(d, names) for d in task.depends_on)))
         for n, task in zip(own, tasks, strict=True)
     }
     graph = {n: tuple(d for d in each.upstream if d in made) for n, each in made.items()}
@@ -202,12 +202,12 @@ def _upstream(wanted: str, known: Mapping[str, str]) -> str:
 
 def by_label(tasks: Collection[Task]) -> dict[str, str]:
     """Names of the Tasks that are there, by their name and by the label of their id."""
-    found = {
+    by_id = {
         task.metadata.labels[labels.SEED_ID]: task.metadata.name
         for task in tasks
         if labels.SEED_ID in task.metadata.labels
     }
-    return {**found, **{task.metadata.name: task.metadata.name for task in tasks}}
+    return {**by_id, **{task.metadata.name: task.metadata.name for task in tasks}}
 
 
 def manifest(task: Named, *, namespace: str | None, project: str | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import conflict, kept, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
-from bernstein.core.scheduling import chain, landing_turns, siblings
+from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked
@@ -26,9 +26,6 @@ from bernstein.core.waiting import is_mended, waits
 
 def decide_done(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose agent has reported success."""
-    wait = chain.first(chain.OWNERS, snapshot, now)
-    if wait is not None:
-        return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     if status.verification is None:
         return TaskDecision(fail(snapshot, status, Reason.POD_LOST, now))
     if status.verification.passed is not None or landing.is_lost(status):
@@ -49,14 +46,14 @@ def _deliver(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskD
     if pending is not None:
         return pending
     decision = deliver(snapshot, status, now)
-    found = decision.status
-    if landing.is_queued(found) and not landing.is_queued(snapshot.status):
-        return replace(decision, status=_in_line(snapshot, found, now))
-    if not conflict.is_met(found) or conflict.is_met(status):
+    after = decision.status
+    if landing.is_queued(after) and not landing.is_queued(snapshot.status):
+        return replace(decision, status=_in_line(snapshot, after, now))
+    if not conflict.is_met(after) or conflict.is_met(status):
         return decision
-    if found.resolved or not may_retry(found, snapshot.task.spec.max_retries):
+    if after.resolved or not may_retry(after, snapshot.task.spec.max_retries):
         return decision
-    anew = fail(snapshot, conflict.begins_anew(found), Reason.MERGE_CONFLICT, now)
+    anew = fail(snapshot, conflict.begins_anew(after), Reason.MERGE_CONFLICT, now)
     return replace(decision, status=anew)
 
 

@@ -84,9 +84,9 @@ def _told(
     if judged.passed is not None:
         update = {"verification": _from_the_start(judged)}
         return TaskDecision(status.model_copy(update=update))
-    found = rounds.take(goes_on(status), question(snapshot, judged), snapshot.jobs, now)
-    after = _still_failed(found.status, status)
-    match found:
+    outcome = rounds.take(goes_on(status), question(snapshot, judged), snapshot.jobs, now)
+    after = _still_failed(outcome.status, status)
+    match outcome:
         case Undecided(seen, actions, again) if not is_held(seen):
             return TaskDecision(after, actions, again)
         case Passed(_, actions):
@@ -108,10 +108,10 @@ def _told(
             return TaskDecision(answer, actions)
 
 
-def _still_failed(found: TaskStatus, before: TaskStatus) -> TaskStatus:
+def _still_failed(judged: TaskStatus, before: TaskStatus) -> TaskStatus:
     """What was found, in the status of a Task that waits for what it has waited for."""
     update = {"waiting": before.waiting, "gate_errors": before.gate_errors}
-    return found.model_copy(update=update)
+    return judged.model_copy(update=update)
 
 
 def _rejected(status: TaskStatus) -> TaskStatus:

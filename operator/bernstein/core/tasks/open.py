@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import TaskDecision
 from bernstein.core.approvals import plans
 from bernstein.core.scheduling import chain, expressions, opening
 from bernstein.core.snapshot import TaskSnapshot
-from bernstein.core.waiting import goes_on
-
-_NO_PROJECT = (Reason.PROJECT_NOT_FOUND, Reason.PROJECT_GONE)
 
 
 def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
@@ -26,11 +22,12 @@ def decide_new(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> Tas
 
 
 def decide_open(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
-    """A Task without a Project is in no schedule: then this says so. No schedule reads patterns."""
+    """A Task without a Project is in no schedule: then this says so. No schedule reads patterns.
+
+    Of all others the schedule says what they wait for, also of one whose Project has come since.
+    """
     status = expressions.judged(snapshot.task, status, now)
     wait = chain.first((chain.project_gone,), snapshot, now)
     if wait is not None:
         return TaskDecision(opening.waits(snapshot, status, wait, now))
-    if status.waiting is not None and status.waiting.reason in _NO_PROJECT:
-        return TaskDecision(goes_on(status))
     return TaskDecision(status)

@@ -52,9 +52,6 @@ def _lacks_author(status: TaskStatus, now: datetime) -> TaskStatus:
 
 def decide_pending(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """The next step of a Task whose work a person decides about."""
-    wait = chain.first(chain.OWNERS, snapshot, now)
-    if wait is not None:
-        return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     question = results.question(snapshot, status)
     if question is None:
         return TaskDecision(move(goes_on(status), TaskState.DONE, NOT_NEEDED, now))
@@ -91,7 +88,7 @@ def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     """Open once a person has approved its Plan; until then nothing of it starts."""
-    wait = chain.first((*chain.OWNERS, chain.author_missing), snapshot, now)
+    wait = chain.author_missing(snapshot, now)
     if wait is not None:
         return TaskDecision(waits(status, wait.reason, wait.message, now, needs_person=True))
     of_plan = snapshot.plan.status if snapshot.plan is not None else None

@@ -17,8 +17,8 @@ from typing import Any
 
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECK, CHECKOUT, LISTERS, CheckVerdict
-from bernstein.api.reasons import Reason
-from bernstein.api.verification import CheckResult, VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods

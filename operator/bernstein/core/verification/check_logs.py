@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
 from bernstein.api.pod import CHECK
-from bernstein.api.verification import CheckResult, VerdictReason, Verification
+from bernstein.api.reasons import VerdictReason
+from bernstein.api.verification import CheckResult, Verification
 from bernstein.core import pods
 from bernstein.core.actions import KeepCheckLogs
 from bernstein.core.jobs import JobView

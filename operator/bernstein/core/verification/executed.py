@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from bernstein.api.pod import CHECK, CHECKOUT, EXCERPT_CHARACTERS
-from bernstein.api.reasons import Reason
-from bernstein.api.verification import CheckResult, VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import CheckResult
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import diagnosis, pods

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bernstein.api.project import Project
-from bernstein.api.reasons import Reason
-from bernstein.api.verification import VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES

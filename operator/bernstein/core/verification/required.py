@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bernstein.api.pod import Check
 from bernstein.api.project import Gates, GateSettings, ProjectSpec
+from bernstein.api.reasons import VerdictReason
 from bernstein.api.signals import Signal
-from bernstein.api.verification import VerdictReason
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.signal import SignalCommand

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bernstein.api.reasons import Reason
-from bernstein.api.verification import CheckAgain, CheckResult, VerdictReason, Verification
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
 from bernstein.core.verification import base

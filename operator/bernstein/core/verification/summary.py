@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK
-from bernstein.api.verification import CheckResult, VerdictReason, Verification
+from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.spec import DIGEST, CheckSpec
 
 _LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)

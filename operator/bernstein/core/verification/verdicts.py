@@ -9,8 +9,8 @@ from typing import TypeVar
 from bernstein.api.encoding import load
 from bernstein.api.pod import CHECKOUT, EXCERPT_CHARACTERS, INSPECT, InspectResult
 from bernstein.api.project import Gates
-from bernstein.api.reasons import Reason
-from bernstein.api.verification import AbandonedCheck, CheckResult, VerdictReason
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import AbandonedCheck, CheckResult
 from bernstein.api.waiting import Abandoned
 from bernstein.checks.spec import SIGNAL, CheckSpec
 from bernstein.core import diagnosis, names, pods, runs

@@ -18,6 +18,7 @@ from bernstein.api.pod import (
     InspectResult,
     Listing,
 )
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing
 from bernstein.checks.measures import Measures
@@ -96,7 +97,7 @@ def _base_fails(config: CompareConfig, excerpt: str = "") -> CheckVerdict:
     except NoListing:
         has_findings = True
     if has_findings or not config.decides:
-        return CheckVerdict(config.name, "Skipped", "BaseFails", excerpt)
+        return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, excerpt)
     return CheckVerdict(config.name, "Passed")
 
 
@@ -104,21 +105,22 @@ def _of_head(config: CompareConfig) -> CheckVerdict | None:
     """The verdict where the tool did not come to its end in the work; None: it did."""
     code, base = _code(config.head), _code(config.base)
     if code is None and base is None:
-        return CheckVerdict(config.name, "Errored", "NoVerdict", "the tool was not run to its end")
+        text = "the tool was not run to its end"
+        return CheckVerdict(config.name, "Errored", VerdictReason.NO_VERDICT, text)
     if code is None:
         text = "the tool was not run to its end, which it was on the base"
-        return CheckVerdict(config.name, "Failed", "ExitCode", text)
+        return CheckVerdict(config.name, "Failed", VerdictReason.EXIT_CODE, text)
     # Both run in one image: only where it ends so in both is it the image that lacks the tool.
     if code in _MISSING and base in _MISSING:
         text = f"exit code {code}: the image does not have the tool"
-        return CheckVerdict(config.name, "Errored", "ToolMissing", text)
+        return CheckVerdict(config.name, "Errored", Reason.TOOL_MISSING, text)
     if code == 0:
         return None
     if base == 0:
         text = f"exit code {code}, which it does not end with on the base"
-        return CheckVerdict(config.name, "Failed", "ExitCode", text)
+        return CheckVerdict(config.name, "Failed", VerdictReason.EXIT_CODE, text)
     text = f"exit code {code}, and {base} on the base"
-    return CheckVerdict(config.name, "Skipped", "BaseFails", text)
+    return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, text)
 
 
 def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
@@ -131,16 +133,17 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
         after, names = _in_time(lambda: _measures_of_work(config, before))
     except NoListing as error:
         if unread:
-            return CheckVerdict(config.name, "Skipped", "BaseFails", unread)
-        return _failed(config, f"what was measured cannot be told: {error}", "WorseThanBase")
+            return CheckVerdict(config.name, "Skipped", VerdictReason.BASE_FAILS, unread)
+        text = f"what was measured cannot be told: {error}"
+        return _failed(config, text, VerdictReason.WORSE_THAN_BASE)
     if not before:
-        return CheckVerdict(
-            config.name, "Skipped", "NoBaseline", "nothing was measured on the base"
-        )
+        text = "nothing was measured on the base"
+        return CheckVerdict(config.name, "Skipped", VerdictReason.NO_BASELINE, text)
     before = measures.under_new_names(before, names)
     rows = measures.worse(scale, before, after, tolerance)
     if rows:
-        return _failed(config, f"{len(rows)} worse:\n{findings.shown(rows)}", "WorseThanBase")
+        text = f"{len(rows)} worse:\n{findings.shown(rows)}"
+        return _failed(config, text, VerdictReason.WORSE_THAN_BASE)
     return CheckVerdict(config.name, "Passed", "", scale.summary(before, after))
 
 
@@ -162,7 +165,9 @@ def _measures_of_work(
     return after, _renamed(config, measures.paths(before), measures.paths(after))
 
 
-def _failed(config: CompareConfig, text: str, reason: str = "NewFindings") -> CheckVerdict:
+def _failed(
+    config: CompareConfig, text: str, reason: str = VerdictReason.NEW_FINDINGS
+) -> CheckVerdict:
     excerpt = sanitise.text(text, EXCERPT_CHARACTERS)
     return CheckVerdict(config.name, "Failed", reason, excerpt)
 

@@ -17,6 +17,7 @@ from tests.control_plane.controllers.world import World, condition, stage, state
 from tests.control_plane.objects import APPROVALS, PLANS, PROJECTS, TASKS
 
 ALWAYS = {"approval": {"result": "Always"}}
+KINDS = {"task": TASKS, "plan": PLANS}
 
 
 async def pending(world: World, about: str) -> Object:
@@ -29,8 +30,17 @@ async def pending(world: World, about: str) -> Object:
         return str(found["status"]["approval"]["name"])
 
     kind, _, name = about.partition("/")
-    approval = await asked({"task": TASKS, "plan": PLANS}[kind], name)
+    approval = await asked(KINDS[kind], name)
     return await world.until(APPROVALS, approval, lambda a: state_of(a) == "Pending")
+
+
+async def made(world: World, about: str) -> None:
+    """This Plan, of one step, or this Task without a Plan."""
+    kind, _, name = about.partition("/")
+    if kind == "plan":
+        await world.plan(name, [stage("build", "one")])
+    else:
+        await world.task(name)
 
 
 async def decide(world: World, approval: Object, user: str, decision: str, **more: str) -> None:
@@ -248,18 +258,42 @@ async def test_a_question_ends_with_what_is_cancelled(world: World) -> None:
     assert "approval" not in task["status"]
 
 
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+@pytest.mark.parametrize("kind", ["plan", "task"])
+async def test_an_approval_goes_with_what_it_is_about(
+    world: World, user: str, kind: str, propagation: str
+) -> None:
+    """The API server's own garbage collector takes it, and nobody makes another one."""
+    await world.project(approval={"plan": "Always", "result": "Always"})
+    await world.start()
+    names = ("decided", "undecided", "stays")
+    for name in names:
+        await made(world, f"{kind}/{name}")
+    asked = {name: await pending(world, f"{kind}/{name}") for name in names}
+    approvals = {name: approval["metadata"]["name"] for name, approval in asked.items()}
+    await decide(world, asked["decided"], user, "Reject")
+    await world.until(APPROVALS, approvals["decided"], lambda a: state_of(a) == "Rejected")
+
+    for name in ("decided", "undecided"):
+        await world.delete(KINDS[kind], name, propagation)
+
+    for name in ("decided", "undecided"):
+        await world.gone(KINDS[kind], name)
+        await world.gone(APPROVALS, approvals[name])
+    await world.at_rest()
+    assert set(await world.all(APPROVALS)) == {approvals["stays"]}
+
+
 @pytest.mark.parametrize("about", ["plan/web", "task/alone"])
 async def test_work_of_before_a_rule_about_authors_goes_on_once_somebody_stands_for_it(
     world: World, user: str, about: str
 ) -> None:
     policy = {"plan": "Always", "result": "Always"}
-    kind, name = {"plan": PLANS, "task": TASKS}[about.partition("/")[0]], about.partition("/")[2]
+    word, _, name = about.partition("/")
+    kind = KINDS[word]
     await world.project(approval=policy)
     await world.start()
-    if kind == PLANS:
-        await world.plan(name, [stage("build", "one")])
-    else:
-        await world.task(name)
+    await made(world, about)
     before = await pending(world, about)
 
     await world.change(PROJECTS, "default", approval=policy | {"approverIsNotAuthor": True})

@@ -216,9 +216,9 @@ async def test_a_task_that_cannot_be_written_holds_up_no_other_task(
     assert result.requeue_after == REFUSED_SECONDS
 
 
-def failing(*names: str) -> Callable[[Call], Fault | None]:
+def failing(*names: str, status: int = 500) -> Callable[[Call], Fault | None]:
     """A server of which somebody's webhook fails at these objects."""
-    return lambda call: 500 if call.verb == "PATCH" and call.name in names else None
+    return lambda call: status if call.verb == "PATCH" and call.name in names else None
 
 
 async def test_a_task_at_which_a_webhook_always_fails_holds_up_no_other_task(
@@ -245,16 +245,17 @@ async def test_a_task_at_which_a_webhook_always_fails_holds_up_no_other_task(
     await eventually(lambda: world.state("poisoned") == "Claimed", seconds=30)
 
 
+@pytest.mark.parametrize(("status", "asks"), [(500, 0.0), (503, 3.0), (504, 0.0)])
 async def test_what_may_still_be_written_is_kept_from_who_comes_before_it_in_the_order(
-    world: Scheduling,
+    world: Scheduling, status: int, asks: float
 ) -> None:
     world.project(limits={"maxAgents": 1})
     world.task("poisoned", priority=2)
     await world.start()
-    world.api.fault = failing("poisoned")
+    world.api.fault = failing("poisoned", status=status)
     result = await world.controller.reconcile(KEY)
     assert result.requeue_after is not None
-    assert 0 < result.requeue_after <= FIRST_SECONDS
+    assert max(asks - 1, 0) < result.requeue_after <= max(asks, FIRST_SECONDS)
     assert await world.guard.settle(KEY) == 0
     world.task("urgent", priority=1)
     await eventually(lambda: world.caches.tasks.get(Key(NAMESPACE, "urgent")) is not None)

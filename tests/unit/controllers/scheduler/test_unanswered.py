@@ -34,7 +34,7 @@ class Sending:
         informers: Any = {TASKS: self.cache}
         self.unanswered = Unanswered(informers, Clock(monotonic=lambda: self.now))
 
-    def fails(self) -> bool:
+    def fails(self, at_least: float = 0.0) -> bool:
         obj: Object = {
             "metadata": {
                 "namespace": ONE.namespace,
@@ -42,7 +42,7 @@ class Sending:
                 "resourceVersion": str(self.cache.revision),
             }
         }
-        return self.unanswered.note(TASKS, obj, CLAIMED)
+        return self.unanswered.note(TASKS, obj, CLAIMED, at_least)
 
 
 @pytest.fixture
@@ -65,6 +65,13 @@ def test_pauses_grow_until_a_new_decision_is_due(sending: Sending) -> None:
         assert sending.unanswered.tasks() == ({"one": CLAIMED} if may_come else {})
     assert pauses[:4] == [FIRST_SECONDS * 2**n for n in range(4)]
     assert pauses[-1] == LAST_SECONDS > LATE_SECONDS
+
+
+def test_a_server_is_not_asked_before_it_wants_to_be(sending: Sending) -> None:
+    sending.fails(at_least=7.0)
+    assert sending.unanswered.again() == 7.0
+    sending.fails(at_least=0.5)
+    assert sending.unanswered.again() == 14.0
 
 
 def test_what_has_changed_since_is_not_waited_for(sending: Sending) -> None:

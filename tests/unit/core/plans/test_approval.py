@@ -115,7 +115,10 @@ def test_a_rejected_plan_ends_with_its_tasks() -> None:
     rejected = again(plan, look(plan, decided(approval, "Reject", reason="too large")))
 
     ending = look(rejected, tasks=(planned(),))
-    assert ending.actions == (CancelTasks(("work",), f"its Plan was rejected by {ANN}: too large"),)
+    (handed_on,) = ending.actions
+    assert isinstance(handed_on, CancelTasks)
+    assert handed_on.names == ("work",)
+    assert handed_on.cancel.reason == f"its Plan was rejected by {ANN}: too large"
 
     over = objects.task(status=objects.status(TaskState.CANCELLED))
     ended = look(again(rejected, ending), tasks=(over,)).status
@@ -135,11 +138,11 @@ def test_a_plan_that_nobody_has_decided_about_in_time_ends() -> None:
     assert told(ended.conditions)["Succeeded"] == ("False", "ApprovalExpired")
 
 
-def cancelled_by(plan: Plan, ending: PlanDecision, reason: str | None = None) -> str:
-    """Who has moved a Task to Cancelled that its Plan hands this on to, or somebody cancelled for
-    this reason."""
+def cancelled_by(plan: Plan, ending: PlanDecision, *, alone: bool = False) -> str:
+    """Who has moved a Task to Cancelled that its Plan hands this on to; `alone`: that somebody
+    cancelled himself, in the same words."""
     (handed_on,) = [a for a in ending.actions if isinstance(a, CancelTasks)]
-    cancel = {"reason": reason or handed_on.reason}
+    cancel = {"reason": handed_on.cancel.reason} if alone else handed_on.cancel.dump()
     task = objects.task(status=objects.status(TaskState.PLANNED), cancel=cancel)
     found: str = step(again(plan, ending), task).history[-1].actor
     return found
@@ -152,7 +155,7 @@ def test_what_a_rejected_plan_hands_on_was_moved_by_who_rejected_it() -> None:
     ending = look(rejected, tasks=(planned(),))
 
     assert cancelled_by(rejected, ending) == ANN
-    assert cancelled_by(rejected, ending, reason="not needed") == "user"
+    assert cancelled_by(rejected, ending, alone=True) == "user"
 
 
 def test_what_a_plan_hands_on_that_nobody_has_decided_about_was_moved_by_nobody() -> None:

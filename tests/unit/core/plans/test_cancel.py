@@ -8,6 +8,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.plan import PlanStatus
 from bernstein.api.programs.merge import BeginResult
 from bernstein.api.states import TaskState
+from bernstein.api.waiting import TaskCancel
 from bernstein.core.actions import CancelTasks, DeleteJobs
 from tests.unit.core import objects
 from tests.unit.core.objects import (
@@ -30,7 +31,7 @@ def test_a_cancel_is_handed_on_and_waits_for_every_task() -> None:
 
     decision = look(objects.plan(cancel=CANCEL), AT_WORK, told_, GIVEN_UP)
 
-    assert decision.actions == (CancelTasks(("busy",), "not needed"),)
+    assert decision.actions == (CancelTasks(("busy",), TaskCancel(reason="not needed")),)
     assert decision.status.phase == "Cancelling"
 
 

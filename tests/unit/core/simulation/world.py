@@ -254,10 +254,10 @@ class World(ApiServer, People, Kubelet, Invariants):
             case CreateTasks(made):
                 for obj in made:
                     self._create_task(obj)
-            case CancelTasks(which, reason):
+            case CancelTasks(which, cancel):
                 for name in which:
                     self._write()
-                    self.cancel(name, reason)
+                    self.cancel(name, cancel)
             case AskTask(name, _, requests):
                 self._write()
                 self.ask(name, *requests)

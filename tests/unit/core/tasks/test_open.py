@@ -6,6 +6,7 @@ from bernstein.api.delivery import Delivery
 from bernstein.api.project import Project
 from bernstein.api.states import TaskState
 from bernstein.api.verification import RejectedWork
+from bernstein.core.tasks.decide import decide
 from tests.unit.core import objects, scheduled
 from tests.unit.core.objects import NOW, at, project, snapshot, status, verification
 
@@ -68,3 +69,16 @@ def test_a_task_keeps_the_uid_of_its_project_from_its_first_session_on() -> None
 
     assert waiting.status.project_uid is None
     assert (claimed.state, claimed.project_uid) == (TaskState.CLAIMED, "uid-default")
+
+
+def test_what_the_schedule_says_of_a_task_stands_also_where_another_one_has_no_project() -> None:
+    """What it depends on began under a Project that is gone. It did not itself."""
+    gone = objects.waits("ProjectGone", "Project 'default' was deleted", needs_person=True)
+    up = objects.task("up", plan=None, status=status(project_uid="another", waiting=gone))
+    down = objects.task("down", plan=None, depends_on=["up"], status=status())
+    told = scheduled.decide(snapshot(down, others=(up,)), NOW).status
+    assert told.waiting is not None
+    assert told.waiting.reason == "ProjectGone"
+
+    seen = down.model_copy(update={"status": told})
+    assert decide(snapshot(seen, others=(up,)), NOW).status == told

@@ -39,35 +39,35 @@ def doctor(
 async def _doctor(terminal: Terminal, settings: CliSettings, lease: str, with_refs: bool) -> int:
     namespace, name = finding.lease(lease)
     async with connected(settings) as cluster:
-        found = await _look(cluster, (namespace, name), with_refs)
-    wrong = any(each.outcome is Outcome.BAD for each in found)
+        findings = await _look(cluster, (namespace, name), with_refs)
+    wrong = any(each.outcome is Outcome.BAD for each in findings)
     if terminal.json:
-        terminal.answer({"healthy": not wrong, "checks": [each.record() for each in found]})
+        terminal.answer({"healthy": not wrong, "checks": [each.record() for each in findings]})
     else:
-        finding.tell(terminal, found)
-        terminal.say(_summary(found))
+        finding.tell(terminal, findings)
+        terminal.say(_summary(findings))
     return FAILED if wrong else 0
 
 
 async def _look(cluster: Cluster, lease: tuple[str, str], with_refs: bool) -> list[Finding]:
     now = datetime.now(UTC)
-    found = [
+    findings = [
         await installation.definitions(cluster.client),
         await installation.leader(cluster.client, *lease, now),
         await installation.policies(cluster.client, lease[1]),
     ]
-    if found[0].outcome is Outcome.BAD:
-        return found  # without the kinds there is nothing to read
+    if findings[0].outcome is Outcome.BAD:
+        return findings  # without the kinds there is nothing to read
     here = await cluster.projects()
-    found += await projects.look(cluster, here)
+    findings += await projects.look(cluster, here)
     if with_refs and here:
-        found += await refs.look(cluster, here)
-    return found
+        findings += await refs.look(cluster, here)
+    return findings
 
 
-def _summary(found: Sequence[Finding]) -> str:
-    bad = sum(each.outcome is Outcome.BAD for each in found)
-    unknown = sum(each.outcome is Outcome.UNKNOWN for each in found)
+def _summary(findings: Sequence[Finding]) -> str:
+    bad = sum(each.outcome is Outcome.BAD for each in findings)
+    unknown = sum(each.outcome is Outcome.UNKNOWN for each in findings)
     unseen = f" {count(unknown, 'check')} could not be made." if unknown else ""
     if bad:
         return f"{count(bad, 'problem')} found.{unseen}"

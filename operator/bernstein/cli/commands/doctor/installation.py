@@ -46,10 +46,10 @@ _RECENT = timedelta(hours=1)
 async def definitions(client: Client) -> Finding:
     """Whether the API server has the kinds as this version of the program knows them."""
     check, wanted = "definitions", {f"{kind.plural}.{_group(kind)}": kind for kind in KINDS}
-    found = await listed(client, DEFINITIONS)
-    if found is None:
+    crds = await listed(client, DEFINITIONS)
+    if crds is None:
         return unreadable(check, "CustomResourceDefinitions")
-    live = {obj["metadata"]["name"]: obj for obj in found}
+    live = {obj["metadata"]["name"]: obj for obj in crds}
     missing = sorted(wanted.keys() - live.keys())
     if missing:
         remedy = "install the chart, or apply the files of crds/"
@@ -102,12 +102,12 @@ async def leader(client: Client, namespace: str, name: str, now: datetime) -> Fi
     except NotFound:
         text = f"there is no Lease {subject}: the operator has never led, or is elsewhere"
         return Finding(check, Outcome.BAD, text, f"{remedy}; or name it with --lease", subject)
-    found = _lease(lease, now, subject, remedy)
-    pods = await listed(client, PODS, namespace) if found.outcome is Outcome.GOOD else None
+    of_lease = _lease(lease, now, subject, remedy)
+    pods = await listed(client, PODS, namespace) if of_lease.outcome is Outcome.GOOD else None
     again = _restarted([pod for pod in pods or () if _is_replica(pod, name)], now)
     if not again:
-        return found
-    text = f"{found.message}; {again}"
+        return of_lease
+    text = f"{of_lease.message}; {again}"
     helps = f"kubectl -n {namespace} describe pods; `kubectl logs --previous` says why"
     return Finding(check, Outcome.WARNING, text, helps, subject)
 
@@ -147,11 +147,11 @@ def _lease(lease: Object, now: datetime, subject: str, remedy: str) -> Finding:
     return Finding(check, Outcome.GOOD, f"'{holder}' leads", subject=subject)
 
 
-def _older(found: Sequence[Object], there: set[str], missing: Sequence[str]) -> Finding:
+def _older(all_policies: Sequence[Object], there: set[str], missing: Sequence[str]) -> Finding:
     """What is there is in force, and what is missing is not there at all."""
     chart = {
         (obj["metadata"].get("labels") or {}).get("app.kubernetes.io/version") or "without version"
-        for obj in found
+        for obj in all_policies
         if obj["metadata"]["name"] in there
     }
     text = (
@@ -166,12 +166,12 @@ async def policies(client: Client, operator: str) -> Finding:
     """Whether the chart's admission policies are there, and bound. `operator`: name of its Lease,
     which those of the policies begin like."""
     check = "policies"
-    found, bound = await listed(client, POLICIES), await listed(client, BINDINGS)
-    if found is None or bound is None:
+    all_policies, bound = await listed(client, POLICIES), await listed(client, BINDINGS)
+    if all_policies is None or bound is None:
         return unreadable(check, "ValidatingAdmissionPolicies and their bindings")
     release = operator.removesuffix(_OPERATOR)
     wanted = {f"{release}-{name}" for name in POLICY_NAMES}
-    there = wanted & {obj["metadata"]["name"] for obj in found}
+    there = wanted & {obj["metadata"]["name"] for obj in all_policies}
     in_force = there & {obj["spec"]["policyName"] for obj in bound}
     remedy = "install the chart with admissionPolicies.enabled: true"
     if not there:
@@ -179,7 +179,7 @@ async def policies(client: Client, operator: str) -> Finding:
         return Finding(check, Outcome.WARNING, text, remedy)
     missing = sorted(wanted - in_force)
     if missing and not there - in_force:
-        return _older(found, there, missing)
+        return _older(all_policies, there, missing)
     if missing:
         text = f"missing, or without a binding: {', '.join(missing)}"
         return Finding(check, Outcome.BAD, text, remedy)

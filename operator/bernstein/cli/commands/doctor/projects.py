@@ -31,12 +31,12 @@ class Named(NamedTuple):
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     if not projects:
         return [none_in(cluster.namespace)]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for project in projects:
-        found.append(readiness(project))
-        found += warnings(project)
-        found += await _objects(cluster, project)
-    return found
+        findings.append(readiness(project))
+        findings += warnings(project)
+        findings += await _objects(cluster, project)
+    return findings
 
 
 def none_in(namespace: str) -> Finding:
@@ -94,7 +94,7 @@ def named(project: Project) -> Iterator[Named]:
 async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
     """What is missing of them, and whether all could be looked at. No value is shown."""
     name = project.metadata.name
-    found: list[Finding] = []
+    findings: list[Finding] = []
     hidden: set[str] = set()
     for each in named(project):
         kind = each.resource.kind
@@ -105,16 +105,16 @@ async def _objects(cluster: Cluster, project: Project) -> list[Finding]:
             continue
         except NotFound:
             text = f"{kind} '{each.name}' of '{name}' does not exist (spec.{each.field})"
-            found.append(Finding("objects", Outcome.BAD, text, _CREATE, name))
+            findings.append(Finding("objects", Outcome.BAD, text, _CREATE, name))
             continue
         lacks = [key for key in each.keys if key not in (obj.get("data") or {})]
         if lacks:
             text = f"{kind} '{each.name}' of '{name}' has no key {', '.join(lacks)}"
-            found.append(Finding("objects", Outcome.BAD, text, "add it", name))
+            findings.append(Finding("objects", Outcome.BAD, text, "add it", name))
     if hidden:
         what = f"the {' and '.join(sorted(hidden))} that '{name}' names"
-        found.append(unreadable("objects", what, name))
-    if not found:
+        findings.append(unreadable("objects", what, name))
+    if not findings:
         text = f"all Secrets and ConfigMaps that '{name}' names exist"
-        found.append(Finding("objects", Outcome.GOOD, text, subject=name))
-    return found
+        findings.append(Finding("objects", Outcome.GOOD, text, subject=name))
+    return findings

@@ -26,13 +26,13 @@ _SHOWN = 20
 async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
     """One finding for each repository."""
     uids, everywhere = await _uids(cluster)
-    found = []
+    findings = []
     for url in dict.fromkeys(project.spec.repository.url for project in projects):
         try:
             refs = await _refs(url)
         except GitFailed as problem:
             remedy = "call it where your git may read the repository, or with --no-refs"
-            found.append(
+            findings.append(
                 Finding(
                     CHECK,
                     Outcome.UNKNOWN,
@@ -42,8 +42,8 @@ async def look(cluster: Cluster, projects: Sequence[Project]) -> list[Finding]:
                 )
             )
             continue
-        found.append(judge(url, strays(refs, uids), everywhere=everywhere))
-    return found
+        findings.append(judge(url, strays(refs, uids), everywhere=everywhere))
+    return findings
 
 
 def strays(refs: Iterable[str], uids: Collection[str]) -> tuple[str, ...]:
@@ -87,11 +87,11 @@ async def _uids(cluster: Cluster) -> tuple[set[str], bool]:
     uids: set[str] = set()
     everywhere = True
     for resource in (PLANS, TASKS):
-        found = await listed(cluster.client, resource)
-        if found is None:
+        objects = await listed(cluster.client, resource)
+        if objects is None:
             everywhere = False
-            found = (await cluster.client.list(resource, cluster.namespace)).items
-        uids |= {obj["metadata"]["uid"] for obj in found}
+            objects = (await cluster.client.list(resource, cluster.namespace)).items
+        uids |= {obj["metadata"]["uid"] for obj in objects}
     return uids, everywhere
 
 

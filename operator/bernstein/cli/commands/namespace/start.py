@@ -45,21 +45,21 @@ async def _start(terminal: Terminal, lease: str, *, everything: bool) -> int:
     resumed: list[Plan] = []
     left: list[Plan] = []
     async with connected(terminal.settings) as cluster:
-        found = await _look(cluster, namespace, name)
-        works = all(each.outcome is not Outcome.BAD for each in found)
+        findings = await _look(cluster, namespace, name)
+        works = all(each.outcome is not Outcome.BAD for each in findings)
         if works:
             resumed, left = await _resume(cluster, everything=everything)
     if terminal.json:
         terminal.answer(
             {
                 "healthy": works,
-                "checks": [each.record() for each in found],
+                "checks": [each.record() for each in findings],
                 "resumed": [plan.metadata.name for plan in resumed],
                 "suspended": [plan.metadata.name for plan in left],
             }
         )
     else:
-        finding.tell(terminal, found)
+        finding.tell(terminal, findings)
         _tell(terminal, resumed, left, works=works)
     return 0 if works else FAILED
 
@@ -67,16 +67,16 @@ async def _start(terminal: Terminal, lease: str, *, everything: bool) -> int:
 async def _look(cluster: Cluster, namespace: str, name: str) -> list[Finding]:
     """Whether there are the kinds, an operator that leads, and a Project that is ready."""
     now = datetime.now(UTC)
-    found = [
+    findings = [
         await installation.definitions(cluster.client),
         await installation.leader(cluster.client, namespace, name, now),
     ]
-    if found[0].outcome is Outcome.BAD:
-        return found  # without the kinds there is nothing to read
+    if findings[0].outcome is Outcome.BAD:
+        return findings  # without the kinds there is nothing to read
     here = await cluster.projects()
     if not here:
-        return [*found, projects.none_in(cluster.namespace)]
-    return [*found, *map(projects.readiness, here)]
+        return [*findings, projects.none_in(cluster.namespace)]
+    return [*findings, *map(projects.readiness, here)]
 
 
 async def _resume(cluster: Cluster, *, everything: bool) -> tuple[list[Plan], list[Plan]]:

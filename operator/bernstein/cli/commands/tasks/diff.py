@@ -55,13 +55,13 @@ async def _diff(terminal: Terminal, name: str, *, stat: bool) -> None:
         text = f"{called(task)} has left nothing yet"
         raise CliError("NothingLeft", text, f"see how it stands with `bernstein logs {name}`")
     url = project.spec.repository.url
-    found = Changes("", cut=False)
+    difference = Changes("", cut=False)
     if commits.sha != commits.base:
-        found = await _read(task, project, commits, stat=stat)
+        difference = await _read(task, project, commits, stat=stat)
     if terminal.json:
-        terminal.answer(_record(task, url, commits, found))
+        terminal.answer(_record(task, url, commits, difference))
     else:
-        _tell(terminal, task, commits, found)
+        _tell(terminal, task, commits, difference)
 
 
 async def _project(cluster: Cluster, task: Task) -> Project:
@@ -89,27 +89,27 @@ async def _read(task: Task, project: Project, commits: Commits, *, stat: bool) -
         raise CliError("RepositoryUnreadable", text, remedy) from problem
 
 
-def _record(task: Task, url: str, commits: Commits, found: Changes) -> Object:
+def _record(task: Task, url: str, commits: Commits, difference: Changes) -> Object:
     return {
         "task_id": task.metadata.name,
         "repository": url,
         "ref": commits.ref,
         "base": commits.base,
         "sha": commits.sha,
-        "diff": found.text,
-        "cut": found.cut,
+        "diff": difference.text,
+        "cut": difference.cut,
     }
 
 
-def _tell(terminal: Terminal, task: Task, commits: Commits, found: Changes) -> None:
+def _tell(terminal: Terminal, task: Task, commits: Commits, difference: Changes) -> None:
     """The diff alone on standard output, so that other programs can read it."""
     what = f"{called(task)}: {commits.sha[:12]} on {commits.base[:12]}"
-    if not found.text:
+    if not difference.text:
         terminal.complain(f"{what} changes nothing")
         return
     terminal.complain(what, "dim")
-    for row in found.text.removesuffix("\n").split("\n"):
+    for row in difference.text.removesuffix("\n").split("\n"):
         terminal.code(row, next((style for begin, style in _STYLES if row.startswith(begin)), ""))
-    if found.cut:
+    if difference.cut:
         more = f"{changes.LARGEST >> 20} MiB are shown, and there is more: fetch {commits.ref}"
         terminal.complain(f"… {more}", "yellow")

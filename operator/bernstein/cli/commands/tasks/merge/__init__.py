@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -42,7 +43,8 @@ def merge(
     """Waits until what is done is merged, and says what is not.
 
     What is verified is merged by itself; a merge that has failed is tried again. Ends with 1 where
-    a task that was done, or a Plan whose tasks all are closed, is not merged.
+    a task that was done, or a Plan whose tasks all are closed, is not merged; without a name also
+    where a task that you added has just ended otherwise.
     """
     terminal = Terminal(settings)
     try:
@@ -94,14 +96,15 @@ class _Merging:
             await self.here.bell.changed(_TICK)
 
     async def begin(self, cluster: Cluster) -> None:
-        """Takes what was named; without a name all that is done, or due. A merge that has failed is
-        asked for again, by who may."""
-        self.waiting = {each.metadata.uid: each for each in self._named}
-        if not self._named:
+        """Takes what was named; without a name all that is done, or due, and what the user has just
+        lost. A merge that has failed is asked for again, by who may."""
+        taken: list[Plan | Task] = list(self._named)
+        if not taken:
             tasks = self.here.all_tasks()
-            done = [task for task in tasks if standing.is_deliverable(task)]
-            due = [plan for plan in self.here.all_plans() if standing.is_due(plan, tasks)]
-            self.waiting = {t.metadata.uid: t for t in done} | {p.metadata.uid: p for p in due}
+            taken += [task for task in tasks if standing.is_deliverable(task)]
+            taken += [plan for plan in self.here.all_plans() if standing.is_due(plan, tasks)]
+            taken += await _lost(cluster, tasks)
+        self.waiting = {each.metadata.uid: each for each in taken}
         for uid, subject in self.waiting.items():
             now = self.here.current(subject)
             if isinstance(now, Task) and standing.has_failed(now):
@@ -143,6 +146,20 @@ class _Merging:
             return
         if plan.status.ended_at is not None or standing.is_due(plan, tasks):
             self.waiting[plan.metadata.uid] = plan
+
+
+async def _lost(cluster: Cluster, tasks: Iterable[Task]) -> list[Task]:
+    """What the user has added himself, and what will not be merged: not known else to a script
+    whose Task was cancelled or failed while it waited."""
+    now = datetime.now(UTC)
+    lost = [task for task in tasks if standing.is_lost(task, now)]
+    if not lost:
+        return []
+    try:
+        user = await requests.user_name(cluster)
+    except requests.UnknownUserError:
+        user = None  # then `add-task` could not write an author either
+    return [task for task in lost if task.spec.author == user]
 
 
 def _tell_end(terminal: Terminal, end: End) -> None:

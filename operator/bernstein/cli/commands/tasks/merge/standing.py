@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
@@ -14,9 +15,12 @@ from bernstein.cli.output import notes
 from bernstein.core import owners
 from bernstein.core.fsm import VERIFYING, is_final
 from bernstein.core.serializers import Document, task_status
+from bernstein.core.tasks.retention import ended_at
 from bernstein.core.waiting import is_held, is_stalled
 
 APPROVAL_PENDING = "ApprovalPending"
+_JUST_NOW = timedelta(minutes=15)
+"""Longer than `bernstein pending` waits, which a script may call in between."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,15 @@ class End:
 def is_deliverable(task: Task) -> bool:
     """The agent has reported success, and the work is not where it belongs yet."""
     return task.status.state in VERIFYING
+
+
+def is_lost(task: Task, now: datetime) -> bool:
+    """No Plan has made it, and it ended without being merged, just now: a script that has waited
+    for it asks next what became of it."""
+    if owners.plan_of(task) is not None or task.status.state is TaskState.CLOSED:
+        return False
+    ended = ended_at(task)
+    return ended is not None and now - ended < _JUST_NOW
 
 
 def has_failed(task: Task) -> bool:

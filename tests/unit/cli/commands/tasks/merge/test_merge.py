@@ -12,7 +12,18 @@ from bernstein.kube.resource import Resource
 from bernstein.resources import PLANS, TASKS
 from tests.unit.cli import calls
 from tests.unit.cli.conftest import Bernstein
-from tests.unit.cli.scenes import SHA, condition, known_as, name, plan, task, verification
+from tests.unit.cli.scenes import (
+    SHA,
+    ago,
+    condition,
+    known_as,
+    move,
+    name,
+    plan,
+    task,
+    unknown,
+    verification,
+)
 from tests.unit.kube.apiserver import ApiServer
 
 STALLED = {
@@ -54,6 +65,78 @@ async def test_without_anything_that_is_done_there_is_nothing_to_merge(
         "Nothing to merge: nothing is done in namespace 'team'.\n",
     )
     assert scripted.json == {"merged": [], "failed": []}
+
+
+def put_by(api: ApiServer, author: str, index: int, **status: Any) -> None:
+    put(api, index, **status)
+    spec = api.get(TASKS, name(index), "team")["spec"]
+    api.put(TASKS, name(index), "team", spec=spec | {"author": author})
+
+
+def over(state: str, seconds: float) -> dict[str, Any]:
+    """The status of a Task that has ended so many seconds ago."""
+    last = move(state, state, attempt=4, seconds=seconds)
+    return {"state": state, "attempt": 4, "history": [last], "endedAt": ago(seconds)}
+
+
+@pytest.mark.parametrize("state", ["Cancelled", "Failed"])
+async def test_what_has_just_ended_of_who_asks_fails_the_call_though_nothing_is_done(
+    api: ApiServer, bernstein: Bernstein, state: str
+) -> None:
+    """A script has waited for it, and takes the exit code for what became of its work."""
+    known_as(api, "ann")
+    put_by(api, "ann", 0, **over(state, 60))
+    put_by(api, "ann", 1, state="Closed", endedAt=ago(60))
+
+    answer = await bernstein("merge", "--json")
+
+    assert answer.code == 1
+    assert answer.json["merged"] == []
+    (failed,) = answer.json["failed"]
+    assert (failed["id"], failed["reason"]) == (name(0), state)
+    assert failed["message"] == f"it has ended: {state.lower()}"
+
+
+async def test_what_others_have_added_or_ended_long_ago_or_is_tried_again_fails_nobody(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    put_by(api, "ben", 0, **over("Cancelled", 60))
+    put(api, 1, **over("Cancelled", 60))
+    put_by(api, "ann", 2, **over("Cancelled", 3600))
+    put_by(api, "ann", 3, state="Failed", attempt=1)
+
+    answer = await bernstein("merge")
+
+    assert answer.code == 0, answer
+    assert answer.out.startswith("Nothing to merge")
+
+
+async def test_where_nobody_tells_who_asks_what_has_no_author_is_meant(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    unknown(api)
+    put(api, 0, **over("Cancelled", 60))
+    put_by(api, "ann", 1, **over("Cancelled", 60))
+    of_a_plan = task(2, **over("Cancelled", 60)).dump()
+    api.put(TASKS, name(2), "team", **of_a_plan)
+
+    answer = await bernstein("merge", "--json")
+
+    assert answer.code == 1
+    assert [each["id"] for each in answer.json["failed"]] == [name(0)]
+
+
+async def test_what_has_just_ended_is_no_matter_of_a_call_that_names_another(
+    api: ApiServer, bernstein: Bernstein
+) -> None:
+    known_as(api, "ann")
+    put_by(api, "ann", 0, **over("Cancelled", 60))
+    put_by(api, "ann", 1, state="Closed")
+
+    answer = await bernstein("merge", f"task/{name(1)}")
+
+    assert answer.code == 0, answer
 
 
 async def test_what_is_done_is_waited_for_until_it_is_merged(
@@ -179,7 +262,7 @@ async def test_a_named_task_is_waited_for_from_wherever_it_is(
 async def test_it_waits_no_longer_than_it_is_told(api: ApiServer, bernstein: Bernstein) -> None:
     put(api, 0, state="Done")
 
-    answer = await bernstein("merge", "--timeout", "1s", "--json")
+    answer = await bernstein("merge", "--timeout", "3s", "--json")
 
     assert answer.code == 1
     assert answer.json["error"]["reason"] == "TimedOut"
