@@ -23,6 +23,7 @@ MENDED = (
     "a-node-is-back-while-it-is-looked-for",
     "a-pod-is-removed-before-it-has-a-node",
     "a-policy-is-tightened-while-a-candidate-is-made",
+    "a-policy-refuses-a-check-for-long",
     "a-policy-refuses-an-agent",
     "a-policy-refuses-the-land-jobs-of-two-tasks",
     "the-operator-dies-while-a-task-is-refused-its-session",

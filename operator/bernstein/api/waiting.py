@@ -113,6 +113,11 @@ class Waiting(Model):
         default=None,
         description="When it is tried again by itself. Absent: something else must change first.",
     )
+    until_alone: datetime | None = Field(
+        default=None,
+        description="When it is tried again once nobody else looks for the same: sooner than "
+        "`until`. Absent: that makes no difference.",
+    )
     scope: WaitScope = Field(default=WaitScope.TASK, description="Whom the cause concerns.")
     needs_person: bool = Field(
         default=False, description="It does not go on, or not for long, unless a person acts."

@@ -63,6 +63,7 @@ def wait(
     now: datetime,
     *,
     seconds: float | None = None,
+    alone: float | None = None,
     needs_person: bool = False,
     remedy: str | None = None,
     project: Project | None = None,
@@ -70,7 +71,8 @@ def wait(
 ) -> Waiting:
     """The waiting for this reason, from now on; whatever is given, it fits into a status.
 
-    `seconds`: until it is tried again by itself; None: something else must change. `remedy`: what
+    `seconds`: until it is tried again by itself; None: something else must change. `alone`: the
+    same once nobody else looks for what it waits for; None: as `seconds`. `remedy`: what
     helps in this very case; None: that of the reason, where a person is needed. Conditions say the
     same, so that nobody is quoted here either.
     """
@@ -82,6 +84,7 @@ def wait(
         message=_with(text, remedy),
         since=now,
         until=None if seconds is None else now + timedelta(seconds=seconds),
+        until_alone=_sooner(alone, seconds, now),
         scope=scope_of(reason),
         needs_person=needs_person,
         tried=tried,
@@ -124,21 +127,24 @@ def held(
     now: datetime,
     seconds: float | None = PROBE_SECONDS,
     *,
+    alone: float | None = None,
     needs_person: bool = True,
     remedy: str | None = None,
 ) -> S:
     """The status that waits because this failed: for `seconds`, or until the Project changes.
 
-    None: only a change of the Project ends it.
+    None: only a change of the Project ends it. `alone`: see `wait`.
     """
     times = tries(status, reason, project)
-    if seconds is not None and _shows_alone(reason, text, project):
-        seconds = min(seconds, SOON_SECONDS)
+    if seconds is not None and _misses_of(project, reason, text):
+        alone = min(seconds if alone is None else alone, SOON_SECONDS)
+        seconds = alone if _shows_alone(reason, text, project) else seconds
     new = wait(
         reason,
         sanitise(text, MESSAGE),
         now,
         seconds=seconds,
+        alone=alone,
         needs_person=needs_person,
         remedy=remedy,
         project=project,
@@ -182,7 +188,8 @@ def trying(status: S, project: Project | None) -> S:
         return goes_on(status)
     if waiting.tried is None or waiting.tried.reason != waiting.reason:
         return goes_on(status)
-    return status.model_copy(update={"waiting": waiting.model_copy(update={"until": None})})
+    tries_it = waiting.model_copy(update={"until": None, "until_alone": None})
+    return status.model_copy(update={"waiting": tries_it})
 
 
 def is_trying(status: Waits) -> bool:
@@ -246,9 +253,12 @@ def is_mended(waiting: Waiting, project: Project | None) -> bool:
     return waiting.tried.generation != _generation(project)
 
 
-def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime) -> float | None:
+def seconds_left(
+    waiting: Waiting | None, project: Project | None, now: datetime, *, leads: bool = False
+) -> float | None:
     """Seconds until it is tried again; None: no time keeps it back.
 
+    `leads`: of those that wait for the same it is the one that tries for all, or the only one.
     A time that is further away than one ever waits for this reason was set before the time of day
     went back: it is over.
     """
@@ -257,9 +267,17 @@ def seconds_left(waiting: Waiting | None, project: Project | None, now: datetime
     left = (waiting.until - now).total_seconds()
     if not 0 < left <= longest_wait(waiting.reason) + SKEW_SECONDS:
         return None
-    if _shows_alone(waiting.reason, waiting.message, project):
-        left = min(left, (waiting.since - now).total_seconds() + SOON_SECONDS)
+    if waiting.until_alone is not None and _is_alone(waiting, project, leads):
+        left = min(left, (waiting.until_alone - now).total_seconds())
     return left if left > 0 else None
+
+
+def _is_alone(waiting: Waiting, project: Project | None, leads: bool) -> bool:
+    """Whether nobody else looks for what it waits for."""
+    if _shows_alone(waiting.reason, waiting.message, project):
+        return True
+    missed = secrets_missed(waiting.reason, waiting.message)
+    return leads and not missed & missed_by_probe(project)
 
 
 def seconds_to_next_try(
@@ -299,9 +317,13 @@ def _shows_alone(reason: str, message: str, project: Project | None) -> bool:
     the kubelet looks, and tries may be rare: the probe tells when it is there.
     """
     missed = secrets_missed(reason, message)
-    if not missed or project is None:
-        return False
-    return bool(missed & _secrets_of(project)) and not missed & missed_by_probe(project)
+    return _misses_of(project, reason, message) and not missed & missed_by_probe(project)
+
+
+def _misses_of(project: Project | None, reason: str, message: str) -> bool:
+    """Whether it waits for a missing Secret of the Project."""
+    missed = secrets_missed(reason, message)
+    return project is not None and bool(missed & _secrets_of(project))
 
 
 def _secrets_of(project: Project) -> frozenset[str]:
@@ -341,6 +363,11 @@ def _word(reason: str) -> str:
     """The reason, where it may stand in a condition."""
     good = reason.isascii() and reason.isalnum() and reason[:1].isupper()
     return str(reason) if good and len(reason) <= _LONGEST_WORD else Reason.INFRASTRUCTURE_ERROR
+
+
+def _sooner(alone: float | None, seconds: float | None, now: datetime) -> datetime | None:
+    sooner = alone is not None and seconds is not None and alone < seconds
+    return now + timedelta(seconds=alone) if alone is not None and sooner else None
 
 
 def _generation(project: Project | None) -> int:

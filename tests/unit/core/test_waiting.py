@@ -146,6 +146,16 @@ def test_where_no_probe_waits_for_the_secret_each_try_is_15_s_after_the_last(
     assert held.until <= at(15)
 
 
+def test_who_has_waited_long_for_a_secret_that_no_probe_looks_for_rests_after_each_try() -> None:
+    held = rarely(told_by_probe(GONE)).model_copy(update={"since": at(-3600)})
+    assert waiting.seconds_left(held, project(), at(1)) == 7, "counted from the last try"
+
+    again = waiting.held(status(), "SecretNotFound", GONE, project(), NOW, 60).waiting
+    assert again is not None
+    again = again.model_copy(update={"since": at(-3600)})
+    assert waiting.seconds_left(again, project(), at(1)) == 7
+
+
 @pytest.mark.parametrize(
     ("reason", "message"),
     [("PodRejected", f"quota: {GONE}"), ("SecretNotFound", 'secret "of-a-webhook" not found')],

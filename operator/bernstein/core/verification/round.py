@@ -152,13 +152,8 @@ def _at_rest(
     until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
     if until_changed and not is_mended(waiting, project):
         return Undecided(status)
-    seconds = seconds_left(waiting, project, now)
-    errored = next((r for r in judged.checks if r.required and r.verdict == "Errored"), None)
-    if seconds is not None and errored is not None and is_lacking("Errored", errored.reason):
-        times, crowd = _times(judged), question.crowd
-        pace = seconds_to_next_try(errored.reason, waiting.message, times, project, crowd)
-        seconds = min(seconds, pace - (now - waiting.since).total_seconds())
-    return Undecided(status, (), seconds) if seconds is not None and seconds > 0 else None
+    seconds = seconds_left(waiting, project, now, leads=not question.crowd)
+    return Undecided(status, (), seconds) if seconds is not None else None
 
 
 def is_lacking(verdict: str, reason: str) -> bool:
@@ -360,6 +355,7 @@ def _cannot_run(
         errors = times = status.gate_errors + 1
     update = {"gate_errors": errors, "verification": next_}
     status = status.model_copy(update=update)
+    alone = seconds_to_next_try(why.reason, why.message, times, project)
     wait = seconds_to_next_try(why.reason, why.message, times, project, question.crowd)
     if wait or _is_over(status):
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
@@ -370,6 +366,7 @@ def _cannot_run(
             project,
             now,
             None if _is_over(status) else wait,
+            alone=alone,
             needs_person=not mends_itself,
             remedy=remedies.remedy(text, check, checks, why.reason, project),
         )

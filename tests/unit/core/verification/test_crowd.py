@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
+from bernstein.core import progress
+from bernstein.core.reasons import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.look import Question
-from bernstein.core.waiting import seconds_left, seconds_to_next_try
+from bernstein.core.verification.round import is_lacking
+from bernstein.core.waiting import held, seconds_left, seconds_to_next_try
 from tests.unit.core import objects
-from tests.unit.core.objects import at, checked
+from tests.unit.core.objects import at, checked, job
 from tests.unit.core.verification.kinds import TASK
 from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, without_image
 
@@ -38,8 +40,9 @@ class Beside(Rounds):
             self.look(passed, without_image(name), now=at(now))
             self.look(passed, cut_short(name), now=at(now))
             number += 1
-            left = seconds_left(self.status.waiting, self.project, at(now))
+            left = self.look(passed, now=at(now)).requeue_after
             assert left is not None
+            assert left >= SOON_SECONDS, "it rests after each try"
             now += left
         return number
 
@@ -77,6 +80,56 @@ def test_who_comes_first_by_now_tries_at_once_and_not_when_it_was_said() -> None
     tree.crowd = 0
     assert tree.look(passed, now=at(SOON_SECONDS - 1)).requeue_after == 1
     assert asked(tree.look(passed, now=at(SOON_SECONDS))) == [tree.name("lint", 1)]
+
+
+@pytest.mark.parametrize("crowd", [0, TASKS])
+def test_a_job_that_a_policy_refuses_for_long_is_asked_for_as_rarely_as_one_without_an_image(
+    crowd: int,
+) -> None:
+    tree, passed = beside(crowd), checked(beside(0).name("signal-0"))
+    asked_at = []
+    for second in range(HOUR):
+        name = tree.name("lint", tree.status.verification.round)
+        before = objects.task(plan=None, status=tree.status)
+        if asked(tree.look(passed, now=at(second))) == [name]:
+            asked_at.append(second)
+            refused = replace(job(name), refused="denied by a policy")
+            tree.look(passed, refused, now=at(second))
+            # Both in one turn of the controller: it goes on to wait for the same.
+            tree.status = progress.of_task(before, tree.status, at(second))
+
+    rest = PROBE_SECONDS if crowd else SOON_SECONDS
+    assert asked_at == list(range(0, HOUR, rest))
+
+
+def test_who_comes_first_after_many_tries_rests_after_each() -> None:
+    tree = beside(TASKS)
+    tree.tries(0, HOUR)
+    tree.crowd = 0
+
+    assert tree.tries(HOUR, 2 * HOUR) == HOUR / SOON_SECONDS
+
+
+def test_the_others_try_no_sooner_because_they_are_fewer() -> None:
+    tree = beside(TASKS)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+    tree.crowd = 2
+
+    assert tree.look(passed, now=at(LATER_ON_SECONDS + 1)).requeue_after == 239
+
+
+def test_who_comes_first_by_now_tries_no_sooner_what_no_new_pod_alone_shows() -> None:
+    """What lacks its image is shown beside it, and comes before it."""
+    tree = beside(TASKS)
+    tree.tries(0, 1)
+    judged, project = tree.status.verification, tree.project
+    errored = next(r for r in judged.checks if r.verdict == "Errored")
+    assert is_lacking(errored.verdict, errored.reason)
+    resting = held(tree.status, "GateErrored", "no tool", project, at(0), PROBE_SECONDS)
+    tree.status, tree.crowd = resting, 0
+
+    assert tree.look(now=at(LATER_ON_SECONDS)).requeue_after == PROBE_SECONDS - LATER_ON_SECONDS
 
 
 def test_what_fails_otherwise_waits_as_long_whoever_waits_beside_it() -> None:
