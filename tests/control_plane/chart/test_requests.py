@@ -56,8 +56,10 @@ async def test_a_request_that_an_object_is_made_with_is_in_the_makers_name(
 async def test_only_the_operator_says_whose_decision_a_cancel_is(
     admin: Client, operator: Client, person: Person, namespace: str
 ) -> None:
-    for name in ("one", "two"):
-        await admin.create(TASKS, valid("Task", namespace, name))
+    await admin.create(TASKS, valid("Task", namespace))
+    of_plan = valid("Task", namespace, "two")
+    of_plan["metadata"]["labels"] = OURS
+    await operator.create(TASKS, of_plan)
     editor, signed = await person("edit"), {"spec": {"cancel": {"reason": "no", "by": "ann"}}}
 
     with pytest.raises(Forbidden, match="written by the operator only"):
