@@ -92,9 +92,9 @@ async def _remove(admin: Client, operator: Client, namespace: str) -> None:
         for held in (await admin.list(resource, namespace)).items:
             name = held["metadata"]["name"]
             await eventually(partial(_let_go, operator, resource, name, namespace))
-    for pod in (await admin.list(PODS, namespace)).items:
-        with contextlib.suppress(NotFound):
-            await admin.delete(PODS, pod["metadata"]["name"], namespace, grace_seconds=0)
+            if resource is PODS:
+                with contextlib.suppress(NotFound):
+                    await admin.delete(PODS, name, namespace, grace_seconds=0)
     with contextlib.suppress(NotFound, Conflict):
         await admin.delete(NAMESPACES, namespace, propagation="Background")
 

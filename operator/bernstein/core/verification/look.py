@@ -48,6 +48,8 @@ class Look:
     """Those that are there, or were abandoned: these are never made anew."""
     kept: dict[str, CheckResult]
     """Verdicts of earlier rounds that stay: nothing is run for them."""
+    suspected: frozenset[str]
+    """What could not judge this tree before, which may have been the work's doing."""
 
     @property
     def is_outdated(self) -> bool:
@@ -89,7 +91,7 @@ def look(
     runs |= _inspecting(question, judged, kept)
     seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
     existing = {check: job for check, job in seen.items() if job is not None}
-    return Look(runs, works, existing, kept)
+    return Look(runs, works, existing, kept, suspected)
 
 
 def _run_of(

@@ -181,7 +181,7 @@ def _read(
         *(checks, existing, now, gates, abandoned),
         works=works,
         kept=seen.kept,
-        again=rerun.suspected(judged, checks),
+        again=seen.suspected,
     )
     results = verdicts.complete(known)
     late = [job for job in unasked if not runs.is_over(job, now)]
