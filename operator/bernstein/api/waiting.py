@@ -115,8 +115,8 @@ class Waiting(Model):
     )
     until_alone: datetime | None = Field(
         default=None,
-        description="When it is tried again once nobody else looks for the same: sooner than "
-        "`until`. Absent: that makes no difference.",
+        description="When it is tried again should nobody else look for the same: `until`, or "
+        "sooner. Absent: nobody could in its stead.",
     )
     scope: WaitScope = Field(default=WaitScope.TASK, description="Whom the cause concerns.")
     needs_person: bool = Field(

@@ -19,6 +19,7 @@ from bernstein.core import owners, projects
 from bernstein.core.approvals.decide import ApprovalSnapshot
 from bernstein.core.delivery import ledger
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
+from bernstein.core.verification.crowd import ahead
 from bernstein.kube.resource import Key
 
 
@@ -50,12 +51,11 @@ async def task_snapshot(caches: Caches, key: Key, now: datetime) -> TaskSnapshot
 
 def _crowd(caches: Caches, key: Key) -> int:
     """How many Tasks of its Project wait for the same before a check can run; 0: of those the Task
-    comes first, or it waits for nothing of that kind."""
+    tries it for all, or it waits for nothing of that kind."""
     informer = caches.tasks.informer
     task = informer.get(key)
-    crowds = [informer.index_keys(LACKS, each) for each in lacks(task)] if task is not None else []
-    leads = any(min(crowd, default=key) == key for crowd in crowds)
-    return 0 if leads else max(map(len, crowds), default=0)
+    lacking = lacks(task) if task is not None else ()
+    return ahead(key, (informer.index_keys(LACKS, each) for each in lacking))
 
 
 def _tip(caches: Caches, plan: Plan | None, task: Task) -> str | None:

@@ -72,9 +72,9 @@ def wait(
     """The waiting for this reason, from now on; whatever is given, it fits into a status.
 
     `seconds`: until it is tried again by itself; None: something else must change. `alone`: the
-    same once nobody else looks for what it waits for; None: as `seconds`. `remedy`: what
-    helps in this very case; None: that of the reason, where a person is needed. Conditions say the
-    same, so that nobody is quoted here either.
+    same should nobody else look for what it waits for, no more than these; None: nobody could.
+    `remedy`: what helps in this very case; None: that of the reason, where a person is needed.
+    Conditions say the same, so that nobody is quoted here either.
     """
     text = without_quotes(text)
     if remedy is None:
@@ -84,7 +84,7 @@ def wait(
         message=_with(text, remedy),
         since=now,
         until=None if seconds is None else now + timedelta(seconds=seconds),
-        until_alone=_sooner(alone, seconds, now),
+        until_alone=None if alone is None or seconds is None else now + timedelta(seconds=alone),
         scope=scope_of(reason),
         needs_person=needs_person,
         tried=tried,
@@ -363,11 +363,6 @@ def _word(reason: str) -> str:
     """The reason, where it may stand in a condition."""
     good = reason.isascii() and reason.isalnum() and reason[:1].isupper()
     return str(reason) if good and len(reason) <= _LONGEST_WORD else Reason.INFRASTRUCTURE_ERROR
-
-
-def _sooner(alone: float | None, seconds: float | None, now: datetime) -> datetime | None:
-    sooner = alone is not None and seconds is not None and alone < seconds
-    return now + timedelta(seconds=alone) if alone is not None and sooner else None
 
 
 def _generation(project: Project | None) -> int:

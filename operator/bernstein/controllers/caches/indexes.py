@@ -9,9 +9,9 @@ from bernstein.api.states import TaskState
 from bernstein.core import labels
 from bernstein.core.fsm import ACTIVE
 from bernstein.core.owners import is_plan
-from bernstein.core.verification.round import is_lacking
+from bernstein.core.verification.crowd import is_lacking, looks_soon
 from bernstein.core.waiting import secrets_missed
-from bernstein.kube.resource import Object, controller_of
+from bernstein.kube.resource import Object, controller_of, is_deleting
 
 SESSION, UPSTREAM, PLAN, AWAITED = "session", "upstream", "plan", "awaited"
 """Names of indexes; that of pods and Jobs by owner is with those who read them."""
@@ -80,14 +80,28 @@ def misses(obj: Object) -> Collection[str]:
 
 
 def lacks(task: Object) -> Collection[str]:
-    """For what its checks wait that a new pod alone shows to be there: each with the Project."""
+    """For what its checks wait that a new pod alone shows to be there: each with the Project.
+
+    For nothing, where it does not try that by itself.
+    """
     status = task.get("status") or {}
     judged = status.get("verification") or {}
-    if _state(task) != TaskState.DONE or judged.get("passed") is not None:
+    if _state(task) != TaskState.DONE or judged.get("passed") is not None or not _looks_soon(task):
         return ()
     where = f"{task['metadata']['namespace']}/{status.get('project', '')}"
     found = ((c["name"], c["verdict"], c.get("reason", "")) for c in judged.get("checks", ()))
     return {f"{where}/{name}/{why}" for name, verdict, why in found if is_lacking(verdict, why)}
+
+
+def _looks_soon(task: Object) -> bool:
+    if is_deleting(task):
+        return False
+    waiting = task["status"].get("waiting") or {}
+    return looks_soon(
+        waiting.get("until"),
+        waiting.get("untilAlone"),
+        needs_person=waiting.get("needsPerson", False),
+    )
 
 
 def _state(task: Object) -> object:

@@ -27,6 +27,7 @@ from bernstein.core.scheduling.dependencies import awaited, standing
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.scheduling.opening import is_new
 from bernstein.core.tasks import retention
+from bernstein.core.verification.crowd import who_tries
 from bernstein.core.verification.round import is_of_base
 from bernstein.core.waiting import is_kept_back
 from bernstein.kube.informer import Informer
@@ -128,8 +129,8 @@ def _waits_no_more(old: Task | None, new: Task | None) -> bool:
 
 def _next_to_try(tasks: Informer, task: Object) -> Collection[Key]:
     """Who tries now, for all, whether what the Task waits or waited for is there."""
-    crowds = (tasks.index_keys(LACKS, each) for each in lacks(task))
-    return [min(crowd) for crowd in crowds if crowd]
+    found = (who_tries(tasks.index_keys(LACKS, each)) for each in lacks(task))
+    return [key for key in found if key is not None]
 
 
 def _lacks_otherwise(old: Object | None, new: Object | None) -> bool:

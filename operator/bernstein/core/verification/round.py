@@ -156,14 +156,15 @@ def _at_rest(
     return Undecided(status, (), seconds) if seconds is not None else None
 
 
-def is_lacking(verdict: str, reason: str) -> bool:
-    """Whether a check with this verdict waits for what a new pod alone shows to be there."""
-    return verdict == "Errored" and policy(reason).retry is Retry.SOON
-
-
 def _times(judged: Verification) -> int:
     """How often in a row the checks of this tree were begun, or will have been."""
     return judged.round - (judged.first_round or 0)
+
+
+def _counting_few(judged: Verification, next_: Verification) -> Verification:
+    """The next round, of which no more are counted than matter to when the next one begins."""
+    first = max(judged.first_round or 0, judged.round - SOON_TRIES)
+    return next_.model_copy(update={"first_round": first or judged.first_round})
 
 
 def _read(
@@ -257,7 +258,7 @@ def is_of_base(status: Judged) -> bool:
 
 def _is_endless(judged: Verification) -> bool:
     """Something never settles: the checks of this tree were begun too often."""
-    return judged.round - (judged.first_round or 0) >= MAX_ROUNDS
+    return _times(judged) >= MAX_ROUNDS
 
 
 def _endless(status: S, project: Project, now: datetime) -> S:
@@ -345,17 +346,15 @@ def _cannot_run(
     Project has changed."""
     project, checks = question.project, question.checks
     text = remedies.told(check, checks, why, project)
-    if policy(why.reason).retry is Retry.SOON:
-        # Nothing ran, so it is no loop that costs more than the tries; and these get rarer.
-        errors, first = status.gate_errors, judged.first_round or 0
-        times = _times(judged) + 1
-        first = max(first, judged.round - SOON_TRIES)
-        next_ = next_.model_copy(update={"first_round": first or judged.first_round})
+    is_soon = policy(why.reason).retry is Retry.SOON
+    if is_soon:
+        # Nothing ran, so it is no loop that costs more than the tries.
+        times, next_ = _times(judged) + 1, _counting_few(judged, next_)
     else:
-        errors = times = status.gate_errors + 1
-    update = {"gate_errors": errors, "verification": next_}
-    status = status.model_copy(update=update)
-    alone = seconds_to_next_try(why.reason, why.message, times, project)
+        times = status.gate_errors + 1
+    errors = status.gate_errors if is_soon else times
+    status = status.model_copy(update={"gate_errors": errors, "verification": next_})
+    alone = seconds_to_next_try(why.reason, why.message, times, project) if is_soon else None
     wait = seconds_to_next_try(why.reason, why.message, times, project, question.crowd)
     if wait or _is_over(status):
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)

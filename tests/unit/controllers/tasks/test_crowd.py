@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from bernstein.api.states import TaskState
+from bernstein.api.waiting import Waiting
 from bernstein.controllers.caches import Caches
 from bernstein.controllers.snapshots import task_snapshot
 from bernstein.controllers.tasks.watches import watches
+from bernstein.core import labels, waiting
+from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import PROJECTS, TASKS
@@ -23,7 +26,7 @@ def check(name: str = "lint", reason: str = "ImagePullFailed", verdict: str = "E
     return {"name": name, "kind": "gate", "verdict": verdict, "reason": reason}
 
 
-class Waiting:
+class Tasks:
     """Tasks that are Done, in a cache of the operator."""
 
     def __init__(self, api: ApiServer, client: Client) -> None:
@@ -35,13 +38,27 @@ class Waiting:
         self._api.put(PROJECTS, "default", NAMESPACE, spec=project.spec.dump())
         await self.caches.projects.informer.refresh(Key(NAMESPACE, "default"))
 
-    async def put(self, name: str, *checks: Object, of: str = "default", **judged: Any) -> Object:
+    async def put(
+        self,
+        name: str,
+        *checks: Object,
+        of: str = "default",
+        waiting: Waiting | None = None,
+        metadata: Object | None = None,
+        **judged: Any,
+    ) -> Object:
         verification = objects.verification(checks=[*checks], **judged)
-        status = objects.done(verification=verification).model_copy(update={"project": of})
+        status = objects.done(verification=verification)
+        status = status.model_copy(update={"project": of, "waiting": waiting})
         task = objects.task(name, plan=None, status=status).dump()
-        obj = self._api.put(TASKS, name, NAMESPACE, spec=task["spec"], status=task["status"])
+        parts = {"spec": task["spec"], "status": task["status"], "metadata": metadata or {}}
+        obj = self._api.put(TASKS, name, NAMESPACE, **parts)
         await self.caches.tasks.informer.refresh(Key(NAMESPACE, name))
         return obj
+
+    async def gone(self, name: str) -> None:
+        self._api.remove(TASKS, name, NAMESPACE)
+        await self.caches.tasks.informer.refresh(Key(NAMESPACE, name))
 
     async def crowd(self, name: str) -> int:
         found = await task_snapshot(self.caches, Key(NAMESPACE, name), NOW)
@@ -60,20 +77,20 @@ class Waiting:
 
 
 @pytest.fixture
-async def tasks(api: ApiServer, client: Client) -> Waiting:
-    found = Waiting(api, client)
+async def tasks(api: ApiServer, client: Client) -> Tasks:
+    found = Tasks(api, client)
     await found.begin()
     return found
 
 
-async def test_the_first_one_tries_for_all(tasks: Waiting) -> None:
+async def test_the_first_one_tries_for_all(tasks: Tasks) -> None:
     for name in ("c", "a", "b"):
         await tasks.put(name, check())
 
     assert [await tasks.crowd(name) for name in "abc"] == [0, 3, 3]
 
 
-async def test_what_waits_for_something_else_tries_that_itself(tasks: Waiting) -> None:
+async def test_what_waits_for_something_else_tries_that_itself(tasks: Tasks) -> None:
     await tasks.put("a", check())
     await tasks.put("b", check("own"))
     await tasks.put("c", check(reason="PodRejected"))
@@ -84,7 +101,7 @@ async def test_what_waits_for_something_else_tries_that_itself(tasks: Waiting) -
     assert [await tasks.crowd(name) for name in "abcdef"] == [0] * 6
 
 
-async def test_who_is_first_for_one_of_two_causes_tries(tasks: Waiting) -> None:
+async def test_who_is_first_for_one_of_two_causes_tries(tasks: Tasks) -> None:
     await tasks.put("a", check())
     await tasks.put("b", check(), check("own"))
     await tasks.put("c", check("own"))
@@ -92,7 +109,7 @@ async def test_who_is_first_for_one_of_two_causes_tries(tasks: Waiting) -> None:
     assert [await tasks.crowd(name) for name in "abc"] == [0, 0, 2]
 
 
-async def test_when_the_first_one_waits_no_more_the_next_one_is_looked_at(tasks: Waiting) -> None:
+async def test_when_the_first_one_waits_no_more_the_next_one_is_looked_at(tasks: Tasks) -> None:
     before = await tasks.put("a", check())
     for name in ("b", "c"):
         await tasks.put(name, check())
@@ -102,3 +119,65 @@ async def test_when_the_first_one_waits_no_more_the_next_one_is_looked_at(tasks:
 
     assert tasks.woken(before, after) == {"b"}
     assert await tasks.crowd("b") == 0
+
+
+def rests(alone: float | None, seconds: float | None = PROBE_SECONDS) -> Waiting:
+    """What a check that cannot begin waits for."""
+    subject = objects.project()
+    found = waiting.held(
+        objects.done(), "GateErrored", "no image", subject, NOW, seconds, alone=alone
+    ).waiting
+    assert found is not None
+    return found
+
+
+UNFIT = {
+    "for a tool": rests(None),
+    "for a change of the Project": rests(SOON_SECONDS, seconds=None),
+    "for its Plan": waiting.wait("PlanGone", "gone", NOW, needs_person=True),
+    "for its Job to go": waiting.wait("DeletionHeld", "held", NOW, needs_person=True),
+}
+
+
+@pytest.mark.parametrize("unfit", UNFIT)
+async def test_who_waits_for_something_else_first_tries_for_nobody(
+    tasks: Tasks, unfit: str
+) -> None:
+    for name in ("b", "c"):
+        await tasks.put(name, check(), waiting=rests(SOON_SECONDS))
+    before = await tasks.put("a", check(), waiting=rests(SOON_SECONDS))
+    assert [await tasks.crowd(name) for name in "abc"] == [0, 3, 3]
+
+    after = await tasks.put("a", check(), waiting=UNFIT[unfit])
+
+    assert [await tasks.crowd(name) for name in "bc"] == [0, 2]
+    assert tasks.woken(before, after) == {"b"}
+
+
+async def test_who_is_being_deleted_tries_for_nobody(tasks: Tasks) -> None:
+    for name in ("b", "c"):
+        await tasks.put(name, check(), waiting=rests(SOON_SECONDS))
+    gone = {"deletionTimestamp": NOW.isoformat(), "finalizers": [labels.FINALIZER]}
+
+    await tasks.put("a", check(), waiting=rests(SOON_SECONDS), metadata=gone)
+
+    assert [await tasks.crowd(name) for name in "bc"] == [0, 2]
+
+
+async def test_who_tries_at_the_moment_goes_on_to_try_for_all(tasks: Tasks) -> None:
+    unscheduled = waiting.wait("Unschedulable", "no node has room", NOW)
+    for at_work in (None, unscheduled):
+        await tasks.put("a", check(), waiting=at_work)
+        await tasks.put("b", check(), waiting=rests(SOON_SECONDS))
+
+        assert [await tasks.crowd(name) for name in "ab"] == [0, 2]
+
+
+async def test_when_the_first_one_is_gone_the_next_one_is_looked_at(tasks: Tasks) -> None:
+    for name in ("b", "c"):
+        await tasks.put(name, check())
+    first = await tasks.put("a", check())
+
+    await tasks.gone("a")
+
+    assert tasks.woken(first, None) == {"b"}

@@ -8,8 +8,8 @@ import pytest
 
 from bernstein.core import progress
 from bernstein.core.reasons import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.verification.crowd import is_lacking
 from bernstein.core.verification.look import Question
-from bernstein.core.verification.round import is_lacking
 from bernstein.core.waiting import held, seconds_left, seconds_to_next_try
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, job
