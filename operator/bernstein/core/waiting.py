@@ -34,6 +34,8 @@ MESSAGE = 1500
 """Characters of the message about something that failed."""
 RESTS = "nothing starts until it is resumed"
 """Said of a suspended Plan of which nothing is at work any more."""
+JOBS_PER_SECOND = 4
+"""So many try at most what each tries for itself, in one Project."""
 SKEW_SECONDS = 60
 """So much the clocks of two replicas may differ."""
 
@@ -281,18 +283,26 @@ def _is_alone(waiting: Waiting, project: Project | None, leads: bool) -> bool:
 
 
 def seconds_to_next_try(
-    reason: str, text: str, times: int, project: Project | None, crowd: int = 0
+    reason: str,
+    text: str,
+    times: int,
+    project: Project | None,
+    crowd: int = 0,
+    resting: int = 0,
 ) -> int:
     """Seconds until what has failed `times` times in a row, in these words, is tried again.
 
     `crowd`: how many wait for the same, where one of them tries it for all; 0: this is that one, or
-    there is none. However many they are, together they try it a few times a second at most.
+    there is none. `resting`: how many others try the like each for itself. However many they are,
+    together they try it a few times a second at most.
     """
     elsewhere = bool(diagnosis.secrets_named(text) & missed_by_probe(project))
-    if crowd and policy(reason).retry is Retry.SOON:
-        rarely = seconds_to_wait(reason, SOON_TRIES, elsewhere=True)
-        return min(max(rarely, crowd), PROBE_SECONDS)
-    return seconds_to_wait(reason, times, elsewhere=elsewhere)
+    seconds = seconds_to_wait(reason, times, elsewhere=elsewhere)
+    if policy(reason).retry is not Retry.SOON:
+        return seconds
+    if crowd:
+        seconds = max(seconds_to_wait(reason, SOON_TRIES, elsewhere=True), crowd)
+    return min(max(seconds, resting // JOBS_PER_SECOND), PROBE_SECONDS)
 
 
 def secrets_missed(reason: str, message: str) -> frozenset[str]:

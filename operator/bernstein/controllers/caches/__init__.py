@@ -16,6 +16,7 @@ from bernstein.controllers.caches.indexes import (
     LACKS,
     MISSES,
     PLAN,
+    RESTS,
     SESSION,
     UPSTREAM,
     at_work,
@@ -27,6 +28,7 @@ from bernstein.controllers.caches.indexes import (
     misses,
     plan_of,
     plan_of_session,
+    rests,
     session_of_pod,
 )
 from bernstein.controllers.caches.parsed import Parsed
@@ -68,11 +70,12 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins, MISSES: misses}), plan.parse)
+        waiting = {MISSES: misses, RESTS: rests}
+        self.plans = Parsed(informer(PLANS, indexes=waiting | {BEGINS: begins}), plan.parse)
         settlement = Settlement()
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks}
-        of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
+        few = {AT_WORK: at_work, DONE: done, LACKS: lacks}
+        of_tasks = informer(TASKS, indexes=graph | few | waiting, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
         of_plans = owned | {PLAN: plan_of_session}
         of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)

@@ -382,4 +382,5 @@ def _failed(
     }
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
     told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
-    return tried_again(status, told, landing.project, now, times=times)
+    resting = landing.resting
+    return tried_again(status, told, landing.project, now, times=times, resting=resting)

@@ -102,6 +102,7 @@ def _landing(snapshot: TaskSnapshot, status: TaskStatus, judged: Verification) -
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        resting=snapshot.resting,
     )
 
 

@@ -34,6 +34,8 @@ class Question:
     crowd: int = 0
     """How many trees wait for the same before a check can run, where that of another one is tried
     for all; 0: this one is."""
+    resting: int = 0
+    """How many others wait to try the like, each for itself."""
 
 
 @dataclass(frozen=True)

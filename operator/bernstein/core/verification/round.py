@@ -152,7 +152,7 @@ def _at_rest(
     until_changed = _is_over(status) or is_of_base(status) or _is_endless(judged)
     if until_changed and not is_mended(waiting, project):
         return Undecided(status)
-    seconds = seconds_left(waiting, project, now, leads=not question.crowd)
+    seconds = seconds_left(waiting, project, now, leads=not (question.crowd or question.resting))
     return Undecided(status, (), seconds) if seconds is not None else None
 
 
@@ -355,7 +355,8 @@ def _cannot_run(
     errors = status.gate_errors if is_soon else times
     status = status.model_copy(update={"gate_errors": errors, "verification": next_})
     alone = seconds_to_next_try(why.reason, why.message, times, project) if is_soon else None
-    wait = seconds_to_next_try(why.reason, why.message, times, project, question.crowd)
+    beside = (question.crowd, question.resting)
+    wait = seconds_to_next_try(why.reason, why.message, times, project, *beside)
     if wait or _is_over(status):
         mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
         status = held(

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.plan import PlanStatus
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import Waiting
 from bernstein.controllers.caches import Caches
-from bernstein.controllers.snapshots import task_snapshot
+from bernstein.controllers.snapshots import plan_snapshot, task_snapshot
 from bernstein.controllers.tasks.watches import watches
 from bernstein.core import labels, waiting
 from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Key, Object
-from bernstein.resources import PROJECTS, TASKS
+from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.unit.core import objects
 from tests.unit.core.objects import NAMESPACE, NOW
 from tests.unit.kube.apiserver import ApiServer
@@ -55,6 +56,12 @@ class Tasks:
         obj = self._api.put(TASKS, name, NAMESPACE, **parts)
         await self.caches.tasks.informer.refresh(Key(NAMESPACE, name))
         return obj
+
+    async def put_plan(self, name: str, waiting: Waiting) -> None:
+        plan = objects.plan().dump()
+        status = PlanStatus(observed_generation=1, project="default", waiting=waiting).dump()
+        self._api.put(PLANS, name, NAMESPACE, spec=plan["spec"], status=status)
+        await self.caches.plans.informer.refresh(Key(NAMESPACE, name))
 
     async def gone(self, name: str) -> None:
         self._api.remove(TASKS, name, NAMESPACE)
@@ -181,3 +188,33 @@ async def test_when_the_first_one_is_gone_the_next_one_is_looked_at(tasks: Tasks
     await tasks.gone("a")
 
     assert tasks.woken(first, None) == {"b"}
+
+
+async def resting(tasks: Tasks, name: str) -> int:
+    found = await task_snapshot(tasks.caches, Key(NAMESPACE, name), NOW)
+    assert found is not None
+    return found.resting
+
+
+async def test_who_tries_to_land_is_told_how_many_others_of_the_project_do(tasks: Tasks) -> None:
+    lands = waiting.wait("PodRejected", "quota", NOW, seconds=60, alone=8)
+    for name in ("a", "b", "c"):
+        await tasks.put(name, waiting=lands, passed=True)
+    await tasks.put("d", waiting=lands, passed=True, of="another")
+    await tasks.put("e", check(), waiting=rests(SOON_SECONDS))
+    await tasks.put("f", waiting=waiting.wait("MergeQueue", "waits", NOW), passed=True)
+
+    assert [await resting(tasks, name) for name in "abdef"] == [2, 2, 0, 3, 3]
+
+
+async def test_a_plan_is_told_how_many_others_of_the_project_try_for_themselves(
+    tasks: Tasks,
+) -> None:
+    rest = rests(SOON_SECONDS)
+    for name in ("one", "two", "three"):
+        await tasks.put_plan(name, rest)
+    await tasks.put_plan("four", waiting.wait("BeginQueue", "waits", NOW))
+
+    plan = tasks.caches.plans.get(Key(NAMESPACE, "one"))
+    assert plan is not None
+    assert (await plan_snapshot(tasks.caches, plan, NOW)).resting == 2

@@ -10,7 +10,7 @@ from bernstein.core import progress
 from bernstein.core.reasons import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import is_lacking
 from bernstein.core.verification.look import Question
-from bernstein.core.waiting import held, seconds_left, seconds_to_next_try
+from bernstein.core.waiting import JOBS_PER_SECOND, held, seconds_left, seconds_to_next_try
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, job
 from tests.unit.core.verification.kinds import TASK
@@ -18,18 +18,16 @@ from tests.unit.core.verification.test_rerun import Rounds, asked, cut_short, wi
 
 TASKS = 1000
 HOUR = 3600
-JOBS_PER_SECOND = 4
-"""For which all of them together ask at most."""
 GONE = 'secret "git-read" not found'
 
 
 class Beside(Rounds):
     """A tree whose check lacks its image, as those of others do."""
 
-    crowd = 0
+    crowd, resting = 0, 0
 
     def question(self) -> Question:
-        return replace(super().question(), crowd=self.crowd)
+        return replace(super().question(), crowd=self.crowd, resting=self.resting)
 
     def tries(self, since: float, until: float) -> int:
         """How often it is tried in this time, in seconds; never does the image turn up."""
@@ -47,9 +45,9 @@ class Beside(Rounds):
         return number
 
 
-def beside(crowd: int) -> Beside:
+def beside(crowd: int = 0, resting: int = 0) -> Beside:
     tree = Beside(TASK)
-    tree.crowd = crowd
+    tree.crowd, tree.resting = crowd, resting
     return tree
 
 
@@ -59,6 +57,26 @@ def test_the_checks_of_1000_tasks_that_wait_for_an_image_ask_for_few_jobs() -> N
     assert first == HOUR / SOON_SECONDS
     assert other == HOUR / PROBE_SECONDS
     assert first + (TASKS - 1) * other < JOBS_PER_SECOND * HOUR
+
+
+@pytest.mark.parametrize("plans", [2, 32, 33, 200, 1000])
+def test_the_checks_of_many_plans_ask_for_few_jobs_a_second(plans: int) -> None:
+    """Each Plan tries for itself."""
+    one = beside(resting=plans - 1).tries(0, HOUR)
+
+    assert plans * one <= (JOBS_PER_SECOND + 0.2) * HOUR
+    if plans <= SOON_SECONDS * JOBS_PER_SECOND:
+        assert one == HOUR / SOON_SECONDS
+
+
+def test_a_plan_that_is_the_last_to_wait_tries_soon_again() -> None:
+    tree = beside(resting=200)
+    passed = checked(tree.name("signal-0"))
+    tree.tries(0, 1)
+
+    assert tree.look(passed, now=at(1)).requeue_after == 49
+    tree.resting = 0
+    assert tree.look(passed, now=at(1)).requeue_after == SOON_SECONDS - 1
 
 
 @pytest.mark.parametrize(("crowd", "seconds"), [(2, 60), (60, 60), (200, 200), (5000, 300)])
