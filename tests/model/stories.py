@@ -27,6 +27,7 @@ MENDED = (
     # What may be landing is followed to its end without its Project (landing.followed).
     "a-plan-is-cancelled-after-its-project-went-while-it-landed",
     "a-policy-is-tightened-while-a-candidate-is-made",
+    "a-policy-refuses-a-check-for-long",
     "a-policy-refuses-an-agent",
     # No probe begins while a request for the one before it may still be applied (core/projects).
     "a-project-is-tried-again-while-a-probe-of-it-is-on-its-way",

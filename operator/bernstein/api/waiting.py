@@ -110,6 +110,11 @@ class Waiting(Model):
         default=None,
         description="When it is tried again by itself. Absent: something else must change first.",
     )
+    until_alone: datetime | None = Field(
+        default=None,
+        description="When it is tried again should nobody else look for the same: `until`, or "
+        "sooner. Absent: nobody could in its stead.",
+    )
     scope: WaitScope = Field(default=WaitScope.TASK, description="Whom the cause concerns.")
     needs_person: bool = Field(
         default=False, description="It does not go on, or not for long, unless a person acts."

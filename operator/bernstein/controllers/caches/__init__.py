@@ -13,8 +13,10 @@ from bernstein.controllers.caches.indexes import (
     AWAITED,
     BEGINS,
     DONE,
+    LACKS,
     MISSES,
     PLAN,
+    RESTS,
     SESSION,
     UPSTREAM,
     at_work,
@@ -22,9 +24,11 @@ from bernstein.controllers.caches.indexes import (
     begins,
     depends_on,
     done,
+    lacks,
     misses,
     plan_of,
     plan_of_session,
+    rests,
     session_of_pod,
 )
 from bernstein.controllers.caches.parsed import Parsed
@@ -66,14 +70,15 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        self.plans = Parsed(informer(PLANS, indexes={BEGINS: begins, MISSES: misses}), plan.parse)
+        of_plans = {BEGINS: begins, MISSES: misses, RESTS: rests}
+        self.plans = Parsed(informer(PLANS, indexes=of_plans), plan.parse)
         settlement = Settlement()
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
-        few = {AT_WORK: at_work, DONE: done, MISSES: misses}
+        few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
         self.tasks = Parsed(of_tasks, task.parse)
-        of_plans = owned | {PLAN: plan_of_session}
-        of_sessions = informer(SESSIONS, indexes=of_plans, settled=settlement.of_session)
+        by_plan = owned | {PLAN: plan_of_session}
+        of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
         settlement.follow(self.plans.informer, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)

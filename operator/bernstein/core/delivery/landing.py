@@ -425,7 +425,8 @@ def _failed(
     update = _why_not(delivery, landing, problem, unsure=unsure) | {"failures": times}
     status = status.model_copy(update={"delivery": delivery.model_copy(update=update)})
     told = Diagnosis(problem.reason, without_quotes(problem.message, _SAYS_MORE))
-    return tried_again(status, told, landing.project, now, times=times)
+    resting = landing.resting
+    return tried_again(status, told, landing.project, now, times=times, resting=resting)
 
 
 def _why_not(

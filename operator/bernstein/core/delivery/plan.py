@@ -125,6 +125,7 @@ def _landing(snapshot: PlanSnapshot, status: PlanStatus, integration: Integratio
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        resting=snapshot.resting,
     )
 
 

@@ -119,6 +119,7 @@ def _landing(
         project=snapshot.project,
         jobs=snapshot.jobs,
         late=snapshot.late,
+        resting=snapshot.resting,
     )
 
 

@@ -203,7 +203,7 @@ def _before_its_begin(
         if seconds is not None:
             return PlanDecision(status, (), seconds)
         if snapshot.refused is not None:
-            return PlanDecision(_refused(snapshot.project, status, snapshot.refused, now))
+            return PlanDecision(_refused(snapshot, status, snapshot.refused, now))
         status = goes_on(status)
         objects = expand(snapshot.plan, snapshot.project.metadata.name, snapshot.tasks.values())
         missing = (o for o in objects if not is_made(o, snapshot.tasks, snapshot.plan))
@@ -220,10 +220,10 @@ def _before_its_begin(
     return PlanDecision(begun.status, (*actions, *begun.actions), begun.requeue_after)
 
 
-def _refused(project: Project, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
+def _refused(snapshot: PlanSnapshot, status: PlanStatus, why: str, now: datetime) -> PlanStatus:
     """Those of its Tasks that were made wait: it has not begun."""
-    problem = Diagnosis(Reason.POD_REJECTED, why)
-    return tried_again(_phase(status, "Pending"), problem, project, now)
+    problem, resting = Diagnosis(Reason.POD_REJECTED, why), snapshot.resting
+    return tried_again(_phase(status, "Pending"), problem, snapshot.project, now, resting=resting)
 
 
 def _resumed(status: PlanStatus, project: Project) -> PlanStatus:
@@ -289,7 +289,8 @@ def _begin(snapshot: PlanSnapshot, status: PlanStatus, now: datetime) -> PlanDec
     status = status.model_copy(update={"abandoned": None, "beginning": None})
     if isinstance(result, Diagnosis):
         text = without_quotes(result.message, f"`kubectl logs job/{name}`")
-        tried = tried_again(status, Diagnosis(result.reason, text), project, now)
+        problem, resting = Diagnosis(result.reason, text), snapshot.resting
+        tried = tried_again(status, problem, project, now, resting=resting)
         if tried.waiting is status.waiting:
             tried = goes_on(tried).model_copy(update={"jobs": number + 1})
         return PlanDecision(tried)

@@ -49,6 +49,7 @@ def question(snapshot: PlanSnapshot, integration: Integration, judged: Verificat
         pinned_sha=integration.target_sha,
         onto=integration.target,
         can_be_made_anew=can_be_made_anew(judged, origin),
+        resting=snapshot.resting,
     )
 
 

@@ -253,3 +253,36 @@ def test_a_deleted_way_back_of_a_migration_is_seen(origin: Origin, run: Inspect)
         "NotReversible",
         "db/1.up.sql has no 1.down.sql beside it",
     )
+
+
+GPL_FILE = "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"
+
+
+@pytest.mark.parametrize("licence", ["LICENSE", "COPYING"])
+def test_no_licence_of_the_work_brings_code_past_the_scan(
+    origin: Origin, tmp_path: Path, licence: str
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n"})
+    sha = origin.commit({**UNDER_GPL, licence: GPL_FILE}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+
+    def verdict(pinned: str) -> str:
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
+        return inspect.run(config).verdicts[0].verdict
+
+    assert verdict(pinned=sha) == "Passed", "where the licence of the work itself counts"
+    assert verdict(pinned=start) == "Failed"
+
+
+def test_a_link_to_a_binding_licence_brings_no_code_past_the_scan(
+    origin: Origin, tmp_path: Path
+) -> None:
+    start = origin.commit({"LICENSE": "MIT License\n", "vendor/GPL": GPL_FILE})
+    sha = origin.commit({**UNDER_GPL, "COPYING": "->vendor/GPL"}, start, ref=REF)
+    git_dir = str(tmp_path / "repo.git")
+    checkout.run(CheckoutConfig(origin.remote(), REF, git_dir, also=(start,)))
+
+    for pinned in (sha, start):
+        config = InspectConfig(sha, start, (DLP,), git_dir=git_dir, pinned=pinned)
+        assert inspect.run(config).verdicts[0].verdict == "Failed"
