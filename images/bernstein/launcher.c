@@ -4,6 +4,7 @@
  *   launcher [--session FOLDER] [--stream FOLDER] [--stdin FILE] [--stdout FILE] [--stderr FILE] [--exit-record FILE]
  *            [--start-file FILE] [--stop-file FILE] [--int-seconds N] [--term-seconds N]
  *            [--echo FILE] [--echo-end FILE] [--echo-hides FILE] -- COMMAND [ARG...]
+ *   launcher --ask PATH [--ask-status N] [--ask-contains TEXT] [--ask-seconds N] -- COMMAND [ARG...]
  *
  * A folder stands for files of fixed names in it, where no other FILE is given: that of the session
  * for prompt.md (standard input), start, stop, output.log (echo) and output-end, that of the stream
@@ -18,6 +19,11 @@
  * Whatever lines somebody else appends to the echo file are copied to standard output as they come, with
  * stars in place of what the file to hide holds. When the command has ended, they are copied until
  * the end file exists, at most for ten seconds. A reader that does not read holds nothing up.
+ *
+ * With --ask the command is a service: it gets a port in PORT and has to answer GET PATH on loopback
+ * with that status (200) and text, while it runs, before the seconds are over. Then it is ended, by SIGTERM and
+ * after at most two seconds by SIGKILL; one that is late gets SIGKILL at once. Exit code: 0 where it
+ * has answered; 127 where its shell did not find it; else 1. The last line on standard error says why.
  *
  * Exit record: {"exitCode": N or null, "signal": N or null, "stopped": true or false}.
  * Exit code: the command's; 128 + signal; 126 or 127 if it cannot be started; 125 for a wrong call or
@@ -45,7 +51,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+#include "answer.h"
+
+enum { EXIT_NO_ANSWER = 1, EXIT_SETUP = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 static const long POLL_MS = 200;
 static const long REAP_LIMIT_MS = 5000;
@@ -54,11 +62,14 @@ static const long START_LIMIT_MS = 60000;
 static const long ECHO_POLL_MS = 50;
 static const long ECHO_LIMIT_MS = 10000;
 static const size_t HIDDEN_LEAST = 6;
+static const long SERVICE_POLL_MS = 20;
+static const long SERVICE_END_MS = 2000;
 
 struct options {
 	const char *input, *output, *error, *exit_record, *start_file, *stop_file;
 	const char *echo, *echo_end, *echo_hides;
-	long int_ms, term_ms;
+	const char *ask_path, *ask_contains;
+	long int_ms, term_ms, ask_status, ask_ms;
 	char **command;
 };
 
@@ -80,16 +91,21 @@ __attribute__((noreturn)) static void fail_setup(const char *what, const char *n
 	exit(EXIT_SETUP);
 }
 
-static long milliseconds(const char *option, const char *text)
+static long number(const char *option, const char *text)
 {
 	char *end;
 	errno = 0;
-	long seconds = strtol(text, &end, 10);
-	if (errno || end == text || *end || seconds < 0 || seconds > 86400) {
-		complain("--%s takes a whole number of seconds from 0 to 86400, got '%s'", option, text);
+	long found = strtol(text, &end, 10);
+	if (errno || end == text || *end || found < 0 || found > 86400) {
+		complain("--%s takes a whole number from 0 to 86400, got '%s'", option, text);
 		exit(EXIT_SETUP);
 	}
-	return seconds * 1000;
+	return found;
+}
+
+static long milliseconds(const char *option, const char *text)
+{
+	return number(option, text) * 1000;
 }
 
 static void set_within(const char **file, const char *folder, const char *name)
@@ -130,9 +146,13 @@ static struct options parse(int argc, char **argv)
 		{"echo", required_argument, NULL, 'c'},
 		{"echo-end", required_argument, NULL, 'd'},
 		{"echo-hides", required_argument, NULL, 'h'},
+		{"ask", required_argument, NULL, 'p'},
+		{"ask-status", required_argument, NULL, 'u'},
+		{"ask-contains", required_argument, NULL, 'x'},
+		{"ask-seconds", required_argument, NULL, 'w'},
 		{NULL, 0, NULL, 0},
 	};
-	struct options o = {.int_ms = 10000, .term_ms = 10000};
+	struct options o = {.int_ms = 10000, .term_ms = 10000, .ask_status = 200, .ask_ms = 120000};
 	const char *session = NULL, *stream = NULL;
 	int c;
 
@@ -149,6 +169,10 @@ static struct options parse(int argc, char **argv)
 		case 'c': o.echo = optarg; break;
 		case 'd': o.echo_end = optarg; break;
 		case 'h': o.echo_hides = optarg; break;
+		case 'p': o.ask_path = optarg; break;
+		case 'u': o.ask_status = number("ask-status", optarg); break;
+		case 'x': o.ask_contains = optarg; break;
+		case 'w': o.ask_ms = milliseconds("ask-seconds", optarg); break;
 		case 'n': o.int_ms = milliseconds("int-seconds", optarg); break;
 		case 't': o.term_ms = milliseconds("term-seconds", optarg); break;
 		default: exit(EXIT_SETUP);
@@ -470,6 +494,91 @@ static void await_start(const struct options *o, const sigset_t *signals)
 	}
 }
 
+/* Waits until the child has ended, or until then. */
+static void await_end(pid_t child, const sigset_t *signals, long limit)
+{
+	const struct timespec pause = {.tv_nsec = SERVICE_POLL_MS * 1000000L};
+	while (now_ms() < limit) {
+		pid_t ended;
+		while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+			if (ended == child)
+				return;
+		if (ended < 0)
+			return;
+		sigtimedwait(signals, NULL, &pause);
+	}
+}
+
+static void tell(const struct options *o, const struct question *q)
+{
+	if (*q->seen)
+		complain("no answer as asked for in %ld s: %s", o->ask_ms / 1000, q->seen);
+	else
+		complain("no answer in %ld s: nothing listens on the port in PORT", o->ask_ms / 1000);
+}
+
+/* Asks the command for an answer and ends it; returns the exit code. */
+static int serve(const struct options *o, struct question *q, pid_t child, const sigset_t *signals)
+{
+	const struct timespec pause = {.tv_nsec = SERVICE_POLL_MS * 1000000L};
+	long limit = now_ms() + o->ask_ms;
+	for (;;) {
+		int got = sigtimedwait(signals, NULL, &pause);
+		long now = now_ms();
+		bool answered = ask(q, now);
+		int status;
+		pid_t ended;
+		while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (ended != child)
+				continue;
+			/* What still answers for it is no service that anybody could use. */
+			clean_up(child, signals);
+			if (WIFSIGNALED(status))
+				complain("the command was ended by signal %d before it answered",
+					 WTERMSIG(status));
+			else
+				complain("the command ended with %d before it answered",
+					 WEXITSTATUS(status));
+			bool missing = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_FOUND;
+			return missing ? EXIT_NOT_FOUND : EXIT_NO_ANSWER;
+		}
+		bool stopped = got == SIGTERM || got == SIGINT;
+		bool late = now >= limit;
+		if (!answered && !stopped && !late)
+			continue;
+		long left = answered && limit - now < SERVICE_END_MS ? limit - now : SERVICE_END_MS;
+		if (answered || stopped) {
+			kill(-child, SIGTERM);
+			await_end(child, signals, now + left);
+		}
+		clean_up(child, signals);
+		if (answered)
+			return 0;
+		if (stopped)
+			return 128 + got;
+		tell(o, q);
+		return EXIT_NO_ANSWER;
+	}
+}
+
+/* Chooses the port that the command is told. */
+static void prepare(const struct options *o, struct question *q)
+{
+	char port[8];
+	q->connection = -1;
+	q->path = o->ask_path;
+	q->contains = o->ask_contains;
+	q->status = (int)o->ask_status;
+	q->port = choose_port();
+	if (q->port < 0) {
+		complain("no port is free");
+		exit(EXIT_SETUP);
+	}
+	snprintf(port, sizeof port, "%d", q->port);
+	if (setenv("PORT", port, 1))
+		fail_setup("cannot set", "PORT");
+}
+
 /* Whoever started us may ignore signals, and who is executed inherits that: a command that ignores
  * SIGINT would not hear its soft stop, and we would lose its exit if we ignored SIGCHLD. */
 static void ignore_nothing(void)
@@ -481,6 +590,7 @@ static void ignore_nothing(void)
 int main(int argc, char **argv)
 {
 	static struct echo echo = {.file = -1};
+	static struct question question;
 	struct options o = parse(argc, argv);
 	sigset_t signals;
 	ignore_nothing();
@@ -499,6 +609,8 @@ int main(int argc, char **argv)
 
 	learn_hidden(&echo, o.echo_hides);
 	await_start(&o, &signals);
+	if (o.ask_path)
+		prepare(&o, &question);
 	pid_t child = start(&o);
 	if (child < 0) {
 		int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
@@ -506,6 +618,8 @@ int main(int argc, char **argv)
 		write_record(o.exit_record, code, -1, false);
 		return code;
 	}
+	if (o.ask_path)
+		return serve(&o, &question, child, &signals);
 	bool stopped = false;
 	int status = supervise(&o, child, &signals, &stopped, &echo);
 	clean_up(child, &signals);

@@ -198,10 +198,16 @@ def _only(server: GitServer) -> Object:
     }
 
 
-def stub_llm(namespace: str, scenarios: str, name: str = "stub-llm") -> list[Object]:
-    """The scripted LLM endpoint; `scenarios` is the text of its script."""
+def stub_llm(
+    namespace: str,
+    scenarios: str,
+    name: str = "stub-llm",
+    certificate: Certificate | None = None,
+) -> list[Object]:
+    """The scripted LLM endpoint; `scenarios` is the text of its script. With a certificate it
+    speaks TLS."""
     where = {"namespace": namespace}
-    container = {
+    container: Object = {
         "image": "bernstein-stub-llm:dev",
         "ports": [{"containerPort": LLM_PORT}],
         "readinessProbe": {
@@ -211,10 +217,23 @@ def stub_llm(namespace: str, scenarios: str, name: str = "stub-llm") -> list[Obj
         "resources": {"requests": {"cpu": "20m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
         "volumeMounts": [{"name": "scenarios", "mountPath": "/etc/stub-llm", "readOnly": True}],
     }
-    volume = {"name": "scenarios", "configMap": {"name": f"{name}-scenarios"}}
+    volumes: list[Object] = [{"name": "scenarios", "configMap": {"name": f"{name}-scenarios"}}]
+    secrets: list[Object] = []
+    if certificate is not None:
+        pair = {"tls.crt": certificate.certificate, "tls.key": certificate.key}
+        secrets.append(_secret(f"{name}-tls", where, pair))
+        secret = {"secretName": f"{name}-tls", "defaultMode": 0o440}
+        volumes.append({"name": "tls", "secret": secret})
+        container["volumeMounts"].append({"name": "tls", "mountPath": "/etc/stub-llm-tls"})
+        container["readinessProbe"]["httpGet"]["scheme"] = "HTTPS"
+        script = "/etc/stub-llm/scenarios.yaml"
+        anywhere = "0.0.0.0"  # noqa: S104 - of its pod
+        serve = ("python3", "-m", "tests.stub_llm", "--host", anywhere, "--scenarios", script)
+        container["command"] = [*serve, "--tls", "/etc/stub-llm-tls"]
     return [
+        *secrets,
         _config_map(f"{name}-scenarios", where, {"scenarios.yaml": scenarios}),
-        _deployment(name, where, container, [volume]),
+        _deployment(name, where, container, volumes),
         _service(name, where, LLM_PORT),
     ]
 

@@ -71,7 +71,7 @@ def git_server(stack: Stack) -> Iterator[GitServer]:
     stack.kubectl("delete", "namespace", namespace, "--wait=false")
 
 
-REPOSITORIES = 40
+REPOSITORIES = 48
 SEED = {
     "README.md": "# app\n",
     "app.py": "def answer() -> int:\n    return 42\n",

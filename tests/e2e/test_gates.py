@@ -167,6 +167,84 @@ def test_a_gate_that_compares_runs_once_on_both_trees(world: MakeWorld) -> None:
     assert "old.py:f was 13, is 25" in told["excerpt"]
 
 
+def test_tests_that_notice_no_faults_are_sent_back_and_a_gate_waits_for_its_paths(
+    world: MakeWorld,
+) -> None:
+    code = "def grade(points: int) -> str:\n    return 'pass' if points >= 50 else 'fail'\n"
+    runs = "from grades import grade\n\n\ndef test_grade() -> None:\n    grade(50)\n"
+    asks = "    assert [grade(n) for n in (49, 50, 51)] == ['fail', 'pass', 'pass']\n"
+    hollow, honest = writing("grades.py", code), writing("grades.py", code)
+    hollow["steps"].append({"write": {"path": "test_grades.py", "content": runs}})
+    honest["steps"].append({"write": {"path": "test_grades.py", "content": runs + asks}})
+    own = {"command": "false", "image": "bernstein-toolchain:dev", "paths": ["docs/**"]}
+    faults = [{"name": name} for name in ("mutation_testing", "agent_test_mutation")]
+
+    def gates(spec: Object) -> None:
+        spec["gates"] = {"pipeline": [*faults, {"name": "prose", **own}]}
+
+    here = world([does("graded", hollow, honest)], gates)
+    here.task("graded")
+    task = here.closed("graded", 300)
+
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("GateFailed", True), ("Succeeded", True)]
+    assert "grades.py:2" in here.get("configmap", "graded-s2-prompt")["data"]["findings.md"]
+    assert [_check(task, gate["name"])["verdict"] for gate in faults] == ["Passed", "Passed"]
+    prose = _check(task, "prose")
+    assert (prose["verdict"], prose["reason"]) == ("Skipped", "ConditionNotMet")
+
+
 def _check(task: Object, name: str) -> Object:
     found: Object = next(c for c in task["status"]["verification"]["checks"] if c["name"] == name)
     return found
+
+
+def and_writes(attempt: Object, path: str, content: str) -> Object:
+    return {**attempt, "steps": [*attempt["steps"], {"write": {"path": path, "content": content}}]}
+
+
+def test_work_that_leaves_its_files_is_rejected_and_told_which_it_changed(
+    world: MakeWorld,
+) -> None:
+    good = writing("new.py", "X = 1\n")
+    bad = and_writes(good, "docs/other.md", "# other\n")
+    here = world([does("strays", bad, good)], lambda spec: spec.update(fileScope="Enforce"))
+    here.task("strays", files=["*.py"])
+    task = here.closed("strays", 180)
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("ScopeViolation", True), ("Succeeded", True)]
+    prompt = here.get("configmap", "strays-s2-prompt")["data"]
+    assert "Rule 'file-scope' Failed:\ndocs/other.md" in prompt["findings.md"]
+    judged = task["status"]["verification"]
+    assert {c["name"]: c["verdict"] for c in judged["checks"]}["file-scope"] == "Passed"
+    assert judged["qualityScore"] == 100
+
+
+def test_files_beside_its_own_are_shown_to_who_approves_where_they_are_only_warned_of(
+    world: MakeWorld,
+) -> None:
+    def warns(spec: Object) -> None:
+        spec.update(fileScope="Warn", approval={"result": "HighRisk"})
+
+    here = world([does("strays", writing("new.py", "X = 1\n"))], warns)
+    here.task("strays", files=["app.py"])
+    task = here.await_("task", "strays", lambda t: bool(t["status"]["approval"]["because"]), 180)
+    because = "it changes a file that its step does not declare: new.py"
+    assert task["status"]["approval"]["because"] == [because]
+    name = task["status"]["approval"]["name"]
+    shown = here.await_("bappr", name, lambda a: bool(a["status"]["shown"]))["status"]["shown"]
+    assert {"name": "file-scope", "title": "file-scope", "verdict": "Failed"} in shown["checks"]
+
+
+def test_tests_that_were_there_are_protected(world: MakeWorld) -> None:
+    good = writing("new.py", "X = 1\n")
+    weaker = {"replace": {"path": "test_app.py", "old": "assert answer() == 42", "new": "answer()"}}
+    bad = {**good, "steps": [*good["steps"], weaker]}
+    here = world([does("weakens", bad, good)], lambda spec: spec.update(protectTests=True))
+    here.task("weakens")
+    task = here.closed("weakens", 180)
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("TestsWeakened", True), ("Succeeded", True)]
+    told = here.get("configmap", "weakens-s2-prompt")["data"]["findings.md"]
+    assert "test_app.py: test_answer has 0 of 1 assertions left" in told
+    assert "assert answer() == 42" in here.on_server("show", "main:test_app.py")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from tests.e2e.conftest import EXISTS, LIE, MakeWorld, does, refused, writing
+from tests.unit.checks.signals.api_responds.example import SERVICE, START
+
+ANSWERS = {**START, "url": "/health", "status": 202, "contains": "ready", "timeoutSeconds": 30}
 
 
 def test_a_liar_is_rejected_and_told_why(world: MakeWorld) -> None:
@@ -22,3 +25,25 @@ def test_without_retries_a_liar_fails_for_good_and_nothing_is_merged(world: Make
     before = here.tip()
     here.task("liar", completionSignals=[EXISTS], maxRetries=0)
     refused(here, "liar", "SignalFailed", "path_exists: new.py", before)
+
+
+def test_a_service_answers_or_its_work_is_rejected_and_told_why(world: MakeWorld) -> None:
+    broken = SERVICE.replace("is ready", "is broken")
+    here = world([does("served", writing("serve.py", broken), writing("serve.py", SERVICE))])
+    here.task("served", completionSignals=[ANSWERS])
+    task = here.closed("served", 180)
+    ends = [(a["reason"], a["counted"]) for a in task["status"]["attempts"]]
+    assert ends == [("SignalFailed", True), ("Succeeded", True)]
+    told = here.get("configmap", "served-s2-prompt")["data"]["findings.md"]
+    assert "no answer as asked for in 30 s" in told
+    assert "had the status 202, and not the text" in told
+
+
+def test_what_answers_for_a_service_that_has_ended_is_not_believed(world: MakeWorld) -> None:
+    leaves = SERVICE.replace("import os\n", "import os\n\nif os.fork():\n    os._exit(0)\n", 1)
+    here = world([does("leaves", writing("serve.py", leaves))])
+    before = here.tip()
+    here.task("leaves", completionSignals=[ANSWERS], maxRetries=0)
+    task = refused(here, "leaves", "SignalFailed", "api_responds", before)
+    (check,) = [c for c in task["status"]["verification"]["checks"] if c["kind"] == "signal"]
+    assert "the command ended with 0 before it answered" in check["excerpt"]

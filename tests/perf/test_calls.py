@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any, TypeVar, cast
 
@@ -18,8 +19,9 @@ from bernstein.api.encoding import dump
 from bernstein.api.pod import InspectConfig
 from bernstein.api.signals import Signal
 from bernstein.checks.spec import Subject
+from bernstein.core import conditions, pods, runs, sanitise
+from bernstein.core.verification.expected.required import reading, required_checks
 from bernstein.core.verification.inspections import inspections
-from bernstein.core.verification.required import reading, required_checks
 from bernstein.core.verification.summary import digest_of_checks
 from bernstein.kube.client import Client
 from bernstein.kube.config import ConnectionInfo
@@ -28,6 +30,7 @@ from bernstein.kube.patches import status_diff
 from bernstein.kube.queue import Priority
 from bernstein.kube.reconcile import Controller, Result, own_key
 from bernstein.kube.resource import JOBS, PODS, Key, Object
+from bernstein.observe.logging import Cleaner
 from bernstein.observe.metrics import Metrics
 from tests.perf.test_plan_status import plan
 from tests.unit.core import objects
@@ -124,6 +127,73 @@ def test_a_check_is_digested_once_and_nothing_of_a_question_is_copied() -> None:
     assert len(names) == len(checks)
     assert calls["digest"] == len(checks)
     assert calls["deepcopy"] == calls["_asdict_inner"] == 0
+
+
+@pytest.mark.parametrize("sidecars", [1, 20])
+def test_whether_a_pod_has_ended_is_read_in_one_pass_over_its_containers(sidecars: int) -> None:
+    more = [objects.ended(f"sidecar-{n}") for n in range(sidecars)]
+    pod = objects.pod(*more, objects.ended("check"))
+    pod["spec"]["containers"] = [{"name": each["name"]} for each in (*more, {"name": "check"})]
+    pod["status"]["startTime"] = objects.NOW.isoformat()
+    found, calls = counted(lambda: pods.has_ended(pod))
+    print(f"calls to see that a pod of {sidecars + 1} containers has ended: {calls.total()}")
+    assert found
+    assert calls.total() < 12 + 2 * sidecars  # the time of its end is read of each
+
+
+def test_whether_a_jobs_pod_has_ended_is_read_once_in_a_look() -> None:
+    job = objects.job("check", objects.pod(objects.ended("checkout")))
+
+    def look() -> None:
+        for _ in range(5):
+            runs.state(job, objects.NOW)
+            runs.is_overdue(job, objects.NOW)
+            assert job.goes_on
+
+    _, calls = counted(look)
+    assert calls["has_ended"] == 1
+
+
+def test_our_own_words_are_seen_to_be_plain_at_once() -> None:
+    cleaner = Cleaner(partial(sanitise.text, limit=2000))
+    said = {"message": "task moved", "name": "web-build-1", "before": "Open", "uid": "a-b-c"}
+    cleaner(None, "info", said)  # patterns are made at their first use
+    cleaned, calls = counted(lambda: cleaner(None, "info", said))
+    print(f"calls to clean a line of the log with {len(said)} fields: {calls.total()}")
+    assert cleaned == said
+    assert calls["text"] == 2 * len(said)
+    assert calls["_cut"] == 0
+
+
+def test_a_condition_that_says_the_same_is_not_made_anew() -> None:
+    said: dict[str, Any] = {"message": "m", "generation": 1}
+    before = conditions.put((), "Stalled", "True", "NoPlace", now=objects.NOW, **said)
+    status = objects.status(conditions=before)
+
+    def again() -> object:
+        return conditions.note(status, "Stalled", True, "NoPlace", "m", objects.at(9))
+
+    after, calls = counted(again)
+    assert after is status
+    assert calls["__init__"] == calls["model_copy"] == 0
+
+
+def test_gates_of_a_project_are_made_and_digested_once_for_all_tasks() -> None:
+    many = [{"name": name} for name in ("lint", "pii_scan", "dlp_scan", "large_file")]
+    of_all = objects.project(gates={"pipeline": many}).spec
+
+    def look() -> list[str]:
+        signal = Signal(type="path_exists", path="a.py")
+        return [check.digest for check in required_checks([signal], of_all, CHANGED)]
+
+    first = look()
+    again, calls = counted(look)
+    print(f"digests made for another Task with a signal and {len(first) - 1} gates: ", end="")
+    print(calls["digest"])
+    assert again == first
+    assert (calls["digest"], calls["_gate"]) == (1, 0), "that of its signal"
+    other = objects.project(gates={"enabled": False}).spec
+    assert len(required_checks((), other, CHANGED)) == 0
 
 
 async def test_how_urgent_an_event_is_is_asked_only_where_it_concerns_somebody() -> None:

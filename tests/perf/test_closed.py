@@ -1,6 +1,7 @@
-"""What Tasks cost that ended long ago: room in memory, steps of a start, and nothing at any event.
+"""What Tasks and Plans cost that ended long ago: room in memory, steps of a start, and nothing at
+any event.
 
-They are copies of one that was played with its session. Counts and ratios hold on any machine; the
+Tasks are copies of one that was played with its session. Counts and ratios hold on any machine; the
 figures are printed (``pytest -s``) for the reference.
 """
 
@@ -12,18 +13,20 @@ import json
 import tracemalloc
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import orjson
 import pytest
 
+from bernstein.api import plan as plans
 from bernstein.api import session, task
-from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches import OPENED_PLANS, Caches
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.cache import Packed
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Object, Resource
-from bernstein.resources import PROJECTS, SESSIONS, TASKS
+from bernstein.resources import PLANS, PROJECTS, SESSIONS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.store import NAMESPACE, Store
 from tests.model.loop import run
@@ -31,12 +34,14 @@ from tests.model.replicas import Replica
 from tests.model.scenario import Scenario
 from tests.model.trouble import Troubles
 from tests.model.world import World
+from tests.perf.test_plan_status import STEPS, plan
 
 T = TypeVar("T")
 Lists = Mapping[Resource, list[bytes]]
 
 EXAMPLE = "example"
 MANY = 300
+SOME_PLANS = 20
 WAIT = 3600.0
 """Virtual seconds after the end of the example; its Job is gone by then."""
 
@@ -71,6 +76,27 @@ def _copies(obj: Object, uids: Iterable[str]) -> Iterator[bytes]:
         made = json.loads(text)
         made["metadata"]["resourceVersion"] = str(1000 + number)
         yield json.dumps(made).encode()
+
+
+def ended(number: int, steps: int) -> list[bytes]:
+    """So many Plans as JSON, each of so many steps a stage that have all landed."""
+    one = plan(steps)
+    over = one.status.model_copy(
+        update={
+            "observed_generation": 1,
+            "phase": "Succeeded",
+            "expanded": True,
+            "project": "default",
+            "ended_at": datetime(2030, 1, 1, tzinfo=UTC),
+        }
+    )
+    made = one.model_copy(update={"status": over}).dump()
+    found = []
+    for n in range(number):
+        meta = {"name": f"over-{n}", "namespace": NAMESPACE, "uid": f"uid-over-{n}"}
+        meta |= {"resourceVersion": str(n + 1)}
+        found.append(json.dumps(made | {"metadata": made["metadata"] | meta}).encode())
+    return found
 
 
 class Served:
@@ -137,6 +163,28 @@ def test_tasks_that_ended_with_their_sessions_take_a_tenth_of_their_size(closed:
     assert each < before / 10
 
 
+def test_a_plan_that_ended_takes_a_tenth_of_its_size() -> None:
+    more, few = OPENED_PLANS + 6, OPENED_PLANS + 2
+    texts = ended(more, STEPS)
+    # Those that were read last stay unpacked, however many there are.
+
+    def kept(number: int) -> int:
+        return held(lambda: asyncio.run(filled({PLANS: texts[:number]})))
+
+    each = (kept(more) - kept(few)) // (more - few)
+
+    def unpacked() -> list[object]:
+        objects = [orjson.loads(text) for text in texts[:2]]
+        return [*objects, *map(plans.parse, objects)]
+
+    before = held(unpacked) // 2
+    print(
+        f"\na Plan of 2,000 Tasks that ended: {each:,} bytes in the caches, as dict and model "
+        f"{before:,}"
+    )
+    assert each < before / 10
+
+
 def put(store: Store, lists: Lists) -> None:
     limits = {"limits": {"maxAgents": 5}}
     store.create(PROJECTS, valid("Project", NAMESPACE, "default", **limits))
@@ -150,7 +198,7 @@ async def a_life(lists: Lists, unpacked: list[str]) -> tuple[int, int]:
     the start, and since."""
     store = Store()
     await asyncio.sleep(WAIT)
-    put(store, lists)
+    put(store, {**lists, PLANS: ended(SOME_PLANS, steps=1)})
     replica = asyncio.create_task(Replica(0, store, Troubles(store), 0).run())
     await asyncio.sleep(60)
     at_start = len(unpacked)
@@ -177,6 +225,10 @@ def test_a_new_task_unpacks_none_of_those_that_ended(
 
     at_start, since = run(a_life(closed, unpacked))
 
-    print(f"\n{at_start} times unpacked at the start beside {MANY} Closed Tasks, {since} since")
-    assert at_start < 5 * MANY  # each of both is listed and looked at, and the Task once more
+    print(
+        f"\n{at_start} times unpacked at the start beside {MANY} Closed Tasks and {SOME_PLANS} "
+        f"Plans, {since} since"
+    )
+    # Each of both is listed and looked at, and the Task once more.
+    assert at_start < 5 * (MANY + SOME_PLANS)
     assert since == 0

@@ -13,7 +13,7 @@ import pytest
 
 from bernstein.api.meta import Condition, ConditionType, UsageCounts
 from bernstein.api.plan import LedgerEntry, Plan, PlanStatus, PlanTask
-from bernstein.api.project import Gates
+from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.verification import MOST_CHECKS, CheckAgain, CheckResult, Verification
 from bernstein.checks.signals import of as of_signal
@@ -21,7 +21,8 @@ from bernstein.checks.spec import Subject
 from bernstein.core.plans import size
 from bernstein.core.plans.expansion import expand
 from bernstein.core.plans.rows import in_place, names_by_stage, names_of_steps
-from bernstein.core.verification import required, verdicts
+from bernstein.core.verification import verdicts
+from bernstein.core.verification.expected import required
 from bernstein.kube.patches import json_patch, status_diff
 from tests.unit.core import objects
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.delivery import Delivery
 from bernstein.api.plan import Plan
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
+from bernstein.core.scheduling import landing_turns
 from bernstein.core.scheduling.schedule import Board
 from bernstein.core.snapshot import ProjectSnapshot
+from tests.perf.test_calls import counted
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, project, status
 from tests.unit.core.scheduling.schedules import schedule
@@ -99,3 +102,22 @@ def test_a_freed_place_costs_a_kept_schedule_as_much_however_many_wait() -> None
     )
     assert kept[MANY] < 5 * kept[FEW]
     assert kept[MANY] < anew[MANY] / 20
+
+
+def test_a_look_at_those_that_land_decides_nothing_anew_about_who_says_so_already() -> None:
+    delivery = Delivery(state="Pending", onto="refs/heads/main")
+    asks = objects.done(delivery=delivery, waiting=objects.waits("MergeQueue"))
+    line = {
+        task.metadata.name: task.model_copy(update={"status": told})
+        for task, told in landing_turns.turns(
+            [objects.task(f"t{number:03}", status=asks) for number in range(100)], NOW
+        )
+    }
+    board = Board.of(snapshot(line))
+    board.look(PROJECT, (), NOW)
+    again, calls = counted(lambda: board.look(PROJECT, (), NOW))
+    print(f"statuses worked out for {len(line)} Tasks that land one after another: ", end="")
+    print(calls["of_task"])
+    assert not again.moves
+    assert not again.waits
+    assert calls["of_task"] == 0

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import bernstein
-from bernstein.kube.resource import Key, Object
+from bernstein.kube.resource import PODS, Key, Object
 from bernstein.resources import PLANS, PROJECTS, TASKS
 from tests.control_plane.objects import valid
 from tests.model.cluster.job_controller import JobController
@@ -84,22 +84,22 @@ class Costs:
 
 
 class Cluster:
-    """A Project with a single place for an agent."""
+    """A Project with a single place for an agent, where nothing else is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, remote: Remote | None = None, **spec: Any) -> None:
         self.store = Store()
         dice, store = Even(1), self.store
-        programs = Programs(store, Remote(TARGET), dice, RATES["calm"].fates)
+        programs = Programs(store, remote or Remote(TARGET), dice, RATES["calm"].fates)
         programs.all_good, programs.witness = True, Nobody()
         self.kubelets = Kubelets(store, programs, dice, Nobody())
         JobController(store, dice)
-        limits, gates = {"maxAgents": 1}, {"enabled": False}
-        store.create(PROJECTS, valid("Project", NAMESPACE, "default", limits=limits, gates=gates))
+        spec = {"limits": {"maxAgents": 1}, "gates": {"enabled": False}} | spec
+        store.create(PROJECTS, valid("Project", NAMESPACE, "default", **spec))
 
     def waits(self, name: str, **spec: Any) -> None:
         self.store.create(TASKS, valid("Task", NAMESPACE, name, **spec))
 
-    def plan(self, steps: int, behind: int = 0) -> None:
+    def plan(self, steps: int, behind: int = 0, **spec: Any) -> None:
         """A Plan of so many steps, of which none waits for another; so many others wait for the
         first stage of them."""
         stages = [
@@ -113,12 +113,16 @@ class Cluster:
         then = [{"title": f"Behind {n}"} for n in range(behind)]
         if then:
             stages.append({"name": "behind", "dependsOn": ["stage 0"], "steps": then})
-        self.store.create(PLANS, valid("Plan", NAMESPACE, "web", stages=stages))
+        self.store.create(PLANS, valid("Plan", NAMESPACE, "web", stages=stages, **spec))
 
     def status(self, name: str) -> Object:
         found = self.store.find(TASKS, Key(NAMESPACE, name))
         status: Object = (found or {}).get("status", {})
         return status
+
+    def pods_made(self) -> list[Object]:
+        """Every pod that there was, as it was made."""
+        return [change.object for change in self.store.log[PODS] if change.type == "ADDED"]
 
     def closed(self) -> int:
         return sum(task["status"].get("state") == "Closed" for task in self.store.all(TASKS))
@@ -163,10 +167,10 @@ async def play(number: int, spec: Callable[[int], Object]) -> tuple[Costs, Costs
 
 
 @asynccontextmanager
-async def begun(steps: int, behind: int = 0) -> AsyncIterator[Cluster]:
+async def begun(steps: int, behind: int = 0, **spec: Any) -> AsyncIterator[Cluster]:
     """A Plan of which a Task is Closed, and the next ones are on their way."""
     cluster = Cluster()
-    cluster.plan(steps, behind)
+    cluster.plan(steps, behind, **spec)
     replica = asyncio.create_task(Replica(0, cluster.store, Troubles(cluster.store), 0).run())
     await cluster.until(lambda: len(cluster.store.all(TASKS)) == steps + behind)
     await cluster.told()
@@ -177,10 +181,10 @@ async def begun(steps: int, behind: int = 0) -> AsyncIterator[Cluster]:
     await asyncio.gather(replica, return_exceptions=True)
 
 
-async def play_plan(number: int) -> Costs:
+async def play_plan(number: int, spec: Object) -> Costs:
     """What a Task costs that passes, of a Plan of which so many wait."""
     passed = Costs()
-    async with begun(number + 2) as cluster:
+    async with begun(number + 2, **spec) as cluster:
         before = cluster.closed()
         with passed.counted():
             await cluster.until(lambda: cluster.closed() > before)
@@ -220,9 +224,10 @@ def test_a_task_costs_no_more_beside_many_that_wait() -> None:
         assert beside_many.all <= MOST * beside_few.all, more.most_common(5)
 
 
+@pytest.mark.parametrize("spec", [{}, {"budget": "1000000"}], ids=["free", "with a budget"])
 @pytest.mark.usefixtures("no_collection")
-def test_a_task_of_a_plan_costs_no_more_beside_many_of_it_that_wait() -> None:
-    few, many = (run(play_plan(number)) for number in (FEW, MOST_STEPS))
+def test_a_task_of_a_plan_costs_no_more_beside_many_of_it_that_wait(spec: Object) -> None:
+    few, many = (run(play_plan(number, spec)) for number in (FEW, MOST_STEPS))
 
     looks = [costs.calls["core/plans/decide.py:decide"] for costs in (few, many)]
     print(

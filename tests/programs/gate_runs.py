@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bernstein.api.pod import CheckVerdict, CompareConfig, Listing
 from bernstein.checks.gate import Command
 from bernstein.pods.programs import compare
+from bernstein.pods.programs.checkout import lay_out
 from tests.demo import toolchain
+from tests.programs import osv
 from tests.unit.checks.trees import LINK, Tree
+
+SECONDS = 3600
+"""That a gate may take: on a busy machine, too, the examples are not cut off."""
 
 
 def write(tree: Tree, folder: Path) -> None:
@@ -25,9 +32,12 @@ def write(tree: Tree, folder: Path) -> None:
             (folder / path).symlink_to(tree.content(path).decode().removeprefix(LINK))
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The command in the folder, with a HOME and a TMPDIR beside it, as in its container."""
-    env = toolchain.environment() | {"CI": "true", "NO_COLOR": "1"}
+def run(
+    command: str, folder: Path, more: Mapping[str, str] = {}
+) -> subprocess.CompletedProcess[str]:
+    """The command in the folder, with a HOME and a TMPDIR beside it, as in its container; `more`:
+    variables."""
+    env = toolchain.environment() | {"CI": "true", "NO_COLOR": "1", **more}
     for name in ("HOME", "TMPDIR"):
         env[name] = str(folder.parent / f"{folder.name}-{name.lower()}")
         Path(env[name]).mkdir(exist_ok=True)
@@ -37,34 +47,68 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def verdict(
-    command: Command, tree: Tree, folder: Path, tolerance: float | None = None
+    command: Command,
+    tree: Tree,
+    folder: Path,
+    tolerance: float | None = None,
+    variables: Mapping[str, str] = {},
 ) -> CheckVerdict:
-    """What its Job says of the tree; of a command that compares, beside the tree before it."""
+    """What its Job says of the tree; of a command that compares, beside the tree before it.
+
+    `variables`: that its image has, or in place of those that its Job gives.
+    """
     if command.against_base:
-        return _compared(command, tree, folder, tolerance)
+        with osv.serving() as url:
+            return _compared(
+                command, tree, folder, tolerance, {"PIP_AUDIT_OSV_URL": url, **variables}
+            )
     write(tree, folder / "workspace")
     code = run(command.command, folder / "workspace").returncode
     word = "Passed" if code == 0 else "Errored" if code in (126, 127, 128) else "Failed"
     return CheckVerdict("", word, "" if code == 0 else "ExitCode")
 
 
-def _compared(command: Command, tree: Tree, folder: Path, tolerance: float | None) -> CheckVerdict:
+def _compared(
+    command: Command,
+    tree: Tree,
+    folder: Path,
+    tolerance: float | None,
+    variables: Mapping[str, str],
+) -> CheckVerdict:
     workspace = folder / "workspace"
-    before = listing(command.command, Tree(tree.before), folder, "before")
-    head = listing(command.command, tree, folder, "head")
+    base, work = _of_tool(command, tree, folder)
+    before = listing(command.command, Tree(tree.before), folder, "before", {**base, **variables})
+    head = listing(command.command, tree, folder, "head", {**work, **variables})
     of = command.tolerance if tolerance is None else tolerance
     config = CompareConfig(
         "gate", str(workspace), head, before, output=command.output, decides=True, tolerance=of
     )
-    return compare.run(config)
+    return compare.run(replace(config, least=command.least))
 
 
-def listing(command: str, tree: Tree, folder: Path, of: str) -> Listing:
+def _of_tool(command: Command, tree: Tree, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Variables for the program of ours that it runs, in the base and in the work, once that lies
+    where they say, with what it is to know of the change."""
+    if command.tool is None:
+        return {}, {}
+    folders = {name: folder / f"{name}-before-it-runs" for name in ("base", "work")}
+    write(Tree(tree.before), folders["base"])
+    write(tree, folders["work"])
+    own = folder / "tools"
+    own.mkdir()
+    lay_out(command.tool, own, folders["work"], folders["base"])
+    told = {"TOOLS": str(own), "CHECK_SECONDS": str(SECONDS)}
+    return told | {"TREE": "base"}, told | {"TREE": "work"}
+
+
+def listing(
+    command: str, tree: Tree, folder: Path, of: str, more: Mapping[str, str] = {}
+) -> Listing:
     """What it prints while the tree is where both have their turn."""
     workspace, kept, lists = folder / "workspace", folder / of, folder / f"list-{of}"
     write(tree, workspace)
     lists.mkdir()
     found = Listing(str(kept), str(lists / "findings"), str(lists / "code"))
-    run(f"({command}) > {found.findings}; echo $? > {found.code}", workspace)
+    run(f"({command}) > {found.findings}; echo $? > {found.code}", workspace, more)
     shutil.move(workspace, kept)
     return found

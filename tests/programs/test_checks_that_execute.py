@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,13 @@ from bernstein.api.signals import Signal
 from bernstein.checks import gates, signals
 from bernstein.checks.gate import Command
 from bernstein.checks.signal import SignalCommand
+from bernstein.places import LAUNCHER
 from tests.programs.gate_runs import verdict
+from tests.programs.pods.test_launcher import launcher
 from tests.unit.checks import examples
 from tests.unit.checks.trees import Tree
+
+__all__ = ("launcher",)
 
 
 def commands() -> dict[str, tuple[Command, Tree, Tree]]:
@@ -37,8 +42,11 @@ COMMANDS = commands()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_passes_and_fails(name: str, tmp_path: Path) -> None:
+def test_it_passes_and_fails(name: str, launcher: Path, tmp_path: Path) -> None:
     command, good, bad = COMMANDS[name]
+    # A pod has the launcher at its own place.
+    here = command.command.replace(LAUNCHER, str(launcher))
+    command = dataclasses.replace(command, command=here)
 
     passed = verdict(command, good, tmp_path / "good")
     failed = verdict(command, bad, tmp_path / "bad")

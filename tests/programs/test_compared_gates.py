@@ -354,6 +354,16 @@ def test_a_benchmark_in_a_file_of_another_name_is_the_same_one(tmp_path: Path) -
     assert found.verdict == "Passed", found
 
 
+def test_a_benchmark_of_another_name_is_the_same_one(tmp_path: Path) -> None:
+    gate, before = command_of("benchmark"), benched(1000)
+    renamed = before["test_bench.py"].replace("test_sum", "test_total")
+    same = Tree({"test_bench.py": renamed}, before=before)
+    other = Tree({"test_bench.py": renamed.replace("(sum,", "(sorted,")}, before=before)
+
+    assert verdict(gate, same, tmp_path / "same", tolerance=10_000).verdict == "Passed"
+    assert verdict(gate, other, tmp_path / "other", tolerance=10_000).verdict == "Failed"
+
+
 def test_a_repository_without_benchmarks_has_nothing_to_be_measured_by(tmp_path: Path) -> None:
     tree = Tree(TESTED | benched(10), before=TESTED)
 

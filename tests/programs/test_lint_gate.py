@@ -11,7 +11,7 @@ import pytest
 
 from bernstein.api.pod import Check
 from bernstein.checks.spec import Subject
-from bernstein.core.verification.required import required_checks
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core.objects import project

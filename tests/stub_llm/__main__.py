@@ -1,4 +1,4 @@
-"""Command line: `python3 -m tests.stub_llm [--host H] [--port N] [--scenarios FILE]`."""
+"""Command line of `python3 -m tests.stub_llm`; `--help` tells its options."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8099)
     parser.add_argument("--scenarios", type=Path, help="YAML or JSON file")
+    parser.add_argument("--tls", type=Path, help="folder with tls.crt and tls.key")
     arguments = parser.parse_args()
     script = scenario.Script()
     if arguments.scenarios:
         script = scenario.parse(arguments.scenarios.read_bytes())
     with Endpoint((arguments.host, arguments.port), script) as endpoint:
+        if arguments.tls:
+            endpoint.speak_tls(arguments.tls / "tls.crt", arguments.tls / "tls.key")
+
         # As process 1 of a container nothing would end us on SIGTERM but a handler of our own.
         def stop(*_: object) -> None:
             threading.Thread(target=endpoint.shutdown).start()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import socket
+import ssl
 import sys
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -73,6 +75,15 @@ class Endpoint(ThreadingHTTPServer):
     def url(self) -> str:
         host, port = self.server_address[:2]
         return f"http://{host!s}:{port}"
+
+    def speak_tls(self, certificate: Path, key: Path | None = None) -> None:
+        """From now on; `key` None: it is in the same file."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        # Else a client that says nothing would keep all others waiting.
+        self.socket = context.wrap_socket(
+            self.socket, server_side=True, do_handshake_on_connect=False
+        )
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no error of ours; anything else ends up on stderr."""

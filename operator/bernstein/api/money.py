@@ -11,7 +11,9 @@ from pydantic import BeforeValidator, Field
 MOST_DOLLARS = 999_999_999
 _WRITTEN = re.compile(r"\s*\$?\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*\Z", re.ASCII)
 
-SpendSource = Literal["Reported", "Unpriced", "Unreported"]
+CallSource = Literal["Computed", "Unpriced"]
+"""How it is known what questions of our own to models have cost."""
+SpendSource = Literal["Reported", "Computed", "Unpriced", "Unreported"]
 """How money that was spent is known."""
 
 

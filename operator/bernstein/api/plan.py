@@ -36,6 +36,7 @@ from bernstein.api.older import WithWaiting
 from bernstein.api.requests import Answers, PlanRequests, kept_until_answered
 from bernstein.api.signals import Assignment, Constraints, Files
 from bernstein.api.verification import Verification
+from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned, Cancel
 
 DELIVERED_PARTIALLY = "DeliveredPartially"
@@ -113,6 +114,17 @@ class PlanSpec(Model):
         default=None,
         description="When a person must say yes, beside what the Project asks for. It may only "
         "become stricter.",
+    )
+    file_scope: FileScope | None = Field(
+        default=None,
+        description="What becomes of work that changes files beside those that its step declares, "
+        "where the Project asks for less. Warn: it is told, and is a high risk. Enforce: the work "
+        "is rejected.",
+    )
+    protect_tests: bool = Field(
+        default=False,
+        description="true: work that deletes or weakens tests that existed before it is rejected, "
+        "whatever the Project says.",
     )
     author: UserName | None = Field(
         default=None,

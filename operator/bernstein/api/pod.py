@@ -17,6 +17,7 @@ CHECKOUT = "checkout"
 RECORDER = "recorder"
 PUSHER = "pusher"
 INSPECT = "inspect"
+JUDGE = "judge"
 BEGIN = "begin"
 PREPARE = "prepare"
 LAND = "land"
@@ -30,13 +31,17 @@ FENCE = "fence"
 """That label of a Job which never runs: it only takes the name of one that must not be made."""
 LISTERS = ("list-before", "list-head")
 """Containers that run a tool in either tree, before `compare`: the base, then the work."""
-PROGRAMS = (CHECKOUT, RECORDER, PUSHER, INSPECT, BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY)
+PROGRAMS = (
+    *(CHECKOUT, RECORDER, PUSHER, INSPECT, JUDGE),
+    *(BEGIN, PREPARE, LAND, COMPARE, PROBE, PROBE_KEY),
+)
 """The containers that run a program of ours; the program is called like its container. But
 `compare` runs in one called `check`, which it ends, `probe` in one for each account, and
 `probe_key` in one called `probe-attestation`."""
 OUR_JOBS = (BEGIN, INSPECT, LAND, PREPARE)
 """The Jobs in which programs of ours run alone: nothing in them comes from a repository or image of
-a user's. A Project's own Job `probe` is one more: its name can be no gate's."""
+a user's. A Project's own Job `probe` is one more, and `judge`, which reaches models besides: their
+names can be no gate's, or have a hyphen."""
 
 NO_CHANGE = "NO_CHANGE_NEEDED"
 """With a line of this alone in its last message, an agent says that nothing had to be changed."""
@@ -165,6 +170,14 @@ class CheckoutConfig:
     """Ref of a checkpoint, whose files are written merged with the tip; else the tip's alone."""
     resume_sha: str | None = None
     """The commit that this ref must be at; None: any."""
+    paths: tuple[str, ...] = ()
+    """Globs: where none matches a path that has changed since `changed_since`, it fails with
+    ConditionNotMet."""
+    changed_since: str | None = None
+    tool: str | None = None
+    """Program of `bernstein.checks.tools` for code that runs in the worktree, put into `tools` with
+    the numbers of the lines of Python that `base` does not have."""
+    tools: str | None = None
     launcher_from: str = "/usr/local/lib/bernstein/launcher"
     launcher_to: str | None = None
     prompt: PromptConfig | None = None
@@ -322,11 +335,12 @@ class Check:
 
     name: str
     type: str
-    """A signal's type, or a gate's name."""
+    """A signal's type, or the name of a gate or rule."""
     path: str = ""
     value: str = ""
     contains: str = ""
     regex: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,3 +411,5 @@ class CompareConfig:
     """Nothing has judged the head yet: where the tool cannot run there, it says so."""
     tolerance: float | None = None
     """How much worse a measure may be; None: nothing is measured."""
+    least: float | None = None
+    """Which share of faults the tests have to notice; None: there are none."""

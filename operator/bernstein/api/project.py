@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
-from bernstein.api.credentials import Attestation, ConfigMapKey, Credentials, SecretKey
 from bernstein.api.meta import (
     MOST_AGENTS,
     Conditions,
@@ -27,9 +26,16 @@ from bernstein.api.meta import (
     rules_of,
     words_of,
 )
-from bernstein.api.network import Network
-from bernstein.api.pod import OUR_JOBS
-from bernstein.api.vocabulary import GateCondition, Severity
+from bernstein.api.projects.credentials import (
+    Attestation,
+    ConfigMapKey,
+    Credentials,
+    JudgingModel,
+    SecretKey,
+)
+from bernstein.api.projects.gates import Gates
+from bernstein.api.projects.network import Network
+from bernstein.api.vocabulary import FileScope
 from bernstein.api.waiting import Abandoned
 
 
@@ -138,77 +144,6 @@ class Toolchain(Model):
     read_only_root_filesystem: bool = True
     """false: checks may write outside of the tree, HOME and /tmp."""
     resources: Resources = Field(default_factory=Resources)
-
-
-class GateSettings(Model):
-    """Settings of a built-in gate, or a gate of the Project's own: a command in an image."""
-
-    model_config = {
-        **Model.model_config,
-        "json_schema_extra": {
-            **cel(
-                # The name of a gate's Job ends with the gate's name, '_' replaced by '-'. These
-                # endings, and `signal-<number>`, are those of other Jobs.
-                rule(
-                    f"!(self.name in {list(OUR_JOBS)})",
-                    f"the operator's own Jobs are called {', '.join(OUR_JOBS)}: "
-                    "give the gate another name",
-                    fieldPath=".name",
-                ),
-                rule(
-                    "!self.name.matches('^signal_[0-9]+$')",
-                    "signal_<number> is kept for completion signals: give the gate another name",
-                    fieldPath=".name",
-                ),
-            ),
-            **rules_of("gates"),
-        },
-    }
-
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
-    """A built-in gate, or a new name."""
-    enabled: bool = True
-    """false: it does not run."""
-    required: bool | None = None
-    """false: its verdict is shown and keeps nothing back; absent: as the gate says."""
-    condition: GateCondition | None = None
-    """Changes that it runs for; absent: as the gate says, any_changed for an own one."""
-    command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
-    """Shell command that passes with exit code 0."""
-    image: Image | None = None
-    """Where the command runs; absent: the toolchain's image."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
-    """How long the command may take, in seconds; absent: gates.timeoutSeconds."""
-    severity: Severity | None = None
-    """Findings of this severity and above count; absent: high."""
-    tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
-    """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
-
-
-class Gates(Model):
-    enabled: bool = True
-    """false: no gate runs; completion signals still do."""
-    execution: Literal["Parallel", "Sequential"] = "Parallel"
-    """Parallel: all checks of a Task together, up to maxParallel. Sequential: its completion
-    signals, then one gate after the other; a required one that does not pass is the last."""
-    max_parallel: Annotated[int, Field(ge=1, le=64)] = 8
-    """Jobs that judge one Task at the same time."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
-    """How long a gate may take, in seconds."""
-    allow_base_failures: bool = Field(
-        default=False,
-        description="true: a required gate that fails on the base, too, keeps no work back.",
-    )
-    extends: Literal["Default"] | None = Field(
-        default=None,
-        description="Default: the built-in gates that are on by default come first, with the "
-        "settings that pipeline has for them.",
-    )
-    pipeline: Annotated[
-        tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
-    ] = ()
-    """The gates that run, complete and in this order; absent or empty: those that are on by
-    default."""
 
 
 class Merge(Model):
@@ -320,6 +255,21 @@ class ProjectSpec(Model):
     toolchain: Toolchain
     gates: Gates = Field(default_factory=Gates)
     """What work must pass before it lands."""
+    file_scope: FileScope | None = Field(
+        default=None,
+        description="What becomes of work that changes files beside those that its step declares. "
+        "Warn: it is told, and is a high risk. Enforce: the work is rejected. Absent: nothing. A "
+        "Plan may ask for more.",
+    )
+    protect_tests: bool = Field(
+        default=False,
+        description="true: work that deletes or weakens tests that existed before it is rejected: "
+        "fewer tests, fewer assertions, more marks that skip. A Plan may ask for it, too.",
+    )
+    models: Annotated[
+        tuple[JudgingModel, ...], Field(max_length=8, json_schema_extra=list_map("name"))
+    ] = ()
+    """Language models that judge work where a completion signal asks for one; the first does."""
     merge: Merge
     """How verified work lands."""
     attestation: Attestation | None = Field(
@@ -383,7 +333,7 @@ class Probe(Model):
     """That Job has yet to tell."""
     settled: bool = False
     """Of this generation every credential was heard."""
-    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=20)] = ()
+    findings: Annotated[tuple[ProbeFinding, ...], Field(max_length=32)] = ()
     """What is wrong; empty: nothing, once all was heard."""
     too_strong: bool = False
     """The work account was seen to be allowed to push to the branch."""

@@ -11,6 +11,8 @@ from bernstein.api.vocabulary import Complexity, Effort, Scope
 
 LONGEST_TIMEOUT_SECONDS = 86400
 LONGEST_ESTIMATE_MINUTES = 10080
+LOOPBACK_URL = r'^(http://(localhost|127[.]0[.]0[.]1)(:[$]PORT)?)?/[!-"$-~]*$'
+"""No port: the check chooses it. No character that a request's first line cannot hold."""
 MOST_PATTERN_CHARACTERS = 8192
 """Of all regular expressions of a step or Task together: 3 µs each where they are the worst."""
 
@@ -26,14 +28,20 @@ class Signal(Model):
     """File or folder, relative to the repository."""
     value: RelativePath | None = None
     """Glob of files, relative to the repository."""
+    url: Annotated[str, Field(pattern=LOOPBACK_URL, max_length=1024)] | None = None
+    """Path that the service is asked for, such as /health, or http://localhost:$PORT/health."""
+    status: Annotated[int, Field(ge=100, le=599)] | None = None
+    """Status that the service must answer with; absent: 200."""
     contains: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
-    """Text that must be in the file."""
+    """Text that must be in the file, or in the answer."""
     regex: bool | None = None
     """true: `contains` is a regular expression."""
     command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
-    """Shell command that must end with exit code 0."""
+    """Shell command that must end with exit code 0; of a service, what starts it."""
     timeout_seconds: Annotated[int, Field(ge=1, le=LONGEST_TIMEOUT_SECONDS)] | None = None
     """How long the command may take, in seconds; absent: 120."""
+    criteria: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
+    """What the change must meet, in words; a model is asked."""
 
 
 Files = Annotated[tuple[RelativePath, ...], Field(max_length=40)]

@@ -208,6 +208,10 @@ class TaskStatus(WithWaiting):
     """Sessions and Jobs in a row that failed through nobody's fault."""
     gate_errors: int = 0
     """Rounds of checks in a row that could not run."""
+    judge_retries: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="Attempts that were rejected because a model asked for one more. Absent: none.",
+    )
     reports: int = Field(
         default=0,
         description="Logs of checks that are kept: ConfigMaps made of what failed checks printed. "
@@ -247,10 +251,11 @@ class TaskStatus(WithWaiting):
     """Model of the last session."""
     usage: UsageCounts = Field(default_factory=UsageCounts)
     spend_usd: Money = "0"
-    """US dollars that its sessions have cost so far."""
+    """US dollars that its sessions have cost so far, and models that were asked about its work."""
     spend_source: SpendSource | None = None
-    """Reported: by the agents' own counts. Unpriced: of one of its sessions the price was unknown.
-    Unreported: the agent of one of them tells no tokens. Nothing is counted for such a session."""
+    """Reported: by the agents' own counts. Computed: only models were asked. Unpriced: of a session
+    the price was unknown. Unreported: the agent of one tells no tokens. Nothing is counted for such
+    a session."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended, also those that count for no attempt."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()

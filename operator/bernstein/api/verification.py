@@ -9,10 +9,13 @@ from pydantic import Field
 
 from bernstein.api.meta import (
     Model,
+    Money,
     ProtectedPath,
     Sha,
+    UsageCounts,
     list_map,
 )
+from bernstein.api.money import CallSource
 from bernstein.api.waiting import Abandoned
 
 MOST_CHECKS = 256
@@ -42,6 +45,9 @@ class CheckResult(Model):
     excused: bool | None = Field(
         default=None,
         description="It fails on the base, too, and the Project lets work on all the same.",
+    )
+    by_model: bool | None = Field(
+        default=None, description="A language model has answered, or was to answer."
     )
     excerpt: Annotated[str, Field(max_length=2048)] = ""
     """End of what it printed, or what it found."""
@@ -101,6 +107,30 @@ class ChangedFile(Model):
 MOST_FILES = 8
 MostChanged = Annotated[tuple[ChangedFile, ...], Field(max_length=MOST_FILES)]
 """Some of the files that differ, those with the most changed lines first."""
+
+
+MOST_CALLS = 64
+
+
+class ModelCalls(Model):
+    """What one Job has used of a model that it asked."""
+
+    job: Annotated[str, Field(max_length=63)]
+    """Name of the Job."""
+    model: Annotated[str, Field(max_length=300)]
+    """The provider's name of the model."""
+    usage: UsageCounts
+    exact: bool = Field(
+        default=True,
+        description="false: of some request only the most is known that it can have used.",
+    )
+    spend_usd: Money = "0"
+    """US dollars that it cost."""
+    source: CallSource | None = Field(
+        default=None,
+        description="Computed: tokens times the price of a table. Unpriced: the model has none, "
+        "and nothing is counted. Absent: it is in no sum yet.",
+    )
 
 
 class Outstanding(Model):
@@ -194,6 +224,9 @@ class Verification(Model):
     outstanding: Outstanding | None = Field(
         default=None, description="Checks without a verdict, where the round takes long."
     )
+    calls: Annotated[tuple[ModelCalls, ...], Field(max_length=MOST_CALLS)] | None = Field(
+        default=None, description="What was used of models that were asked about it."
+    )
     passed: bool | None = None
     """Whether every required check let it on; absent while it is judged."""
     verified_at: datetime | None = Field(
@@ -201,6 +234,11 @@ class Verification(Model):
     )
     digest: Annotated[str, Field(max_length=64)] | None = Field(
         default=None, description="SHA-256 of what was judged and every verdict."
+    )
+    quality_score: Annotated[int, Field(ge=0, le=100)] | None = Field(
+        default=None,
+        description="Part of the weights of the gates that ran that those have which passed, in "
+        "percent. Absent: none ran that has a weight.",
     )
     checks: Annotated[
         tuple[CheckResult, ...], Field(max_length=MOST_CHECKS, json_schema_extra=list_map("name"))

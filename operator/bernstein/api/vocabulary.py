@@ -38,3 +38,25 @@ EFFORTS: tuple[str, ...] = get_args(Effort)
 Severity = Literal["low", "medium", "high"]
 
 GateCondition = Literal["always", "python_changed", "tests_changed", "any_changed", "deps_changed"]
+
+FileScope = Literal["Warn", "Enforce"]
+FILE_SCOPES: tuple[str, ...] = get_args(FileScope)
+"""From the looser to the stricter."""
+
+WrittenCondition = Literal[
+    "always",
+    "python_changed",
+    "tests_changed",
+    "any_changed",
+    "deps_changed",
+    "changed_files.any('.py')",
+]
+"""What a Project may say; the last is how `python_changed` was once written."""
+
+
+def condition_of(written: WrittenCondition) -> GateCondition:
+    return "python_changed" if written == "changed_files.any('.py')" else written
+
+
+ModelProvider = Literal["anthropic", "openai", "openai-chat", "openrouter", "gemini"]
+"""Whose API a model is asked by. `openai-chat` is also what most other servers speak."""

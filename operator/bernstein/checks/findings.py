@@ -40,6 +40,14 @@ class NoListing(ValueError):  # noqa: N818 - it tells what was found instead
     """What was printed is no list of findings, or one of over MOST."""
 
 
+class Unanswered(Exception):  # noqa: N818 - it tells what was missing
+    """The tool could not ask whom it has to ask: nothing is known of either tree."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason, self.message = reason, message
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding; `line` counts from 1."""

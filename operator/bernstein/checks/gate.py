@@ -29,6 +29,12 @@ class Command:
     they are compared: its exit code alone passes nothing."""
     tolerance: float | None = None
     """How much worse than in the base a measure may be; None: nothing is measured."""
+    least: float | None = None
+    """Which share of faults the tests have to notice, from 0 to 1; None: there are none."""
+    tool: str | None = None
+    """Program of `bernstein.checks.tools` that lies in `$TOOLS`."""
+    with_tests: Callable[[str], Command] | None = None
+    """Makes the same command for tests that another command runs."""
     of_severity: Callable[[Severity], Command] | None = None
     """Makes the same command for findings of another severity than the default, and above."""
     by_file: bool = False

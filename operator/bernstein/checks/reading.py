@@ -56,6 +56,17 @@ class CommitReader(Protocol):
         """Every file or symlink with new content."""
 
     @property
+    def changed_paths(self) -> Collection[str]:
+        """Paths of everything that differs: added, edited, deleted, of another mode; submodules,
+        too. Of what is renamed these are both names."""
+
+    def changed_contents(
+        self, is_wanted: Callable[[str], bool], most: int
+    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes]] | None:
+        """What differs and is wanted, as it was and as it is, by path; of a symlink its target.
+        None: they have over `most` bytes together."""
+
+    @property
     def deleted(self) -> Collection[str]:
         """Paths of files and symlinks that the change takes away."""
 

@@ -37,7 +37,7 @@ def renamed(
     gone_left = [path for path in gone if path not in taken]
     new_left = [path for path in new if path not in names]
     if max(len(gone_left), len(new_left)) <= MOST_FILES:
-        names |= _similar(_lines(gone_left, content_before), _lines(new_left, content_after))
+        names |= similar(_lines(gone_left, content_before), _lines(new_left, content_after))
     return names
 
 
@@ -71,8 +71,8 @@ def _lines(paths: Iterable[str], content: Content) -> Lines:
     return lines
 
 
-def _similar(gone: Lines, new: Lines) -> dict[str, str]:
-    """The most similar ones first, and each path once."""
+def similar(gone: Lines, new: Lines) -> dict[str, str]:
+    """The one that each was before, by what it is now: the most similar first, and each once."""
     pairs = [
         (part, _name(old) == _name(path), old, path)
         for old, before in gone.items()

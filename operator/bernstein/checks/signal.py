@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bernstein.checks.asks import Asks
 from bernstein.checks.reading import Reads
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class SignalCommand:
 
     command: Callable[[Signal], str | None]
     """The command, or None where the signal names none: then it is Errored."""
+    launched: bool = False
+    """Whether it calls our launcher, which is copied to the pod then."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class SignalKind:
     """What people read behind its type."""
     sentence: Callable[[Signal], str]
     """What the agent reads below "Done means"."""
-    runs: SignalCommand | Reads
+    runs: SignalCommand | Reads | Asks
     """How it is checked."""
     takes: tuple[str, ...] = ()
     """Fields that it may have, too; every other field is refused."""
@@ -50,3 +53,8 @@ class SignalKind:
     def title(self, signal: Signal) -> str:
         """What the signal is called in verdicts."""
         return f"{self.type}: {self.detail(signal)}"[:TITLE]
+
+
+def one_line(text: str | None) -> str:
+    """The words of a text of any number of lines; "" where there is none."""
+    return " ".join((text or "").split())

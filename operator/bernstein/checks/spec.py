@@ -6,10 +6,11 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from bernstein.api.encoding import fields_of
 from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
 from bernstein.api.vocabulary import GateCondition
 
 SIGNAL_TIMEOUT = 120
@@ -29,9 +30,11 @@ class CheckSpec:
     title: str
     required: bool
     command: str | None = None
-    """What a check executes, in a Job of its own; None for one that only reads."""
+    """What a check executes, in a Job of its own; None for one that only reads or asks."""
     image: str | None = None
     """Where the command runs."""
+    launched: bool = False
+    """The command calls our launcher."""
     timeout: int = SIGNAL_TIMEOUT
     """Seconds that the command may take."""
     pinned: tuple[str, ...] = ()
@@ -44,13 +47,27 @@ class CheckSpec:
     """What its command prints is compared with what it prints on the commit before the work."""
     tolerance: float | None = None
     """How much worse than there a measure may be."""
+    least: float | None = None
+    """Which share of faults the tests have to notice."""
+    tool: str | None = None
+    """Program of ours that the command runs."""
     excused: bool = False
     """Whether work that does not pass goes on where its base does not pass either."""
     by_file: bool = False
     """The command judges each file by itself."""
     reads: Check | None = None
-    """What a check that only reads asks of the inspect Job; None for one that executes."""
+    """What a check that only reads asks of the inspect Job; None for any other."""
+    asks: Asked | None = None
+    """What a check that asks a model asks of the judge Job; None for any other."""
+    asked_of: tuple[str, ...] = ()
+    """The model's provider and address: another one is another question."""
+    is_last: bool = False
+    """Where a model asks for one more attempt, a person decides: there were as many as it may ask
+    for."""
     condition: GateCondition = "always"
+    paths: tuple[str, ...] = ()
+    """Globs of which one has to match a changed path; checkout asks, so that nothing of them is
+    matched in the operator. Empty: any will do."""
     skipped: str | None = None
     """Why it is not run; None: it is run."""
 
@@ -60,9 +77,22 @@ class CheckSpec:
         asked = [self.name, self.required, self.command, self.image, self.pinned, self.condition]
         excused = ["excused"] if self.excused else []
         against = ["against base", self.output, self.tolerance] if self.against_base else []
-        content = [*asked, self.reads, *excused, *against]
-        text = json.dumps(content, default=fields_of, separators=(",", ":"))
+        least = ["least", self.least] if self.least is not None else []
+        paths = ["paths", self.paths] if self.paths else []
+        model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths, *model]
+        text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
+
+    @cached_property
+    def bytes_to_ask(self) -> int:
+        """The size of the question that it asks of the inspect Job or the judge Job, as JSON."""
+        return len(json.dumps(self.reads or self.asks, default=fields_of))
+
+
+def _fields_of(reads: Check | Asked) -> dict[str, Any]:
+    """Those that a check had always, and the others where it has them."""
+    return {name: v for name, v in fields_of(reads).items() if name != "files" or v}
 
 
 @dataclass(frozen=True)

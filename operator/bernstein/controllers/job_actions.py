@@ -13,6 +13,7 @@ from bernstein.controllers import check_logs, network_policies
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.check import check_job, compare_job, inspect_job
 from bernstein.controllers.jobs.fence import fence_job
+from bernstein.controllers.jobs.judge import judge_job
 from bernstein.controllers.jobs.merge import begin_job, land_job, prepare_job
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.jobs.probe import probe_job
@@ -25,6 +26,7 @@ from bernstein.core.actions import (
     RunCheck,
     RunFence,
     RunInspect,
+    RunJudge,
     RunLand,
     RunPrepare,
     RunProbe,
@@ -66,7 +68,7 @@ def late_requests(context: Context, namespace: str) -> LateRequests:
     return LateRequests(guard.may_come_late_in(JOBS, namespace), unknown=guard.is_new)
 
 
-RunJob = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunProbe
+RunJob = RunBegin | RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunProbe
 
 
 def build(
@@ -82,6 +84,8 @@ def build(
             return check_job(run, project, namespace, owner, settings)
         case RunInspect():
             return inspect_job(run, project, namespace, owner, settings)
+        case RunJudge():
+            return judge_job(run, project, namespace, owner, settings)
         case RunPrepare():
             return prepare_job(run, project, namespace, owner, settings)
         case RunLand():

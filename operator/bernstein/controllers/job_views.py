@@ -173,8 +173,10 @@ class JobViews:
         return await self._client.list(resource, owner.namespace, label_selector=selector)
 
     def _views(
-        self, jobs: Iterable[Object], living: Collection[Object], owner: Metadata, now: datetime
+        self, jobs: Collection[Object], living: Collection[Object], owner: Metadata, now: datetime
     ) -> dict[str, JobView]:
+        if owner.uid not in self._deleted_of and not jobs and not living:
+            return {}  # as at every fourth look
         known = {uid_of(pod) for pod in living}
         deleted = self._deleted_of.get(owner.uid, {})
         all_pods = (*living, *(pod for uid, pod in deleted.items() if uid not in known))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from bernstein.api.network import EgressRule
-from bernstein.api.pod import AGENT, CHECK, OUR_JOBS, PROBE
+from bernstein.api.pod import AGENT, CHECK, JUDGE, OUR_JOBS, PROBE
 from bernstein.api.project import Project
+from bernstein.api.projects.network import EgressRule
 from bernstein.controllers.job_views import OWNER
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.controllers.wiring import Context
@@ -23,6 +23,7 @@ from bernstein.resources import PROJECTS
 
 _DNS_PORTS = (53, 5353)
 """Policies name the ports of pods, and OpenShift's DNS pods listen on 5353."""
+_CLOSED: Object = {"policyTypes": ["Ingress"]}
 _NAMESPACE = "kubernetes.io/metadata.name"
 
 
@@ -32,12 +33,16 @@ def build(project: Project, settings: OperatorSettings) -> list[Object]:
     if network.policy == "Unmanaged":
         return []
     git = [_dns(), *_git(project)]
+    # Without models nobody asks any; and what an older release has made stays as it is.
+    ours = (*OUR_JOBS, PROBE, *([JUDGE] if project.spec.models else []))
     policies = [
         # An Ingress that is not there lets nobody in: our pods serve nothing.
-        _policy(project, "closed", (AGENT, CHECK, *OUR_JOBS, PROBE), {"policyTypes": ["Ingress"]}),
-        _policy(project, "git", (*OUR_JOBS, PROBE), _to(git)),
+        _policy(project, "closed", (AGENT, CHECK, *ours), _CLOSED),
+        _policy(project, "git", ours, _to(git)),
         _policy(project, "checks", (CHECK,), _to([*git, *_dumped(network.checks or ())])),
     ]
+    if project.spec.models:
+        policies.append(_policy(project, "judge", (JUDGE,), _to(_models(project))))
     if network.agents is not None:
         allowed = [*git, *_callback(settings), *_dumped(network.agents)]
         policies.append(_policy(project, "agents", (AGENT,), _to(allowed)))
@@ -77,6 +82,14 @@ def _git(project: Project) -> list[Object]:
     if project.spec.network.git is not None:
         return _dumped(project.spec.network.git)
     return [{"ports": [_port(urlsplit(project.spec.repository.url).port or 443)]}]
+
+
+def _models(project: Project) -> list[Object]:
+    """Where models are asked: the ports of their addresses, unless the Project says where."""
+    if project.spec.network.models is not None:
+        return _dumped(project.spec.network.models)
+    ports = {urlsplit(model.base_url or "").port or 443 for model in project.spec.models}
+    return [{"ports": [_port(port) for port in sorted(ports)]}]
 
 
 def _callback(settings: OperatorSettings) -> list[Object]:

@@ -160,17 +160,18 @@ def _tasks_of(caches: Caches, project: Project, index: str) -> Iterator[Task]:
 
 def _plans(caches: Caches, namespace: str) -> dict[str, Plan]:
     """The Plan of each Task that has one and goes on, by the Task's name."""
-    owned: defaultdict[str, dict[str, Task]] = defaultdict(dict)
+    owned: defaultdict[tuple[str, str], dict[str, Task]] = defaultdict(dict)
     for name, task in caches.tasks.going(namespace).items():
-        uid = owners.plan_uid(task)
-        if uid is not None:
-            owned[uid][name] = task
-    return {
-        name: plan
-        for plan in caches.plans.by_name(namespace).values()
-        if plan.metadata.deletion_timestamp is None and plan.metadata.uid in owned
-        for name in ledger.members(plan.status, owned[plan.metadata.uid])
-    }
+        owner = owners.plan_of(task)
+        if owner is not None:
+            owned[owner.name, owner.uid][name] = task
+    found: dict[str, Plan] = {}
+    for (name, uid), tasks in owned.items():
+        plan = caches.plans.get(Key(namespace, name))
+        if plan is None or plan.metadata.uid != uid or plan.metadata.deletion_timestamp is not None:
+            continue
+        found |= dict.fromkeys(ledger.members(plan.status, tasks), plan)
+    return found
 
 
 async def plan_snapshot(caches: Caches, plan: Plan, now: datetime) -> PlanSnapshot:

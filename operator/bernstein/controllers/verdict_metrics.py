@@ -71,7 +71,7 @@ def _count_verdicts(
             number = int(check.name.removeprefix(SIGNAL))
             metrics.signal_verdict(namespace, signals()[number].type, check.verdict)
     if judged.passed is not None:
-        metrics.verified(namespace, attempt, passed=judged.passed)
+        metrics.verified(namespace, attempt, passed=judged.passed, score=judged.quality_score)
 
 
 def _ended(status: _Status) -> str | None:

@@ -51,6 +51,8 @@ class RunCheck:
     the check is always asked of both."""
     compares: bool = False
     """The check prints what it finds or measures in both, the base and the work."""
+    changed_since: str | None = None
+    """The commit before the work, where it runs for some changed paths only."""
 
     @property
     def asked(self) -> str:
@@ -74,8 +76,32 @@ class RunInspect:
     @property
     def asked(self) -> str:
         """A digest of all its questions together."""
-        together = ",".join(check.digest for check in self.checks)
-        return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
+        return _together(self.checks)
+
+
+def _together(checks: Iterable[CheckSpec]) -> str:
+    together = ",".join(check.digest for check in checks)
+    return hashlib.sha256(together.encode()).hexdigest()[:DIGEST]
+
+
+@dataclass(frozen=True)
+class RunJudge:
+    """A Job that puts what `sha` changes against `base` to models."""
+
+    job: str
+    called: str
+    """What it is called among the checks."""
+    checks: tuple[CheckSpec, ...]
+    ref: str
+    sha: str
+    base: str
+    title: str
+    description: str
+
+    @property
+    def asked(self) -> str:
+        """A digest of all its questions together."""
+        return _together(self.checks)
 
 
 @dataclass(frozen=True)
@@ -207,7 +233,9 @@ class AskTask:
     requests: tuple[TaskRequest, ...]
 
 
-JobAction = RunCheck | RunInspect | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
+JobAction = (
+    RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunFence | KeepCheckLogs | DeleteJobs
+)
 """What Tasks and Plans ask for alike."""
 TaskAction = CreateSession | StopSession | DeleteSession | DeleteTask | CreateApproval | JobAction
 ProbeAction = RunProbe | DeleteJobs

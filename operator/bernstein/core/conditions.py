@@ -37,24 +37,28 @@ def put(
 
     Nobody is quoted in one: it is shown and kept by more than those who may read a pod's log.
     """
-    old = find(conditions, kind)
-    since = old.last_transition_time if old is not None and old.status == status else now
+    old, since = find(conditions, kind), now
+    told = sanitise(without_quotes(message), 4096)
+    if old is not None and old.status == status:
+        said = (old.reason, old.message, old.observed_generation)
+        if said == (reason, told, generation):
+            return conditions
+        since = old.last_transition_time
     new = Condition(
         type=kind,
         status=status,
         reason=reason,
-        message=sanitise(without_quotes(message), 4096),
+        message=told,
         observed_generation=generation,
         last_transition_time=since,
     )
-    if old == new:
-        return conditions
     return (*(c for c in conditions if c.type != kind), new)
 
 
 def drop(conditions: tuple[Condition, ...], *kinds: str) -> tuple[Condition, ...]:
-    """The conditions without those of these types."""
-    return tuple(c for c in conditions if c.type not in kinds)
+    """The conditions without those of these types; the same where there are none."""
+    kept = tuple([c for c in conditions if c.type not in kinds])
+    return conditions if len(kept) == len(conditions) else kept
 
 
 class Progress(Protocol):
@@ -92,4 +96,4 @@ def note(status: S, kind: str, truth: bool, reason: str, message: str, now: date
         generation=status.observed_generation,
         now=now,
     )
-    return status.model_copy(update={"conditions": new})
+    return status if new is status.conditions else status.model_copy(update={"conditions": new})

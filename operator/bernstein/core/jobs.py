@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from bernstein.core import labels, pods
 from bernstein.core.pods import Object
@@ -64,6 +65,11 @@ class JobView:
         """The name of its main container."""
         return self.labels.get(labels.JOB, "")
 
+    @cached_property
+    def pod_has_ended(self) -> bool:
+        """Whether there is a pod, and no container of it runs any more; each look asks often."""
+        return self.pod is not None and pods.has_ended(self.pod)
+
     @property
     def goes_on(self) -> bool:
         """There is a Job to delete: it is neither being deleted nor have its pods ended."""
@@ -72,7 +78,7 @@ class JobView:
         if self.another:
             return True
         if self.pod is not None:
-            return not pods.has_ended(self.pod)
+            return not self.pod_has_ended
         return not self.complete and self.failed is None
 
     @property

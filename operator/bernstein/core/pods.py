@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,15 +29,23 @@ def has_ended(pod: Object) -> bool:
 
 def _all_went_well(pod: Object) -> bool:
     """Whether every container ended with exit code 0, and none because the pod was told to end."""
-    if is_deleting(pod) or is_disrupted(pod):
-        return False
     spec, began = pod.get("spec", {}), pod.get("status", {}).get("startTime")
-    containers = [*spec.get("initContainers", ()), *spec.get("containers", ())]
-    ends = [terminated(pod, container["name"]) for container in containers]
-    if began is None or not containers or any(end is None or end.get("exitCode") for end in ends):
+    if began is None or is_deleting(pod) or is_disrupted(pod):
+        return False
+    # Each look at each Job asks: a pod has six containers, and most that are looked at run.
+    states: dict[str | None, Object] = {}
+    for each in containers(pod):
+        states.setdefault(each.get("name"), each.get("state", {}))
+    ends = []
+    for declared in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+        end = states.get(declared["name"], {}).get("terminated")
+        if end is None or end.get("exitCode"):
+            return False
+        ends.append(end)
+    if not ends:
         return False
     # What the kubelet ends at the deadline may end well; both times are the kubelet's, in seconds.
-    last = max(parse_time(end["finishedAt"]) for end in ends if end is not None)
+    last = max(parse_time(end["finishedAt"]) for end in ends)
     limit = spec.get("activeDeadlineSeconds")
     return limit is None or last - parse_time(began) < timedelta(seconds=limit)
 
@@ -54,26 +62,28 @@ def reason(pod: Object) -> str:
 
 def is_disrupted(pod: Object) -> bool:
     """Whether it was preempted or drained, or its node is gone: not the pod's own doing."""
-    conditions = pod.get("status", {}).get("conditions", ())
-    return any(
-        c.get("type") == "DisruptionTarget" and c.get("status") == "True" for c in conditions
-    )
+    for condition in pod.get("status", {}).get("conditions", ()):
+        if condition.get("type") == "DisruptionTarget" and condition.get("status") == "True":
+            return True
+    return False
 
 
 def is_deleting(pod: Object) -> bool:
     return bool(pod.get("metadata", {}).get("deletionTimestamp"))
 
 
-def containers(pod: Object) -> Iterable[Object]:
+def containers(pod: Object) -> Sequence[Object]:
     """Status of every container, init and sidecar containers first."""
     status = pod.get("status", {})
-    yield from status.get("initContainerStatuses", ())
-    yield from status.get("containerStatuses", ())
+    return (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ()))
 
 
 def container(pod: Object, name: str) -> Object | None:
     """Status of the container of that name, init and sidecar containers included."""
-    return next((c for c in containers(pod) if c.get("name") == name), None)
+    for each in containers(pod):
+        if each.get("name") == name:
+            return each
+    return None
 
 
 def terminated(pod: Object, name: str) -> Object | None:

@@ -99,6 +99,8 @@ def _with(status: S, new: _Conditions, now: datetime) -> S:
             generation=status.observed_generation,
             now=now,
         )
+    if conditions is status.conditions:
+        return status
     return status.model_copy(update={"conditions": conditions})
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bernstein.api.network import Network
 from bernstein.api.project import Project
+from bernstein.api.projects.network import Network
 from bernstein.api.reasons import Reason
 from bernstein.core.reasons import policy
 
 _FIELDS = (
-    *("secretName", "apiKey.name", "attestation.key.name", "ca.name", "configMap"),
+    *("secretName", "apiKey.name", "key.name", "ca.name", "configMap"),
     *("imagePullSecrets", "image"),
 )
 """Ends of the paths of fields that name a Secret, a ConfigMap or an image."""

@@ -53,7 +53,7 @@ def state(job: JobView | None, now: datetime) -> State:
 
 
 def _of_pod(job: JobView, pod: pods.Object, now: datetime) -> State:
-    if pods.has_ended(pod):
+    if job.pod_has_ended:
         return State.ENDED
     if pods.is_deleting(pod) or job.removed:
         return _told_to_end(job, pod, now)
@@ -77,7 +77,7 @@ def is_over(job: JobView | None, now: datetime) -> bool:
 
 def is_overdue(job: JobView, now: datetime) -> bool:
     """Whether its node should have ended the pod long ago, so that it has to be abandoned."""
-    if job.pod is None or job.removed or pods.is_deleting(job.pod) or pods.has_ended(job.pod):
+    if job.pod is None or job.removed or pods.is_deleting(job.pod) or job.pod_has_ended:
         return False
     spec = job.pod.get("spec", {})
     limit = spec.get("activeDeadlineSeconds")

@@ -52,10 +52,11 @@ def text(value: str, limit: int) -> str:
     Terminal sequences, control, bidirectional and invisible characters are dropped; blank lines
     collapse; `@name` no longer mentions anybody; credentials in URLs are removed. Idempotent.
     """
+    if len(value) <= limit and _is_plain_line(value):
+        return value
     bounded = value[: limit * 4 + 4096]  # what is shown never needs more, whatever is dropped
     plain = _ESCAPE_SEQUENCE.sub("", bounded).replace("\r\n", "\n").replace("\r", "\n")
     spaced = plain.replace("\t", "    ")
-    # Most texts are our own words, and a status has several of them.
     is_plain = spaced.isascii() and spaced.isprintable()
     shown = spaced if is_plain else "".join(_visible(c) for c in spaced)
     # Not by a pattern: that would look for the end of every run of spaces from each of them.
@@ -63,6 +64,14 @@ def text(value: str, limit: int) -> str:
     shown = _BLANK_LINES.sub("\n\n", shown).strip("\n")
     shown = _MENTION.sub(_FULLWIDTH_AT, urls.without_users(shown))
     return _cut(shown, limit)
+
+
+def _is_plain_line(value: str) -> bool:
+    """Whether there is nothing in it to change, seen at once: most texts are our own words, a
+    status has several of them, and a line of the log only such."""
+    if not (value.isascii() and value.isprintable()):
+        return False
+    return "@" not in value and not value.endswith(" ")
 
 
 def line(value: str, limit: int) -> str:
@@ -107,6 +116,8 @@ def quoting(ours: str, theirs: str, limit: int) -> str:
 
 def without_quotes(value: str, more: str = "") -> str:
     """What we say of it; `more`, where the quotes can be read, is told where there are any."""
+    if "\n" not in value:
+        return value
     first, *rows = value.split("\n")
     kept = [row for row in rows if not _is_quote(row)]
     if len(kept) == len(rows):

@@ -261,6 +261,7 @@ def _verification(verification: Verification | None) -> Document | None:
         "sha": verification.sha,
         "tree": verification.tree,
         "passed": verification.passed,
+        "quality_score": verification.quality_score,
         "checks": [_check(check) for check in verification.checks],
     }
 

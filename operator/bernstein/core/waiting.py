@@ -17,13 +17,12 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import LONGEST_MESSAGE, Tried, Waiting, WaitReason, WaitScope
 from bernstein.core import diagnosis
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import (
+from bernstein.core.reasons import Retry, policy
+from bernstein.core.reasons.waits import (
     PROBE_SECONDS,
     SOON_SECONDS,
     SOON_TRIES,
-    Retry,
     longest_wait,
-    policy,
     seconds_to_wait,
 )
 from bernstein.core.remedies import remedy_of
@@ -341,6 +340,7 @@ def _secrets_of(project: Project) -> frozenset[str]:
     spec, credentials = project.spec, project.spec.repository.credentials
     accounts = (credentials.read, credentials.work, credentials.deliver)
     keys = [agent.api_key for agent in spec.agents if agent.api_key is not None]
+    keys += [model.key for model in spec.models]
     if spec.attestation is not None:
         keys.append(spec.attestation.key)
     return frozenset((*(each.secret_name for each in accounts), *(key.name for key in keys)))

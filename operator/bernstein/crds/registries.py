@@ -61,12 +61,18 @@ def _gate_rules() -> Iterator[CelRule]:
     yield needs("image", own, "a gate that is not built in needs an image")
     yield refuses("command", reads, "this gate executes nothing and takes no command")
     yield refuses("image", reads, "this gate executes nothing and takes no image")
+    yield refuses("paths", reads, "this gate shares a Job with others: it runs for any path")
     yield refuses(
         "timeoutSeconds",
         reads,
         "this gate shares a Job with others that read: set gates.timeoutSeconds",
     )
-    for field, takes in (("severity", gates.of_severity()), ("tolerance", gates.that_measure())):
+    own_to_them = {
+        "severity": gates.of_severity(),
+        "tolerance": gates.that_measure(),
+        "minimumScore": gates.that_score(),
+    }
+    for field, takes in own_to_them.items():
         told = f"only {_and(takes)} {_verb('take', takes)} '{field}'"
         yield refuses(field, f"!({_is('name', takes, always_list=True)})", told)
         alone = f"'{field}' is for the gate's own command: say it in yours"

@@ -110,13 +110,15 @@ class Cache:
         *,
         strip: Strip | None = None,
         settled: Settled | None = None,
+        opened: int = OPENED,
     ) -> None:
-        """`annotations`: which are kept, by name; None: all. Anybody may write 256 KiB of them."""
+        """`annotations`: which are kept, by name; None: all. Anybody may write 256 KiB of them.
+        `opened`: so many packed ones stay unpacked."""
         self._keeps = annotations
         self._strip = strip
         self._settled = settled
         self._objects: dict[Key, Object | Packed] = {}
-        self._opened: Recent[Key, Object] = Recent(OPENED)
+        self._opened: Recent[Key, Object] = Recent(opened)
         self._functions = dict(indexes)
         self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in indexes}
         self._changed = changed

@@ -14,6 +14,7 @@ import structlog
 from bernstein.kube.answers import WatchEvent
 from bernstein.kube.backoff import Backoff
 from bernstein.kube.cache import (
+    OPENED,
     Cache,
     Handler,
     IndexFunction,
@@ -77,12 +78,15 @@ class Informer:
         annotations: Keeps | None = None,
         strip: Strip | None = None,
         settled: Settled | None = None,
+        opened: int = OPENED,
         page_size: int = PAGE,
         inactivity: float = 70.0,
         observer: Observer | None = None,
         clock: Clock = REAL,
     ) -> None:
         self.resource = resource
+        self.opened = opened
+        """So many settled objects stay unpacked, those that were read last."""
         self.last_error: KubeError | None = None
         self._client = client
         self._scopes: list[str | None] = (
@@ -96,7 +100,7 @@ class Informer:
         self._clock = clock
         self._handlers: list[Handler] = []
         self._cache = Cache(
-            indexes or {}, self._dispatch, annotations, strip=strip, settled=settled
+            indexes or {}, self._dispatch, annotations, strip=strip, settled=settled, opened=opened
         )
         # The revision up to which each scope's stream has been applied.
         self._progress: dict[str | None, int] = {}

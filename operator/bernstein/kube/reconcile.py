@@ -261,7 +261,8 @@ class Controller:
             await self._add(self._primary.keys())
 
     async def _add(self, keys: Iterable[Key]) -> None:
-        for number, key in enumerate(keys, 1):
+        # What belongs together has names that begin alike, and reads the same of what is settled.
+        for number, key in enumerate(sorted(keys), 1):
             self.queue.add(key, Priority.LOW)
             if not number % ADDED_AT_ONCE:
                 await self._clock.sleep(0)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bernstein.api.pod import Usage
-from bernstein.llm.errors import ModelError, ModelReason
+from bernstein.core.judging.model_reasons import ModelReason
+from bernstein.llm.errors import ModelError
 from bernstein.llm.usage import plus
 
 

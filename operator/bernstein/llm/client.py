@@ -26,10 +26,11 @@ from typing import Any, NoReturn, Protocol, Self
 import httpx
 
 from bernstein.api.pod import Usage
+from bernstein.core.judging.model_reasons import ModelReason
 from bernstein.llm import retries
 from bernstein.llm.allowance import Allowance
 from bernstein.llm.endpoint import Endpoint, Key
-from bernstein.llm.errors import ModelError, ModelReason
+from bernstein.llm.errors import ModelError
 from bernstein.llm.failures import failure, refuses_temperature
 from bernstein.llm.formats.format import (
     Json,

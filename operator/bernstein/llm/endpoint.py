@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx
 
 from bernstein.core import sanitise
-from bernstein.llm.errors import ModelError, ModelReason
+from bernstein.core.judging.model_reasons import ModelReason
+from bernstein.llm.errors import ModelError
 from bernstein.llm.providers import BY_NAME, Provider
 from bernstein.observe.redact import HIDDEN, without_secrets
 

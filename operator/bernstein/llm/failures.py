@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from bernstein.core.judging.model_reasons import ModelReason
 from bernstein.llm import retries
 from bernstein.llm.endpoint import Key
-from bernstein.llm.errors import ModelError, ModelReason
+from bernstein.llm.errors import ModelError
 from bernstein.llm.formats.format import items, mapping, text_of
 
 _BUSY = {"overloaded_error", "UNAVAILABLE"}

@@ -45,6 +45,7 @@ class Metrics(EngineMetrics):
         self._signals = counter(series.SIGNAL_VERDICTS, self.registry)
         self._gates = counter(series.GATE_VERDICTS, self.registry)
         self._verifications = counter(series.VERIFICATIONS, self.registry)
+        self._scores = histogram(series.QUALITY_SCORE, self.registry)
         self._merges = counter(series.MERGES, self.registry)
         self._cost = counter(series.COST, self.registry)
         self._tokens = counter(series.TOKENS, self.registry)
@@ -118,9 +119,14 @@ class Metrics(EngineMetrics):
     def gate_verdict(self, namespace: str, gate: str, verdict: str) -> None:
         self._gates(namespace, word(gate), word(verdict)).inc()
 
-    def verified(self, namespace: str, attempt: AttemptLabel, *, passed: bool) -> None:
+    def verified(
+        self, namespace: str, attempt: AttemptLabel, *, passed: bool, score: int | None = None
+    ) -> None:
+        """`score`: from 0 to 100, where there is one."""
         result = "passed" if passed else "rejected"
         self._verifications(namespace, attempt, result).inc()
+        if score is not None:
+            self._scores(namespace, attempt).observe(score / 100)
 
     def merge_finished(self, namespace: str, kind: Literal["Task", "Plan"], result: str) -> None:
         self._merges(namespace, kind, word(result)).inc()

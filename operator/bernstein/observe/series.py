@@ -15,6 +15,7 @@ _USUAL = (5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)
 JOB_BUCKETS = (1.0, 2.0, *_USUAL, 300.0, 600.0, 1800.0, 3600.0, 10800.0, 21600.0)
 LANDING_BUCKETS = (*_USUAL, 180.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0)
 WAIT_BUCKETS = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0, 86400.0)
+SCORE_BUCKETS = (0.25, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0)
 DECISION_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14400.0, 28800.0, 86400.0, 259200.0, 604800.0)
 LIFE_BUCKETS = (30.0, 60.0, 90.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 86400.0)
 
@@ -114,7 +115,7 @@ JOB_SECONDS = Series(
     "bernstein_job_duration_seconds",
     "histogram",
     ("namespace", "kind", "result"),
-    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `begin`, `prepare`, `land`, "
+    "Run time of Jobs by kind (`agent`, `check`, `inspect`, `judge`, `begin`, `prepare`, `land`, "
     "`probe`) and result (`succeeded`, `failed`).",
     JOB_BUCKETS,
 )
@@ -139,6 +140,14 @@ VERIFICATIONS = Series(
     "Verifications that ended: `attempt` is `first` or `later` of a Task, or `plan` for a Plan's "
     "work as a whole; `result` is `passed` or `rejected`. The first-pass rate is `first` and "
     "`passed` over `first`.",
+)
+QUALITY_SCORE = Series(
+    "bernstein_quality_score_ratio",
+    "histogram",
+    ("namespace", "attempt"),
+    "Quality scores of verifications that ended, from 0 to 1, where a gate with a weight ran; "
+    "`attempt` as above.",
+    SCORE_BUCKETS,
 )
 MERGES = Series(
     "bernstein_merges_total",
@@ -282,6 +291,7 @@ OPERATOR = (
     SIGNAL_VERDICTS,
     GATE_VERDICTS,
     VERIFICATIONS,
+    QUALITY_SCORE,
     MERGES,
     COST,
     TOKENS,

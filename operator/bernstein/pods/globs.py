@@ -1,4 +1,5 @@
-"""The first of many paths that a glob matches, for the signal `glob_exists`.
+"""The first of many paths that a glob matches: for the signal `glob_exists`, and for gates that run
+for some paths only.
 
 The library turns a glob into regular expressions that may backtrack for minutes, so it runs in pods
 only, and under a time limit.

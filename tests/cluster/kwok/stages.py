@@ -152,7 +152,7 @@ _FACTS = """
 {{ $config = fromJson (index $words 4) }}{{ end }}
 {{ end }}
 {{ $verdicts := list }}
-{{ range (or $config.checks list) }}
+{{ range (or $config.checks $config.questions list) }}
 {{ $verdicts = append $verdicts (dict "name" .name "verdict" "Passed") }}
 {{ end }}
 {{ $says := dict }}
@@ -164,6 +164,7 @@ LAST_WORDS = {
     ),
     "pusher": 'dict "base" $base "sha" $sha "tree" $tree "final" true',
     "inspect": 'dict "verdicts" $verdicts',
+    "judge": 'dict "verdicts" $verdicts',
     "land": 'dict "state" "Landed" "tip" $config.sha',
     **dict.fromkeys(("probe", "probe-work", "probe-deliver"), 'dict "too_strong" false'),
 }

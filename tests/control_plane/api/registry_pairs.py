@@ -88,9 +88,10 @@ def _of_gates() -> dict[str, Pair]:
     refused = {
         "command": "this gate executes nothing and takes no command",
         "image": "this gate executes nothing and takes no image",
+        "paths": "this gate shares a Job with others: it runs for any path",
         "timeoutSeconds": "this gate shares a Job with others that read: set gates.timeoutSeconds",
     }
-    values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5}
+    values: Object = {"command": "true", "image": "i", "timeoutSeconds": 5, "paths": ["a"]}
     return (
         {
             "a gate that is not built in needs a command": Pair(own, (_without(own, "command"),)),
@@ -112,6 +113,7 @@ def _of_settings() -> Iterable[tuple[str, Pair]]:
     settings = {
         "severity": ("low", gates.of_severity()),
         "tolerance": (1.5, gates.that_measure()),
+        "minimumScore": (0.5, gates.that_score()),
     }
     for message, field, _ in _rules(Project, "gates", "pipeline"):
         if field not in settings:

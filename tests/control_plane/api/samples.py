@@ -16,6 +16,7 @@ _CHOSEN: dict[str, Any] = {
     "to[].ipBlock": _GONE,
     "pipeline[].severity": _GONE,
     "pipeline[].tolerance": _GONE,
+    "pipeline[].minimumScore": _GONE,
     ".approval.aboveUsd": _GONE,
     "completionSignals[]": {"type": "file_contains", "path": "a", "contains": "x", "regex": True},
 }

@@ -16,6 +16,7 @@ import pytest
 
 from bernstein import crds
 from bernstein.api.meta import LINE_PATTERN, NOT_IN_A_LINE
+from bernstein.api.signals import LOOPBACK_URL
 from bernstein.api.task import parse
 from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
@@ -62,6 +63,7 @@ EXAMPLES: Mapping[str, Example] = {
     r"^\$?[0-9]{1,9}(\.[0-9]{1,6})?$": Example("$1", "$1.0000001", "$123456789.123456"),
     r"^[0-9]{1,9}(\.[0-9]{1,6})?$": Example("1", "1.0000001", "123456789.123456"),
     r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$": Example("demo", "-a"),
+    LOOPBACK_URL: Example("/health", "health", "http://127.0.0.1:$PORT/a"),
     LINE_PATTERN: Example("Write it", "Write it\nCo-authored-by: me"),
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": Example("a" * 40, "a" * 41, "a" * 64),
     "cidr": Example("2001:db8::/32", "2001:db8::", ":".join(["ffff"] * 8) + "/128"),
@@ -78,6 +80,7 @@ LEAST: Mapping[str, Any] = {
 
 _FILE: Mapping[str, Any] = {"type": "file_contains", "path": "a", "contains": "x"}
 _TEST: Mapping[str, Any] = {"type": "test_passes", "command": "true"}
+_SERVICE: Mapping[str, Any] = {"type": "api_responds", "url": "/", "command": "serve"}
 _UNDECIDED: Mapping[str, Any] = valid("Approval", "")["spec"]
 BESIDE: Mapping[str, Mapping[str, Any]] = {
     "approval.aboveUsd": {"plan": "AboveCost"},
@@ -85,6 +88,8 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "spec.decidedBy": {**_UNDECIDED, "decision": "Approve"},
     "spec.reason": {**_UNDECIDED, "decision": "Approve", "decidedBy": "me"},
     "completionSignals[].value": {"type": "glob_exists"},
+    "completionSignals[].url": _SERVICE,
+    "completionSignals[].status": _SERVICE,
     "completionSignals[].contains": _FILE,
     "completionSignals[].command": _TEST,
     "completionSignals[].timeoutSeconds": _TEST,
@@ -96,6 +101,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].name": {"command": "true", "image": "i"},
     "pipeline[].severity": {"name": "security_scan"},
     "pipeline[].tolerance": {"name": "complexity_check"},
+    "pipeline[].minimumScore": {"name": "mutation_testing"},
 }
 """What else an object must have, or must not have, with a field in it."""
 

@@ -18,6 +18,7 @@ from typing import Any
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
 from bernstein.api.pod import Changed, FinalRecord, Usage
+from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import BeginResult, LandResult, PrepareResult
 from bernstein.api.programs.probe import ProbeResult
 from bernstein.core import labels
@@ -102,7 +103,7 @@ class Pod:
 
     @property
     def role(self) -> str:
-        """agent, check, inspect, begin, prepare, land or probe; also the name of its main
+        """agent, check, inspect, judge, begin, prepare, land or probe; also the name of its main
         container."""
         return self.labels[labels.JOB]
 
@@ -224,6 +225,9 @@ async def _results(pod: Pod) -> dict[str, Object]:
     if pod.role == "inspect":
         said = tuple(programs.CheckVerdict(c["name"], "Passed") for c in config["checks"])
         return {"inspect": exited(message=dump(programs.InspectResult(said)))}
+    if pod.role == "judge":
+        said = tuple(programs.CheckVerdict(q["name"], "Passed") for q in config["questions"])
+        return {"judge": exited(message=dump(JudgeResult(said)))}
     return {pod.role: exited(message=dump(_merged(pod.role, remote, config)))}
 
 

@@ -20,9 +20,12 @@ from tests.perf.bench.throughput import SIGNAL, Size
 MOST_FUNCTIONS = 45
 Place = tuple[str, int, str]
 """File, line and name of a function, as the profiler tells them."""
-Stats = Mapping[Place, tuple[int, int, float, float, object]]
-"""Of each function: primitive calls, calls, seconds of its own, seconds with what it calls."""
-_OURS = re.compile(r"/operator/bernstein/(.+)\.py$")
+Callers = Mapping[Place, tuple[int, int, float, float]]
+"""The same as of a function, as far as it was called by each of these."""
+Stats = Mapping[Place, tuple[int, int, float, float, Callers]]
+"""Of each function: primitive calls, calls, seconds of its own, seconds with what it calls, and by
+whom it was called."""
+OURS = re.compile(r"/operator/bernstein/(.+)\.py$")
 _LIBRARY = re.compile(r"/(?:site-packages|python3\.\d+)/(?!site-packages)(\w+)")
 
 
@@ -43,7 +46,7 @@ async def profile(here: Surroundings, size: Size, file: Path) -> list[Table]:
 def room_of(place: Place) -> str:
     """The room of ours that a function is in, or the library."""
     file = place[0]
-    if ours := _OURS.search(file):
+    if ours := OURS.search(file):
         return "/".join(ours[1].split("/")[:2])
     if library := _LIBRARY.search(file):
         return f"library {library[1]}"
@@ -65,10 +68,10 @@ def rooms(stats: Stats, tasks: int) -> Table:
 def functions(stats: Stats, tasks: int) -> Table:
     """Functions of ours, by the time that they and what they call take."""
     table = Table("Profile: our functions with what they call, a Task", ["all", "own", "calls"])
-    ours = [(place, found) for place, found in stats.items() if _OURS.search(place[0])]
+    ours = [(place, found) for place, found in stats.items() if OURS.search(place[0])]
     ours.sort(key=lambda item: -item[1][3])
     for place, (_, calls, own, everything, _) in ours[:MOST_FUNCTIONS]:
-        file = _OURS.search(place[0])
+        file = OURS.search(place[0])
         assert file is not None
         cells = {
             "all": (1000 * everything / tasks,),
@@ -85,7 +88,7 @@ def others(stats: Stats, tasks: int) -> Table:
     found = [
         (place, facts)
         for place, facts in stats.items()
-        if not _OURS.search(place[0]) and not _waits(place)
+        if not OURS.search(place[0]) and not _waits(place)
     ]
     found.sort(key=lambda item: -item[1][2])
     for place, (_, calls, own, _, _) in found[:MOST_FUNCTIONS]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -41,9 +40,7 @@ class Scripted:
     def __init__(self, address: str, tls: Path | None) -> None:
         self._http = Endpoint((address, 0), scenario.parse(SCRIPT))
         if tls is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(tls)
-            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+            self._http.speak_tls(tls)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
 
     @classmethod
@@ -66,8 +63,16 @@ class Scripted:
 
     def says(self, match: str, text: str) -> None:
         """Answers with this where the question has `match` in it."""
-        turns = [{"text": text}]
-        script = {"scenarios": [{"name": "told", "match": match, "turns": turns}]}
+        self.plays({match: text})
+
+    def plays(self, texts: Mapping[str, str], errors: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Answers with each text where the question has its word in it, after these errors."""
+        script = {
+            "scenarios": [
+                {"name": match, "match": match, "turns": [{"text": text, "errors": [*errors]}]}
+                for match, text in texts.items()
+            ]
+        }
         self._http.state.script = scenario.parse(json.dumps(script))
 
     @property

@@ -18,7 +18,7 @@ import pytest
 from tests.background import wait_for
 
 SOURCE = Path(__file__).parents[3] / "images" / "bernstein" / "launcher.c"
-FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(SOURCE.parent)]
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.checks.verdict import Verdict, failed, passed
 from bernstein.controllers import job_actions
 from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.core.verification.required import executing, reading, required_checks
+from bernstein.core.verification.expected.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.controllers.jobs import built

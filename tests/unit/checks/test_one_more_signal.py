@@ -19,7 +19,7 @@ from bernstein.core.plans.validation import validate_file, validate_plan
 from bernstein.core.prompts.parts import SIGNALS
 from bernstein.core.scheduling import chain
 from bernstein.core.sessions.prompt import prompt
-from bernstein.core.verification.required import executing, reading, required_checks
+from bernstein.core.verification.expected.required import executing, reading, required_checks
 from bernstein.pods.programs.inspect import judge
 from tests.unit.checks.trees import Tree
 from tests.unit.core import objects

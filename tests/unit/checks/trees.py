@@ -53,6 +53,21 @@ class Tree:
                 yield ChangedFile(path, _bytes(before), _bytes(content))
 
     @property
+    def changed_paths(self) -> Collection[str]:
+        both = {*self.before, *self.after}
+        return {path for path in both if self.before.get(path) != self.after.get(path)}
+
+    def changed_contents(
+        self, is_wanted: Callable[[str], bool], most: int
+    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes]] | None:
+        before, after = (
+            {p: _bytes(tree[p]) for p in self.changed_paths if p in tree and is_wanted(p)}
+            for tree in (self.before, self.after)
+        )
+        held = sum(len(content) for tree in (before, after) for content in tree.values())
+        return (before, after) if held <= most else None
+
+    @property
     def deleted(self) -> Collection[str]:
         return self.before.keys() - self.after.keys()
 

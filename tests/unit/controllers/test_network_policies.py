@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,29 +30,62 @@ IN_CLUSTER = {
 INDEX = {"to": [{"ipBlock": {"cidr": "192.0.2.0/24", "except": ["192.0.2.7/32"]}}]}
 
 
-def policies(settings: Any = PLAIN_SETTINGS, **network: Any) -> dict[str, Any]:
-    """Spec of each, by the last word of its name."""
-    project = objects.project(network=network)
+MODELS = [
+    {"name": "a", "provider": "openai", "key": {"name": "judge", "key": "key"}},
+    {
+        "name": "b",
+        "provider": "openai-chat",
+        "baseUrl": "https://models.example:8443/v1",
+        "key": {"name": "judge", "key": "key"},
+    },
+]
+
+
+def policies(
+    settings: Any = PLAIN_SETTINGS, asks: Sequence[Any] = (), **network: Any
+) -> dict[str, Any]:
+    """Spec of each, by the last word of its name; `asks`: the models of the Project."""
+    project = objects.project(network=network, models=[*asks])
     found = build(project, settings)
     return {p["metadata"]["name"].rpartition("-")[2]: p["spec"] for p in found}
 
 
-def limits(settings: Any = PLAIN_SETTINGS, **network: Any) -> dict[str, Any]:
+def limits(settings: Any = PLAIN_SETTINGS, **more: Any) -> dict[str, Any]:
     """Those that say what pods reach."""
-    found = policies(settings, **network)
+    found = policies(settings, **more)
     return {name: spec for name, spec in found.items() if spec["policyTypes"] == ["Egress"]}
 
 
 @pytest.mark.parametrize("network", [{}, {"agents": []}, {"agents": [INDEX], "checks": [INDEX]}])
 def test_nothing_connects_to_a_pod_of_ours(network: dict[str, Any]) -> None:
     """Checks run code of agents: what listens there is for nobody else."""
-    closed = policies(**network)["closed"]
+    closed = policies(asks=MODELS, **network)["closed"]
 
     assert closed["policyTypes"] == ["Ingress"]
     assert "ingress" not in closed
     (jobs_meant,) = closed["podSelector"]["matchExpressions"]
     made = {job["spec"]["template"]["metadata"]["labels"][labels.JOB] for job in jobs().values()}
     assert set(jobs_meant["values"]) == made
+
+
+@pytest.mark.parametrize(
+    ("network", "reached"),
+    [
+        ({}, {"ports": [{"port": 443, "protocol": "TCP"}, {"port": 8443, "protocol": "TCP"}]}),
+        ({"models": [INDEX]}, INDEX),
+    ],
+)
+def test_who_asks_models_reaches_them_beside_git_and_nobody_else_does(
+    network: dict[str, Any], reached: dict[str, Any]
+) -> None:
+    found = limits(asks=MODELS, **network)
+
+    judge = found.pop("judge")
+    (jobs_meant,) = judge["podSelector"]["matchExpressions"]
+    assert jobs_meant["values"] == ["judge"]
+    assert judge["egress"] == [reached]
+    assert "judge" in found["git"]["podSelector"]["matchExpressions"][0]["values"]
+    assert all(others["egress"] == [DNS, HTTPS] for others in found.values())
 
 
 def test_all_but_agents_reach_dns_and_the_git_servers_port_only() -> None:
@@ -72,6 +106,7 @@ def test_every_kind_of_job_is_meant_by_the_policy_for_it() -> None:
 
     found_labels = [job["spec"]["template"]["metadata"]["labels"] for job in jobs().values()]
     made = {label[labels.JOB]: label[labels.PROJECT] for label in found_labels}
+    assert made.pop("judge") == "default"  # without a model there is none
     assert made == dict.fromkeys(meant, "default")
     assert {job for job, pods in meant.items() if pods != "git"} == {"check", "agent"}
     assert (meant["check"], meant["agent"]) == ("checks", "agents")

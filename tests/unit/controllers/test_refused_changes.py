@@ -22,7 +22,7 @@ from bernstein.controllers.writer import REFUSED_SECONDS, Writer
 from bernstein.core import labels
 from bernstein.core.approvals import asking, plans
 from bernstein.core.owners import owner_reference
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.kube.client import Client
 from bernstein.kube.clock import Clock
 from bernstein.kube.errors import WriteRefused

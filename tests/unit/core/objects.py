@@ -20,7 +20,7 @@ from bernstein.checks.spec import Subject
 from bernstein.core import conditions, labels, names, owners
 from bernstein.core.jobs import JobView
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification.required import required_checks
+from bernstein.core.verification.expected.required import required_checks
 from tests.unit.core.sightings import seen
 from tests.unit.core.waits import held as held
 from tests.unit.core.waits import waits as waits

@@ -10,9 +10,13 @@ import pytest
 from bernstein import core
 from bernstein.api.reasons import Reason
 from bernstein.api.waiting import WaitScope
-from bernstein.core import reasons
 from bernstein.core.diagnosis import FAILED_CREATE_SECONDS
-from bernstein.core.reasons import POLICIES, Retry, policy, seconds_to_wait
+from bernstein.core.reasons import POLICIES, Retry, policy
+from bernstein.core.reasons.waits import (
+    MAX_RETRY_AFTER_SECONDS,
+    PROBE_SECONDS,
+    seconds_to_wait,
+)
 from bernstein.core.remedies import remedy_of, with_remedy
 from tests.unit.core.objects import Object, project
 
@@ -39,6 +43,8 @@ TABLE = {
     "EmptyDiff": (Retry.AT_ONCE, True, "changes: none"),
     "SignalFailed": (Retry.AT_ONCE, True, "verdict"),
     "GateFailed": (Retry.AT_ONCE, True, "verdict"),
+    "ScopeViolation": (Retry.AT_ONCE, True, "fileScope: Warn"),
+    "TestsWeakened": (Retry.AT_ONCE, True, "protectTests: false"),
     "BaseFails": (Retry.NEVER, False, "gates.allowBaseFailures"),
     "GateErrored": (Retry.BACK_OFF, False, "command and image"),
     "Timeout": (Retry.AT_ONCE, True, "limit"),
@@ -91,6 +97,7 @@ TABLE = {
     "ProjectNotReady": (Retry.NEVER, False, "condition Ready"),
     "NetworkPolicyRefused": (Retry.PROBE, False, "Unmanaged"),
     "ModelNotFound": (Retry.NEVER, False, "budget.prices"),
+    "NoModel": (Retry.NEVER, False, "models of the Project"),
     "AgentNotFound": (Retry.NEVER, False, "agents"),
     "TaskFailed": (Retry.NEVER, False, "what is left"),
     "DependencyFailed": (Retry.NEVER, False, "left"),
@@ -202,7 +209,7 @@ def test_a_reason_that_the_table_does_not_know_is_capped_infrastructure() -> Non
 def test_back_off_doubles_up_to_the_time_between_probes() -> None:
     waits = [seconds_to_wait("InfrastructureError", n) for n in (0, 1, 2, 3, 4, 5, 100)]
 
-    assert waits == [30, 30, 60, 120, 240, 300, reasons.PROBE_SECONDS]
+    assert waits == [30, 30, 60, 120, 240, 300, PROBE_SECONDS]
 
 
 @pytest.mark.parametrize(
@@ -222,11 +229,11 @@ def test_a_freed_quota_or_a_corrected_image_is_noticed_within_15_s_after_hours_t
 def test_the_provider_says_when_to_come_back_up_to_a_day() -> None:
     waits = [seconds_to_wait("RateLimited", 1, asked) for asked in (None, 45, 10**9)]
 
-    assert waits == [30, 45, reasons.MAX_RETRY_AFTER_SECONDS]
+    assert waits == [30, 45, MAX_RETRY_AFTER_SECONDS]
 
 
 def test_what_only_a_change_outside_can_mend_is_probed_and_a_lost_pod_is_made_anew() -> None:
-    assert seconds_to_wait("RepositoryAuthFailed", 1) == reasons.PROBE_SECONDS
+    assert seconds_to_wait("RepositoryAuthFailed", 1) == PROBE_SECONDS
     assert seconds_to_wait("Disrupted", 3) == 0
 
 

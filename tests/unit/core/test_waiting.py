@@ -16,7 +16,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.states import TaskState
 from bernstein.api.waiting import LONGEST_MESSAGE, Waiting
 from bernstein.core import waiting
-from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS, PROBE_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, at, project, status

@@ -162,6 +162,7 @@ CREDENTIALS = {
     "secret-deliver": "deliver account",
     "secret-attestation": "attestation key",
     "model-key": "model key",
+    "secret-model-0": "model key",
     "token": "callback token",
 }
 """By the volume that brings it into a container."""
@@ -181,6 +182,8 @@ def held() -> dict[str, set[str]]:
             if program == PROBE_KEY:
                 mine.add("attestation key")
             called = program if program not in (None, PROBE) else container["name"]
+            if built.idles(container):
+                called = "key-0"
             found.setdefault(str(called), set()).update(mine)
     return found
 

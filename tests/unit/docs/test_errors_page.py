@@ -6,10 +6,10 @@ from bernstein.core.reasons import (
     MAX_GATE_ERRORS,
     MAX_INFRASTRUCTURE_FAILURES,
     POLICIES,
-    PROBE_SECONDS,
     Policy,
     Retry,
 )
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.docs.pages import REFERENCE, rows
 
 PAGE = REFERENCE / "errors.md"

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bernstein.api.pod import Usage
+from bernstein.core.judging.model_reasons import ModelReason
 from bernstein.llm.allowance import Allowance, Ceiling
-from bernstein.llm.errors import ModelError, ModelReason
+from bernstein.llm.errors import ModelError
 
 
 def test_what_is_set_aside_counts_until_it_is_settled() -> None:

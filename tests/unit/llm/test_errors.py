@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bernstein.api.reasons import Reason
-from bernstein.llm.errors import POLICIES, ModelError, ModelReason
+from bernstein.core.judging.model_reasons import POLICIES, ModelReason
+from bernstein.llm.errors import ModelError
 
 SHARED = {"ModelAuthFailed", "RateLimited", "UsageLimited", "ProviderUnavailable"}
 """Of an agent's session as of a question of ours: the provider said so."""

@@ -116,7 +116,7 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     metrics.signal_verdict("team", "path_exists", "Failed")
     metrics.gate_verdict("team", "no_foo", "Passed")
     metrics.verified("team", "first", passed=True)
-    metrics.verified("team", "later", passed=False)
+    metrics.verified("team", "later", passed=False, score=85)
     metrics.merge_finished("team", "Task", "Merged")
     metrics.task_moved("team", "Closed")
     metrics.task_closed("team", 300.0)
@@ -127,6 +127,11 @@ def test_jobs_verdicts_and_deliveries_are_counted() -> None:
     assert value(metrics, "bernstein_job_duration_seconds_bucket", **job, le="30.0") == 0
     signal = {"namespace": "team", "type": "path_exists", "verdict": "Failed"}
     assert value(metrics, "bernstein_signal_verdicts_total", **signal) == 1
+    scored = {"namespace": "team", "attempt": "later"}
+    assert value(metrics, "bernstein_quality_score_ratio_sum", **scored) == 0.85
+    assert value(metrics, "bernstein_quality_score_ratio_count", **scored) == 1
+    scored = {"namespace": "team", "attempt": "first"}
+    assert value(metrics, "bernstein_quality_score_ratio_count", **scored) is None
     gate = {"namespace": "team", "gate": "no_foo", "verdict": "Passed"}
     assert value(metrics, "bernstein_gate_verdicts_total", **gate) == 1
     first = {"namespace": "team", "attempt": "first", "result": "passed"}

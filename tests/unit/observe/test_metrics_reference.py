@@ -58,4 +58,4 @@ def test_buckets_ascend_and_names_follow_the_conventions() -> None:
         assert bool(entry.buckets) == (entry.kind == "histogram"), entry.name
         assert entry.name.endswith("_total") == (entry.kind == "counter"), entry.name
         if entry.kind == "histogram":
-            assert entry.name.endswith("_seconds"), entry.name
+            assert entry.name.endswith(("_seconds", "_ratio")), entry.name

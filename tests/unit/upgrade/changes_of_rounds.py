@@ -164,7 +164,18 @@ WORDS = (
     ),
 )
 
+
+def _has_a_score(pair: Pair) -> bool:
+    judged = pair.today["verification"]
+    ran = [check for check in judged["checks"] if check["verdict"] in ("Passed", "Failed")]
+    return bool(ran) and judged["qualityScore"] in range(101)
+
+
 ROUNDS = (
+    *(
+        Change("verdicts come with a score", kind, ("verification.qualityScore",), _has_a_score)
+        for kind in ("Task", "Plan")
+    ),
     Change(
         "checks that take long are named while they have no verdict",
         "Task",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bernstein.checks.gate import Command, Gate
 from bernstein.checks.gates import (
+    agent_test_mutation,
     benchmark,
     comment_quality,
     complexity_check,
     coverage_delta,
     dead_code,
+    dep_audit,
     dlp_scan,
     import_cycle,
     large_file,
@@ -16,6 +18,7 @@ from bernstein.checks.gates import (
     lint_suppression,
     merge_conflict,
     migration_reversibility,
+    mutation_testing,
     pii_scan,
     security_scan,
     tests,
@@ -34,10 +37,13 @@ GATES: tuple[Gate, ...] = (
     dlp_scan.GATE,
     merge_conflict.GATE,
     coverage_delta.GATE,
+    dep_audit.GATE,
     import_cycle.GATE,
+    mutation_testing.GATE,
     dead_code.GATE,
     comment_quality.GATE,
     large_file.GATE,
+    agent_test_mutation.GATE,
     benchmark.GATE,
     migration_reversibility.GATE,
 )
@@ -62,6 +68,12 @@ def that_measure() -> tuple[str, ...]:
     """Names of the gates that compare measures, and so have a tolerance."""
     commands = ((gate.name, gate.runs) for gate in GATES)
     return tuple(n for n, c in commands if isinstance(c, Command) and c.tolerance is not None)
+
+
+def that_score() -> tuple[str, ...]:
+    """Names of the gates that ask for a share of faults, and so have one."""
+    commands = ((gate.name, gate.runs) for gate in GATES)
+    return tuple(n for n, c in commands if isinstance(c, Command) and c.least is not None)
 
 
 def of(name: str) -> Gate:

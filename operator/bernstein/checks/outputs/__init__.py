@@ -13,6 +13,7 @@ from typing import TypeAlias
 from bernstein.checks.findings import Finding
 from bernstein.checks.measures import Scale
 from bernstein.checks.outputs import (
+    advisories,
     bandit,
     benchmark,
     coverage,
@@ -25,6 +26,8 @@ from bernstein.checks.outputs import (
 from bernstein.checks.renames import Content
 
 IMPORTS = "imports"
+MUTANTS = "mutants"
+"""Of gates that ask for a share: neither findings nor measures."""
 Reader: TypeAlias = Callable[[bytes, str], Iterable[Finding]]
 
 FINDINGS: Mapping[str, Reader] = {
@@ -32,6 +35,7 @@ FINDINGS: Mapping[str, Reader] = {
     "pyright": pyright.findings,
     "bandit": bandit.findings,
     "vulture": vulture.findings,
+    "advisories": advisories.findings,
     IMPORTS: imports.findings,
 }
 MEASURES: Mapping[str, Scale] = {

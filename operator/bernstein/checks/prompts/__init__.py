@@ -5,6 +5,7 @@ A text stays as it is once work may have been judged by it; another one is anoth
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -25,13 +26,28 @@ class Prompt:
         return self.text.replace(MARK, word)
 
 
+_NAME = re.compile(r"[a-z_]+\.v[0-9]+")
 CURRENT: Final = {"llm_review": 1, "llm_judge": 1}
 """The version that is asked with, by check."""
 
 
-@cache
+def current(check: str) -> str:
+    """Name and version of the text that a check asks with."""
+    return f"{check}.v{CURRENT[check]}"
+
+
 def prompt(check: str) -> Prompt:
     """The text of a check, in its current version."""
-    name = f"{check}.v{CURRENT[check]}"
-    text = resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
-    return Prompt(name, text)
+    return named(current(check))
+
+
+@cache
+def named(name: str) -> Prompt:
+    """The text of this name and version. Raises KeyError where this release has none."""
+    check, _, _ = name.partition(".")
+    if check not in CURRENT or not _NAME.fullmatch(name):
+        raise KeyError(name)
+    file = resources.files(__name__).joinpath(f"{name}.md")
+    if not file.is_file():
+        raise KeyError(name)
+    return Prompt(name, file.read_text(encoding="utf-8"))

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from bernstein.checks.reading import UNKNOWN
 from bernstein.checks.signal import SignalKind
-from bernstein.checks.signals import file_contains, glob_exists, path_exists, test_passes
+from bernstein.checks.signals import (
+    api_responds,
+    file_contains,
+    glob_exists,
+    llm_judge,
+    llm_review,
+    path_exists,
+    test_passes,
+)
 
 if TYPE_CHECKING:
     from bernstein.api.signals import Signal
@@ -16,10 +24,10 @@ SIGNALS: tuple[SignalKind, ...] = (
     glob_exists.SIGNAL,
     file_contains.SIGNAL,
     test_passes.SIGNAL,
+    api_responds.SIGNAL,
+    llm_review.SIGNAL,
+    llm_judge.SIGNAL,
 )
-
-PLANNED = ("api_responds", "llm_judge", "llm_review")
-"""Types that are not available yet; the message about a plan file that names one says so."""
 
 
 def types() -> tuple[str, ...]:

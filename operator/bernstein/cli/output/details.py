@@ -97,22 +97,26 @@ def tell_plan(terminal: Terminal, plan: Plan) -> None:
             terminal.advise(words)
     if not _verdicts(plan):
         terminal.say("  No check of what it delivers as a whole is recorded.")
-    for check in _verdicts(plan):
-        _tell_check(terminal, check)
+    _tell_checks(terminal, plan)
 
 
 def tell_verdicts(terminal: Terminal, task: Task) -> None:
     """Tells the verdicts on a Task's work, the last ones that there are."""
     terminal.say(f"{task.metadata.name}  {task_status(task)}", "bold")
-    for check in _verdicts(task):
-        _tell_check(terminal, check)
+    _tell_checks(terminal, task)
 
 
 def _tell_whole(terminal: Terminal, plan: Plan) -> None:
-    verdicts = _verdicts(plan)
-    for check in verdicts:
+    _tell_checks(terminal, plan)
+    _tell_where(terminal, plan.metadata.name, _verdicts(plan))
+
+
+def _tell_checks(terminal: Terminal, subject: Task | Plan) -> None:
+    """Tells every verdict, and the score that follows from those of gates."""
+    for check in _verdicts(subject):
         _tell_check(terminal, check)
-    _tell_where(terminal, plan.metadata.name, verdicts)
+    if told := notes.score(subject.status.verification):
+        terminal.say(f"  {told}")
 
 
 def _verdicts(subject: Task | Plan) -> tuple[CheckResult, ...]:
@@ -160,8 +164,7 @@ def tell_task(terminal: Terminal, task: Task, told: str = "") -> None:
         end = f"{attempt.reason}, then {refused}" if refused else said
         last = f", the last of {attempt.times} sessions" if attempt.times else ""
         terminal.say(f"  attempt {attempt.attempt} ({attempt.session}{last})  {end}")
-    for check in _verdicts(task):
-        _tell_check(terminal, check)
+    _tell_checks(terminal, task)
     if stalled := _stalled(task):
         message, remedy = notes.explanation(stalled, task)
         words = " ".join(message.split())

@@ -191,4 +191,19 @@ def _merged(task: Task) -> str:
     if delivery and delivery.state == "NoChange":
         return f"verified, nothing to merge{tries}"
     sha = f" {delivery.sha[:SHORT_SHA]}" if delivery and delivery.sha else ""
-    return f"merged{sha}{tries}"
+    return f"merged{sha}{tries}{_less_than_all(task.status.verification)}"
+
+
+def _less_than_all(judged: Verification | None) -> str:
+    """What did not pass of what kept nothing back, and the score where it is not the whole."""
+    bad = [c.name for c in judged.checks if c.verdict in ("Failed", "TimedOut")] if judged else []
+    told = f", {line(', '.join(bad), _LONGEST_NOTE)} failed" if bad else ""
+    whole = judged is None or judged.quality_score in (None, 100)
+    return told if whole else f"{told}, {score(judged)}"
+
+
+def score(judged: Verification | None) -> str:
+    """The quality score, if there is one."""
+    if judged is None or judged.quality_score is None:
+        return ""
+    return f"quality score {judged.quality_score} of 100"

@@ -46,6 +46,10 @@ from bernstein.kube.resource import JOBS, NETWORK_POLICIES, PODS
 from bernstein.observe.population import Census
 from bernstein.resources import APPROVALS, PLANS, PROJECTS, SESSIONS, TASKS
 
+OPENED_PLANS = 4
+"""Settled Plans that stay unpacked, those that were read last: each may have thousands of rows, and
+whoever looks at all Tasks reads those of a Plan one after another."""
+
 
 class Caches:
     """Everything watched, by one client."""
@@ -70,9 +74,11 @@ class Caches:
         )
         owned = {OWNER: by_controller_uid}
         self.projects = Parsed(informer(PROJECTS), project.parse)
-        of_plans = {BEGINS: begins, MISSES: misses, RESTS: rests}
-        self.plans = Parsed(informer(PLANS, indexes=of_plans), plan.parse)
         settlement = Settlement()
+        few_of_plans = {BEGINS: begins, MISSES: misses, RESTS: rests}
+        of_plan = settlement.of_plan
+        plans = informer(PLANS, indexes=few_of_plans, settled=of_plan, opened=OPENED_PLANS)
+        self.plans = Parsed(plans, plan.parse)
         graph = {PLAN: plan_of, UPSTREAM: depends_on, AWAITED: awaited}
         few = {AT_WORK: at_work, DONE: done, MISSES: misses, LACKS: lacks, RESTS: rests}
         of_tasks = informer(TASKS, indexes=graph | few, settled=settlement.of_task)
@@ -80,7 +86,7 @@ class Caches:
         by_plan = owned | {PLAN: plan_of_session}
         of_sessions = informer(SESSIONS, indexes=by_plan, settled=settlement.of_session)
         self.sessions = Parsed(of_sessions, session.parse)
-        settlement.follow(self.plans.informer, self.tasks, self.sessions)
+        settlement.follow(self.plans, self.tasks, self.sessions)
         self.tallies = Tallies(self.plans, self.tasks, self.sessions, clock)
         self.approvals = Parsed(informer(APPROVALS, indexes=owned), approval.parse)
         self.tasks_there = _census(self.tasks.informer, "state")

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from bernstein.api.meta import Metadata
 from bernstein.controllers.caches.indexes import DONE, PLAN, plan_named, plan_of
 from bernstein.controllers.caches.reuse import HasSpec, reusing
-from bernstein.kube.cache import OPENED, Recent
+from bernstein.kube.cache import Recent
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Predicate
 from bernstein.kube.resource import Key, Object, key_of
@@ -27,7 +27,7 @@ class Parsed(Generic[T]):
         self.informer = informer
         self._parse = parse
         self._known: dict[Key, tuple[str, T]] = {}
-        self._read: Recent[Key, tuple[str, T]] = Recent(OPENED)
+        self._read: Recent[Key, tuple[str, T]] = Recent(informer.opened)
         """Models of settled objects."""
         self._before: tuple[str, T] | None = None
         """Version and model that the object of the current event had before it."""

@@ -1,5 +1,7 @@
-"""Which Tasks and sessions are settled: over, and of no use to anything that goes on.
+"""Which Plans, Tasks and sessions are settled: over, and of no use to anything that goes on.
 
+    a Plan that has ended ─┬─▶ one of its Tasks goes on ─────────────────▶ stays as it is
+                           └─▶ else it is settled
     a Task that has ended ─┬─▶ its Plan goes on, or another Task of that ──▶ stays as it is
                            ├─▶ a Task that depends on it goes on, or one
                            │   that is Blocked waits for it ───────────────▶ stays as it is
@@ -20,6 +22,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from bernstein.api.plan import Plan
 from bernstein.api.session import AgentSession
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task, TaskSpec, TaskStatus
@@ -37,7 +40,6 @@ from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.job_views import OWNER
 from bernstein.core.fsm import is_final
 from bernstein.core.requests import unanswered
-from bernstein.kube.informer import Informer
 from bernstein.kube.resource import Key, Object, is_deleting, key_of, uid_of
 
 AT_ONCE = 25
@@ -74,9 +76,9 @@ def _is_over(task: Task) -> bool:
     return is_final(task.status, task.spec.max_retries) and not asked
 
 
-def _ended_at(plan: Object) -> str | None:
-    found: str | None = (plan.get("status") or {}).get("endedAt")
-    return found
+def _goes_on(plan: Object) -> bool:
+    """Whether the Plan itself has not ended, or is asked something."""
+    return (plan.get("status") or {}).get("endedAt") is None or _is_asked(plan)
 
 
 def _named(task: Object | None) -> Collection[str]:
@@ -95,14 +97,24 @@ class Settlement:
         """Those that go on, as the index PLAN has them."""
         self._going: defaultdict[str, set[Key]] = defaultdict(set)
         """Tasks that go on, by Plan."""
+        self._named: dict[str, Key] = {}
+        """Each Plan that there is, as the index PLAN has it."""
         self._ended: deque[tuple[Parsed[Any], Key]] = deque()
         """What may be settled by now."""
 
-    def follow(self, plans: Informer, tasks: Parsed[Task], sessions: Parsed[AgentSession]) -> None:
+    def follow(
+        self, plans: Parsed[Plan], tasks: Parsed[Task], sessions: Parsed[AgentSession]
+    ) -> None:
         """Called once, before any of them is filled."""
-        self._tasks, self._sessions = tasks, sessions
-        plans.add_handler(self._plan_changed)
+        self._of_plans, self._tasks, self._sessions = plans, tasks, sessions
+        plans.informer.add_handler(self._plan_changed)
         tasks.informer.add_handler(self._task_changed)
+
+    def of_plan(self, plan: Object) -> bool:
+        """Whether the Plan is settled."""
+        if is_deleting(plan) or _goes_on(plan):
+            return False
+        return plan_named(key_of(plan).namespace, uid_of(plan)) not in self._going
 
     def of_task(self, task: Object) -> bool:
         """Whether the Task is settled."""
@@ -134,7 +146,10 @@ class Settlement:
         named = plan_named(key_of(plan).namespace, uid_of(plan))
         before = self._any_goes_on((named,))
         self._plans.discard(named)
-        if new is not None and (_is_asked(new) or _ended_at(new) is None):
+        self._named.pop(named, None)
+        if new is not None:
+            self._named[named] = key_of(new)
+        if new is not None and _goes_on(new):
             self._plans.add(named)
         self._look_at_plan(named, before)
 
@@ -169,6 +184,8 @@ class Settlement:
     def _look_at_plan(self, named: str, before: bool) -> None:
         if self._any_goes_on((named,)) == before:
             return
+        if named in self._named:
+            self._look(self._of_plans, self._named[named])
         for parsed in (self._tasks, self._sessions):
             for key in parsed.informer.index_keys(PLAN, named):
                 self._look(parsed, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bernstein.api.pod import (
@@ -21,10 +22,11 @@ from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object, mount, scratch
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
-from bernstein.core.actions import RunCheck, RunInspect
-from bernstein.places import TMP, WORKSPACE
+from bernstein.core.actions import RunCheck, RunInspect, RunJudge
+from bernstein.places import LAUNCHER, SESSION, TMP, WORKSPACE
 
 _BEFORE = "/before"
+_TOOLS = "/bernstein/tools"
 START_SECONDS = 300
 """Seconds that a pod may take beyond the check's own time: to pull images, check out and start."""
 
@@ -40,11 +42,12 @@ def check_job(
         config = replace(fetch, worktree=WORKSPACE, worktree_git=True)
     else:
         config = replace(fetch, base_worktree=WORKSPACE, worktree_git=True)
+    brought = [mount("session", SESSION)] if check.launched else []
     checkout = pod.checkout(
-        config,
+        replace(config, launcher_to=LAUNCHER) if check.launched else config,
         repository,
         settings,
-        mounts=[mount("workspace", WORKSPACE)],
+        mounts=[mount("workspace", WORKSPACE), *brought],
     )
     assert check.command is not None
     limit = project.spec.toolchain.resources.ephemeral_storage
@@ -60,12 +63,13 @@ def check_job(
             scratch("base"),
             scratch("home", limit),
             scratch("tmp", limit),
+            *([scratch("session")] if check.launched else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=check.timeout + START_SECONDS,
         grace=5,
     )
-    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
+    return answering(action, CHECK, _called(action), project, namespace, owner, spec)
 
 
 def _called(action: RunCheck) -> str:
@@ -82,6 +86,8 @@ def _checkout(action: RunCheck, repository: Repository) -> CheckoutConfig:
         pinned_sha=action.pinned_sha if action.check.pinned else None,
         pinned_names=action.check.pinned,
         base=action.base,
+        paths=action.check.paths if action.changed_since else (),
+        changed_since=action.changed_since,
     )
 
 
@@ -95,30 +101,28 @@ def compare_job(
     compares the lists.
     """
     check, repository = action.check, project.spec.repository
-    config = replace(_checkout(action, repository), worktree=WORKSPACE, base_worktree=_BEFORE)
     trees = [mount("workspace", WORKSPACE), mount("before", _BEFORE)]
-    compare = CompareConfig(
-        name=check.name,
-        root=WORKSPACE,
-        head=_listing("head", WORKSPACE),
-        base=_listing("before", _BEFORE),
-        output=check.output,
-        decides=check.against_base,
-        tolerance=check.tolerance,
+    tools = [mount("tools", _TOOLS)] if check.tool is not None else []
+    config = replace(
+        _checkout(action, repository),
+        worktree=WORKSPACE,
+        base_worktree=_BEFORE,
+        tool=check.tool,
+        tools=_TOOLS if tools else None,
     )
     limit = project.spec.toolchain.resources.ephemeral_storage
     spec = pod.pod(
         project,
         only_ours=False,
         init=[
-            pod.checkout(config, repository, settings, mounts=trees),
+            pod.checkout(config, repository, settings, mounts=[*trees, *tools]),
             _lister(check, project.spec.toolchain, settings, "before", "before"),
             _lister(check, project.spec.toolchain, settings, "head", "workspace"),
         ],
         containers=[
             pod.ours(
                 COMPARE,
-                compare,
+                _comparison(check),
                 settings,
                 tmp=COMPARE,
                 mounts=[
@@ -137,12 +141,26 @@ def compare_job(
             scratch("home", limit),
             scratch("tmp", limit),
             scratch(COMPARE, "64Mi"),
+            *([scratch("tools", "64Mi")] if tools else []),
             *pod.repository_volumes(repository, "read"),
         ],
         deadline=2 * check.timeout + START_SECONDS,
         grace=5,
     )
-    return _job(action, CHECK, _called(action), project, namespace, owner, spec)
+    return answering(action, CHECK, _called(action), project, namespace, owner, spec)
+
+
+def _comparison(check: CheckSpec) -> CompareConfig:
+    return CompareConfig(
+        name=check.name,
+        root=WORKSPACE,
+        head=_listing("head", WORKSPACE),
+        base=_listing("before", _BEFORE),
+        output=check.output,
+        decides=check.against_base,
+        tolerance=check.tolerance,
+        least=check.least,
+    )
 
 
 def _listing(of: str, tree: str) -> Listing:
@@ -158,9 +176,18 @@ def _lister(
     folder = f"/list-{of}"
     lists = check.command if check.against_base else check.findings
     command = f"({lists}) > {folder}/findings; echo $? > {folder}/code"
-    container = _command(f"list-{of}", command, check, toolchain, settings, tree)
+    env = _of_tool(check, of) if check.tool is not None else {}
+    container = _command(f"list-{of}", command, check, toolchain, settings, tree, env)
     container["volumeMounts"].append(mount(f"list-{of}", folder))
+    if check.tool is not None:
+        container["volumeMounts"].append(mount("tools", _TOOLS, read_only=True))
     return container
+
+
+def _of_tool(check: CheckSpec, of: str) -> Mapping[str, str]:
+    """What our program is told by variables."""
+    tree = "work" if of == "head" else "base"
+    return {"TOOLS": _TOOLS, "TREE": tree, "CHECK_SECONDS": str(check.timeout)}
 
 
 def _command(
@@ -170,6 +197,7 @@ def _command(
     toolchain: Toolchain,
     settings: OperatorSettings,
     tree: str,
+    more: Mapping[str, str] = {},
 ) -> Object:
     """The container that runs a command of the check in the tree on this volume."""
     assert check.image is not None
@@ -181,6 +209,7 @@ def _command(
             mount(tree, WORKSPACE),
             mount("home", "/home/check"),
             mount("tmp", TMP),
+            *([mount("session", SESSION, read_only=True)] if check.launched else []),
         ],
         resources=pod.their_resources(toolchain.resources),
         env={
@@ -188,6 +217,7 @@ def _command(
             "HOME": "/home/check",
             "TMPDIR": TMP,
             "CI": "true",
+            **more,
         },
         pull=settings.image_pull_policy,
         read_only=toolchain.read_only_root_filesystem,
@@ -230,11 +260,11 @@ def inspect_job(
         deadline=project.spec.gates.timeout_seconds + START_SECONDS,
         grace=5,
     )
-    return _job(action, INSPECT, INSPECT, project, namespace, owner, spec)
+    return answering(action, INSPECT, INSPECT, project, namespace, owner, spec)
 
 
-def _job(
-    action: RunCheck | RunInspect,
+def answering(
+    action: RunCheck | RunInspect | RunJudge,
     main: str,
     check: str,
     project: Project,

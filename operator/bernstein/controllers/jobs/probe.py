@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bernstein.api.credentials import SecretKey
 from bernstein.api.pod import PROBE, PROBE_KEY
 from bernstein.api.programs.probe import KEY_VARIABLE, ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
+from bernstein.api.projects.credentials import SecretKey
 from bernstein.controllers.jobs import pod
 from bernstein.controllers.jobs.pod import Object
 from bernstein.controllers.settings import OperatorSettings
 from bernstein.core import labels, names
 from bernstein.core.actions import RunProbe
 from bernstein.core.projects.probing import ACCOUNTS, ATTESTATION, WORK, model_keys
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 
 _ACCOUNT_VARIABLE = "BERNSTEIN_ACCOUNT"
 

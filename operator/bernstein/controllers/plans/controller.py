@@ -26,7 +26,7 @@ from bernstein.core.owners import owner_reference
 from bernstein.core.plans.decide import decide
 from bernstein.core.plans.standstill import stopped
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import plan as verification
+from bernstein.core.verification.expected import plan as verification
 from bernstein.kube.errors import NameConflict
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result

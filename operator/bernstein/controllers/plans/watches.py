@@ -49,13 +49,14 @@ def watches(caches: Caches) -> Iterable[Watch]:
     plans, tasks, projects = caches.plans, caches.tasks.informer, caches.projects
 
     def beside(changed: Object) -> Collection[Key]:
-        return [key_of(plan) for plan in plans.informer.objects(key_of(changed).namespace)]
+        namespace = key_of(changed).namespace
+        return [Key(namespace, name) for name in plans.going(namespace)]
 
     def in_conflict(task: Object) -> Collection[Key]:
         """Plans that wait for a name that this Task may have had."""
         return [
             Key(plan.metadata.namespace, plan.metadata.name)
-            for plan in plans.by_name(key_of(task).namespace).values()
+            for plan in plans.going(key_of(task).namespace).values()
             if plan.status.waiting is not None
             and plan.status.waiting.reason == Reason.NAME_CONFLICT
         ]

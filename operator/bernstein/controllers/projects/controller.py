@@ -19,7 +19,7 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.owners import owner_reference
 from bernstein.core.projects import probing, readiness
 from bernstein.core.projects.probing import ProbeSnapshot
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.kube.errors import ApiError, NameConflict, SpecMutated, WriteRefused, is_refusal
 from bernstein.kube.informer import Informer
 from bernstein.kube.reconcile import Result

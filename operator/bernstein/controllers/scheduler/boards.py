@@ -45,7 +45,8 @@ class _Kept:
     beside: _Beside
     """The Projects of the namespace, as Tasks are told apart by them."""
     plans: dict[str, Plan]
-    """As the Board has them, by name; none that is being deleted."""
+    """As the Board has them, by name; none that is being deleted, and of those that are settled
+    only such as have a Task there."""
     sessions: dict[str, AgentSession]
     """As the Board has them, by name."""
     sent: frozenset[str] = frozenset()
@@ -107,8 +108,9 @@ class Boards:
         snapshot = project_snapshot(self._caches, key)
         assert snapshot is not None
         board = Board.of(snapshot)
-        plans = self._caches.plans.by_name(key.namespace)
-        living = {n: p for n, p in plans.items() if p.metadata.deletion_timestamp is None}
+        going = self._caches.plans.going(key.namespace).values()
+        found = {plan.metadata.name: plan for plan in (*snapshot.plan_of.values(), *going)}
+        living = {n: p for n, p in found.items() if p.metadata.deletion_timestamp is None}
         return _Kept(board, self._clock.monotonic(), beside, living, dict(snapshot.sessions))
 
     def _beside(self, namespace: str) -> _Beside:
@@ -130,7 +132,10 @@ class Boards:
             if task is not None and name in sent:
                 task = task.model_copy(update={"status": sent[name]})
             kept.board.put_task(name, task, plan, member=member)
+            if task is not None and plan is not None:
+                kept.plans[plan.metadata.name] = plan
         tasks.clear()
+        self._let_go(key.namespace, kept)
         known = self._caches.sessions.going(key.namespace)
         for name in sessions:
             before, after = kept.sessions.pop(name, None), known.get(name)
@@ -138,6 +143,13 @@ class Boards:
             if after is not None:
                 kept.sessions[name] = after
         sessions.clear()
+
+    def _let_go(self, namespace: str, kept: _Kept) -> None:
+        """Of Plans that are settled the Board has those that have a Task there: they are few."""
+        is_settled = self._caches.plans.informer.is_settled
+        for name in [name for name in kept.plans if is_settled(Key(namespace, name))]:
+            if not kept.board.has_plan(kept.plans[name].metadata.uid):
+                del kept.plans[name]
 
     def _put_plan(self, namespace: str, name: str, kept: _Kept) -> set[str]:
         """Names of the Tasks that may be of this Plan now and were not, or no more."""

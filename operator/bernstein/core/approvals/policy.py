@@ -13,9 +13,11 @@ from typing import cast
 from bernstein.api.approvals.policy import PLANS, RESULTS, ApprovalPolicy
 from bernstein.api.plan import Estimate, Plan, PlanSpec
 from bernstein.api.project import ProjectSpec
+from bernstein.api.reasons import VerdictReason
 from bernstein.api.task import Task
 from bernstein.api.verification import Verification
-from bernstein.core.sanitise import line
+from bernstein.checks.rules import file_scope
+from bernstein.core.sanitise import line, some
 
 MISSING_AUTHOR = "the approver may not be the author, so spec.author must say who that is"
 
@@ -120,8 +122,37 @@ def _risks(task: Task, judged: Verification, protected: str) -> tuple[str, ...]:
         risks.append(f"it changes a protected path: {line(judged.protected, 100)}")
     if judged.tests_weakened:
         named = line(judged.tests_weakened, 100)
-        risks.append(f"it takes lines from a test that existed: {named}")
+        risks.append(f"it takes lines from a test that existed, or weakens it: {named}")
+    risks += [
+        f"it changes a file that its step does not declare: {path}" for path in _outside(judged)
+    ]
     return tuple(risks)
+
+
+def _outside(judged: Verification) -> list[str]:
+    """The first file that is not the Task's to change, by the verdict on that; [] where all are."""
+    told = (r.excerpt for r in judged.checks if r.reason == file_scope.OUTSIDE)
+    return [line(excerpt.partition("\n")[0], 100) for excerpt in told]
+
+
+def why_models(judged: Verification) -> tuple[str, ...]:
+    """Why a person must say yes to what models have judged, whatever the policies say; empty:
+    nobody must.
+
+    A model may keep work back. Its yes alone lets nothing on: beside it some signal must hold that
+    no model answers.
+    """
+    required = [r for r in judged.checks if r.required]
+    unsure = [r.title for r in required if r.by_model and r.reason == VerdictReason.UNSURE]
+    why = []
+    if unsure:
+        named = some((line(title, 80) for title in unsure), len(unsure))
+        why.append(line(f"a model could not tell for sure: {named}", 300))
+    signals = [r for r in required if r.kind == "signal"]
+    shown = any(r.verdict == "Passed" and not r.by_model for r in signals)
+    if any(r.by_model for r in signals) and not shown:
+        why.append("no signal but those of models says that it is done")
+    return tuple(why)
 
 
 def author_of(task: Task, plan: Plan | None) -> str | None:

@@ -28,9 +28,13 @@ def _question(snapshot: TaskSnapshot, status: TaskStatus) -> Question | None:
     plan = snapshot.plan
     rules = policy.effective(project.spec, plan.spec if plan is not None else None)
     protected = digest_of(project.spec.protected_paths)
-    because = policy.why_result(rules, snapshot.task, judged, protected)
+    of_models = policy.why_models(judged)
+    because = (*policy.why_result(rules, snapshot.task, judged, protected), *of_models)
     if not because:
         return None
+    if of_models and rules.result == "Never":
+        # Who may not decide holds for this question, too.
+        rules = rules.model_copy(update={"result": "HighRisk"})
     author = policy.author_of(snapshot.task, plan) if rules.approver_is_not_author else None
     asks = _asks(status, judged, author)
     return Question("Task", snapshot.task.metadata, asks, because, rules)

@@ -20,8 +20,8 @@ from bernstein.api.task import TaskStatus
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.attestation.statement import EXTENSION, POLICY, VERIFIER, dump
 from bernstein.core.snapshot import PlanSnapshot, TaskSnapshot
-from bernstein.core.verification import plan as verification
 from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.expected import plan as verification
 
 Object = dict[str, Any]
 
@@ -102,6 +102,7 @@ def _check(result: CheckResult) -> Object:
         "image": result.image,
         "seconds": result.seconds,
         "excused": result.excused or None,
+        "byModel": result.by_model,
     }
     return {key: value for key, value in verdict.items() if value is not None}
 

@@ -16,7 +16,7 @@ from datetime import datetime
 from bernstein.api.reasons import Reason
 from bernstein.api.task import LONGEST_FEEDBACK, TaskStatus
 from bernstein.core.delivery import kept
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of

@@ -43,7 +43,7 @@ from bernstein.core.delivery.way import (
 )
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.reasons import MAX_RETRY_AFTER_SECONDS
+from bernstein.core.reasons.waits import MAX_RETRY_AFTER_SECONDS
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import without_quotes
 from bernstein.core.verification.candidate import LOST, can_be_made_anew, candidate

@@ -23,9 +23,9 @@ from bernstein.core.delivery.way import (
 )
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import plan as verification
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.expected import plan as verification
 from bernstein.core.verification.round import Passed, Rejected, afresh, again
 from bernstein.core.waiting import held, is_held, is_mended, is_stalled, waits
 
@@ -188,7 +188,7 @@ def _rejected(
     text = f"the Plan's work as a whole, on the target as it is now, does not pass: {which}"
     reason = summary.reason(results)
     remedy = "Apply a Plan that mends the code: signals cannot be changed."
-    if reason == Reason.GATE_FAILED:
+    if reason != Reason.SIGNAL_FAILED:
         remedy = "Change the Project's gates, or apply a Plan that mends the code."
     return held(status, reason, text, snapshot.project, now, None, remedy=remedy)
 

@@ -7,12 +7,8 @@ from typing import Protocol, TypeVar
 
 from bernstein.api.project import Project
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import (
-    MAX_INFRASTRUCTURE_FAILURES,
-    PROBE_SECONDS,
-    Retry,
-    policy,
-)
+from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, Retry, policy
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.waiting import Waits, held, seconds_to_next_try, tries
 
 

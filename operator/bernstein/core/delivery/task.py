@@ -30,8 +30,8 @@ from bernstein.core.fsm import move
 from bernstein.core.sanitise import line as sanitise
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification.candidate import origin_of
+from bernstein.core.verification.expected.task import specs_of
 from bernstein.core.verification.round import afresh, again
-from bernstein.core.verification.task import specs_of
 from bernstein.core.waiting import waits
 
 

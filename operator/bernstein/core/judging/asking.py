@@ -18,6 +18,7 @@ from typing import Final
 
 from bernstein.checks.prompts import Prompt
 from bernstein.core.judging.fitting import FileChange, Fitted, fitted, lines_shown
+from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.core.prompts.marks import Draw, begin, end
 from bernstein.core.sanitise import count
 
@@ -26,8 +27,6 @@ MAX_TOKENS: Final = 1024
 TEMPERATURE: Final = 0.0
 ROOM = 60_000
 """Characters of patches in a question."""
-MARK_IN_DATA = "MarkInData"
-"""Errored: the change, or what was asked for, holds the mark of its own question."""
 _LEAST_MARK = 16
 _NAMED = 50
 
@@ -46,6 +45,8 @@ class Subject:
     criteria: str
     """Of whoever asks for the judgement; may be empty."""
     changes: Sequence[FileChange]
+    hidden: Sequence[str] = ()
+    """Paths of changed files that cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def ask(prompt: Prompt, subject: Subject, draw: Draw, room: int = ROOM) -> Asked
     and whoever has guessed one might guess the next.
     """
     word = draw()
-    change = fitted(subject.changes, room)
+    change = fitted(subject.changes, room, subject.hidden)
     data = [*_data(subject, change)]
     if len(word) < _LEAST_MARK or any(word in line for _, lines in data for line in lines):
         raise MarkError(MARK_IN_DATA)
@@ -92,7 +93,7 @@ def _block(word: str, title: str, lines: tuple[str, ...]) -> str:
 
 
 def _notes(change: Fitted) -> Iterator[str]:
-    if not change.files:
+    if not change.files and not change.unseen:
         yield "(The change touches no file.)"
     for number, file in enumerate(change.files, 1):
         if file.left_out:

@@ -48,8 +48,11 @@ class Fitted:
         return bool(self.unseen) or any(file.left_out for file in self.files)
 
 
-def fitted(changes: Sequence[FileChange], room: int) -> Fitted:
-    """The change in at most `room` characters of patches."""
+def fitted(changes: Sequence[FileChange], room: int, hidden: Sequence[str] = ()) -> Fitted:
+    """The change in at most `room` characters of patches.
+
+    `hidden`: paths of files of which there is no patch, such as pictures.
+    """
     by_size = sorted(range(len(changes)), key=lambda i: (len(changes[i].patch), i))
     chosen = by_size[:MOST_FILES]
     shown: dict[int, Shown] = {}
@@ -60,7 +63,10 @@ def fitted(changes: Sequence[FileChange], room: int) -> Fitted:
     unseen = sorted(by_size[MOST_FILES:])
     return Fitted(
         tuple(shown[index] for index in sorted(shown)),
-        tuple(path_shown(changes[index].path) for index in unseen),
+        (
+            *(path_shown(changes[index].path) for index in unseen),
+            *(path_shown(path) for path in hidden),
+        ),
     )
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from bernstein.api.meta import UsageCounts
+from bernstein.api.money import CallSource, SpendSource
 from bernstein.api.project import Price
-from bernstein.core.money.pricing import cost, price_of
-
-CallSource = Literal["Computed", "Unpriced"]
+from bernstein.api.task import TaskStatus
+from bernstein.api.verification import ModelCalls
+from bernstein.core.money.pricing import add, cost, money, price_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,36 @@ def cost_of_calls(
 def _price(model: str, overrides: tuple[Price, ...]) -> Price | None:
     """By the whole name, else without the vendor that brokers put before it: `google/gemini-…`."""
     return price_of(model, overrides) or price_of(model.rpartition("/")[2], overrides)
+
+
+def charged(status: TaskStatus, prices: Iterable[Price] = ()) -> TaskStatus:
+    """The status of a Task whose sums have what was used of models for its verification.
+
+    What says its source is in them: so each counts once, whatever crashes.
+    """
+    judged = status.verification
+    if judged is None or all(call.source is not None for call in judged.calls or ()):
+        return status
+    table, calls = tuple(prices), []
+    spent, usage, source = Decimal(status.spend_usd), status.usage, status.spend_source
+    for call in judged.calls or ():
+        if call.source is None:
+            call = _priced(call, table)
+            spent += Decimal(call.spend_usd)
+            usage, source = add(usage, call.usage), _source(source, call.source)
+        calls.append(call)
+    sums = {"spend_usd": money(spent), "usage": usage, "spend_source": source}
+    judged = judged.model_copy(update={"calls": tuple(calls)})
+    return status.model_copy(update={**sums, "verification": judged})
+
+
+def _priced(call: ModelCalls, table: tuple[Price, ...]) -> ModelCalls:
+    found = cost_of_calls({call.model: call.usage}, table) or CallCost(Decimal(0), "Computed")
+    return call.model_copy(update={"spend_usd": money(found.usd), "source": found.source})
+
+
+def _source(before: SpendSource | None, of_call: CallSource | None) -> SpendSource | None:
+    """How the whole is known: what is not known of a part stays so."""
+    if before == "Unreported" or of_call is None:
+        return before
+    return "Unpriced" if of_call == "Unpriced" else before or "Computed"

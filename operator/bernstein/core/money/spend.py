@@ -8,7 +8,7 @@ is gone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable
 from datetime import timedelta
 from decimal import Decimal
 
@@ -93,14 +93,11 @@ def belongs(session: AgentSession, plan: Plan) -> bool:
 class _Counted:
     """Tells which sessions' cost is counted already.
 
-    `rows` and `tasks` count all sessions of a Task up to a number, `uids` single ones.
+    `rows` count all sessions of a Task up to a number, `uids` single ones.
     """
 
-    def __init__(
-        self, rows: Iterable[PlanTask], uids: Iterable[str], tasks: Iterable[Task] = ()
-    ) -> None:
+    def __init__(self, rows: Iterable[PlanTask], uids: Iterable[str]) -> None:
         self._numbers = {row.uid: row.sessions for row in rows}
-        self._numbers |= {task.metadata.uid: settled_sessions(task) for task in tasks}
         self._uids = frozenset(uids)
 
     def holds(self, session: AgentSession) -> bool:
@@ -113,22 +110,12 @@ def is_kept(session: AgentSession, status: PlanStatus) -> bool:
     return _Counted(status.tasks, _settled(status).sessions).holds(session)
 
 
-def plan_spend(
-    status: PlanStatus,
-    tasks: Mapping[str, Task],
-    sessions: Iterable[AgentSession],
-    project: Project | None,
-) -> Decimal:
-    """US dollars of a Plan so far, with what its sessions at work have reported.
-
-    `tasks`: the Plan's, by name; `sessions`: all that belong to it.
-    """
-    settled = _settled(status)
-    ledger = _Counted(status.tasks, settled.sessions, tasks.values())
-    total = Decimal(settled.spend_usd)
-    total += sum(Decimal(task.status.spend_usd) for task in tasks.values())
-    total += sum(Decimal(row.spend_usd) for row in status.tasks if not _is_row_of(row, tasks))
-    return total + sum(cost_of(s, project) for s in sessions if not ledger.holds(s))
+def settled_by(row: PlanTask | None, task: Task | None) -> Decimal:
+    """US dollars that a Task says, and the row of its name where that is of another one."""
+    amount = Decimal(task.status.spend_usd) if task is not None else Decimal(0)
+    if row is None or (task is not None and row.uid in (None, task.metadata.uid)):
+        return amount
+    return amount + Decimal(row.spend_usd)
 
 
 def in_room(
@@ -156,11 +143,6 @@ def without_gone(settled: Settled, existing: Container[str]) -> Settled:
     """Without the uids of sessions that are gone: those cannot be counted again."""
     here = tuple(uid for uid in settled.sessions if uid in existing)
     return settled if here == settled.sessions else settled.model_copy(update={"sessions": here})
-
-
-def _is_row_of(row: PlanTask, tasks: Mapping[str, Task]) -> bool:
-    """Whether the row is about the Task that now has its name."""
-    return row.name in tasks and row.uid in (None, tasks[row.name].metadata.uid)
 
 
 def row_of(task: Task, before: PlanTask | None) -> PlanTask:

@@ -38,14 +38,18 @@ def _silent(spec: PlanSpec, project: ProjectSpec) -> str | None:
     """Agents of its steps that tell no tokens, with the verb; None: all do, or nobody asks."""
     if spec.budget is None:
         return None
-    steps = (step for stage in spec.stages for step in stage.steps)
-    chosen = (project.agent(step.cli or spec.cli) for step in steps)
-    silent = {a.name: a.adapter for a in chosen if a and not agents.tells_tokens(a.adapter)}
+    tells = {a.adapter: agents.tells_tokens(a.adapter) for a in project.agents}
+    if all(tells.values()):
+        return None
+    # Each look at a Plan of thousands of steps asks: few differ in the agent that they name.
+    named = dict.fromkeys([step.cli for stage in spec.stages for step in stage.steps])
+    chosen = (project.agent(cli or spec.cli) for cli in named)
+    silent = {a.name: a.adapter for a in chosen if a and not tells[a.adapter]}
     if not silent:
         return None
-    named = ", ".join(f"'{name}' (adapter {adapter})" for name, adapter in silent.items())
+    told = ", ".join(f"'{name}' (adapter {adapter})" for name, adapter in silent.items())
     who, verb = ("agent", "does") if len(silent) == 1 else ("agents", "do")
-    return f"{who} {sanitise(named, _NAMED)} {verb}"
+    return f"{who} {sanitise(told, _NAMED)} {verb}"
 
 
 def warned(spec: PlanSpec, project: ProjectSpec | None) -> tuple[FieldError, ...]:

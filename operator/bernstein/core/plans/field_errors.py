@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from pydantic.alias_generators import to_snake
 
 from bernstein.api import money
 from bernstein.api.meta import NOT_IN_A_LINE
 from bernstein.api.project import ProjectSpec
+from bernstein.api.signals import LOOPBACK_URL
 
 T = TypeVar("T")
 FieldRule = Callable[[str, object], object]
@@ -36,6 +37,7 @@ _TYPES: Final = (
     (bytes, "binary"),
     (set, "set"),
 )
+_LOOPBACK_URL = re.compile(LOOPBACK_URL)
 _ALTERNATIVES = re.compile(r"\{[^{},]*,")
 _NOT_IN_A_LINE = re.compile("[" + "".join(rf"\U{a:08x}-\U{b:08x}" for a, b in NOT_IN_A_LINE) + "]")
 
@@ -200,6 +202,12 @@ class Findings:
         elif _ALTERNATIVES.search(value):
             self.warn_at(path, "braces are not expanded: write an entry for each alternative")
 
+    def loopback_url(self, path: str, value: object) -> None:
+        """The path of a service that a check starts; a host is none but this one."""
+        if self.is_string(value, path) and not _LOOPBACK_URL.fullmatch(value):
+            told = "must be a path such as /health, or http://localhost:$PORT/health"
+            self.error_at(path, f"{told}: the check chooses the port")
+
     def sum_of_money(self, path: str, value: object) -> None:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             self.error_at(path, f"expected type string or number, got {type_name(value)}")
@@ -234,3 +242,15 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
         return ""
     close = difflib.get_close_matches(to_snake(word[:64]), known, n=1, cutoff=0.75)
     return f", did you mean '{close[0]}'?" if close else ""
+
+
+def plain_words(kind: str, detail: Mapping[str, Any]) -> str:
+    """What is wrong with a value, by what the schema says of it."""
+    limits = detail.get("ctx", {})
+    if kind == "string_too_short":
+        return "must not be empty"
+    if kind == "string_pattern_mismatch":
+        return f"must match {limits['pattern']}"
+    if kind == "string_unicode":
+        return "must not contain half of a surrogate pair"
+    return str(detail.get("msg", kind))

@@ -8,6 +8,8 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from bernstein.api import money
+from bernstein.checks import signals as kinds
+from bernstein.checks.asks import Asks
 
 EFFORT_SYNONYMS: Mapping[str, str] = {"medium": "normal"}
 _ONE_LINE = ("name", "title", "goal")
@@ -62,8 +64,19 @@ def _step(data: object) -> object:
         step["effort"] = EFFORT_SYNONYMS.get(effort, effort)
     signals = data.get("completion_signals")
     if isinstance(signals, list):
-        step["completionSignals"] = [_renamed(s) if isinstance(s, dict) else s for s in signals]
+        step["completionSignals"] = [
+            _renamed(signal(s)) if isinstance(s, dict) else s for s in signals
+        ]
     return step
+
+
+def signal(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """A signal whose criteria have the name that objects have for them: files may say `value`."""
+    kind = data.get("type")
+    asks = isinstance(kind, str) and isinstance(kinds.of(kind).runs, Asks)
+    if not asks or "value" not in data or "criteria" in data:
+        return data
+    return {"criteria" if key == "value" else key: value for key, value in data.items()}
 
 
 def _renamed(data: Mapping[Any, Any]) -> dict[str, Any]:

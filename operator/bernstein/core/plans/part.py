@@ -33,7 +33,7 @@ from bernstein.core.plans.standstill import watch
 from bernstein.core.plans.tally import tallied
 from bernstein.core.sanitise import count
 from bernstein.core.snapshot import PlanSnapshot
-from bernstein.core.verification import plan as verification
+from bernstein.core.verification.expected import plan as verification
 from bernstein.core.verification.round import afresh, again
 from bernstein.core.waiting import goes_on
 

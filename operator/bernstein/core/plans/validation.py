@@ -18,8 +18,9 @@ from bernstein.api.meta import MOST_AGENTS
 from bernstein.api.plan import PlanSpec
 from bernstein.api.project import ProjectSpec
 from bernstein.api.signals import LONGEST_ESTIMATE_MINUTES, LONGEST_TIMEOUT_SECONDS
-from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, ROLES, SCOPES
+from bernstein.api.vocabulary import COMPLEXITIES, EFFORTS, FILE_SCOPES, ROLES, SCOPES
 from bernstein.checks import patterns, signals
+from bernstein.checks.asks import Asks
 from bernstein.checks.signal import SignalKind
 from bernstein.core import graph
 from bernstein.core.money import models
@@ -34,10 +35,10 @@ from bernstein.core.plans.field_errors import (
     invalid_choice,
     no_agent,
     path_of,
+    plain_words,
     quoted,
-    words,
 )
-from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec
+from bernstein.core.plans.fields import EFFORT_SYNONYMS, plan_spec, signal
 from bernstein.core.plans.limits import too_long
 from bernstein.core.plans.size import too_large
 
@@ -116,6 +117,8 @@ class _Walk:
             "context_files": self._paths,
             "repos": self._repos,
             "approval": self._approval,
+            "file_scope": lambda path, value: findings.choice(path, value, FILE_SCOPES),
+            "protect_tests": findings.boolean,
             "workflow": self._unsupported,
             "stages": self._stages,
         }
@@ -159,12 +162,15 @@ class _Walk:
         return {
             "path": findings.relative_path,
             "value": findings.relative_path,
+            "url": findings.loopback_url,
+            "status": lambda path, value: findings.integer(path, value, 100, 599),
             "contains": findings.text,
             "regex": findings.boolean,
             "command": findings.text,
             "timeout_seconds": lambda path, value: findings.integer(
                 path, value, 1, LONGEST_TIMEOUT_SECONDS
             ),
+            "criteria": findings.text,
         }
 
     def plan(self, data: Mapping[Any, Any]) -> None:
@@ -194,7 +200,7 @@ class _Walk:
             for detail in error.errors(include_url=False, include_input=False):
                 path = path_of(to_snake(p) if isinstance(p, str) else p for p in detail["loc"])
                 if detail["type"] not in _REPORTED and not _covered(path, known):
-                    self.findings.error_at(path, _plain_words(detail["type"], detail))
+                    self.findings.error_at(path, plain_words(detail["type"], detail))
 
     def size(self, spec: PlanSpec) -> None:
         """Whether a cluster can hold all of it."""
@@ -334,10 +340,7 @@ class _Walk:
             return
         kind, known = value["type"], signals.types()
         if kind in known:
-            self._signal_of(signals.of(kind), path, value)
-        elif kind in signals.PLANNED:
-            message = f"'{kind}' is not supported yet, use {words(known)}"
-            self.findings.error_at(f"{path}.type", message)
+            self._signal_of(signals.of(kind), path, signal(value))
         else:
             self.findings.choice(f"{path}.type", kind, known)
 
@@ -351,6 +354,8 @@ class _Walk:
                 self.findings.error_at(f"{path}.{key}", f"{kind.type} takes no '{key}'")
             elif item != "":
                 self._fields(path, {key: item}, self._signal_fields)
+        if isinstance(kind.runs, Asks) and self._project is not None and not self._project.models:
+            self.findings.error_at(f"{path}.type", f"{kind.type}: the Project has no 'models'")
         if value.get("regex") is True:
             self._regular_expression(f"{path}.contains", value.get("contains"))
 
@@ -433,14 +438,3 @@ def _upstream(stage: Mapping[Any, Any]) -> list[str] | None:
 
 def _covered(path: str, known: Iterable[str]) -> bool:
     return any(path == k or path.startswith((f"{k}.", f"{k}[")) for k in known)
-
-
-def _plain_words(kind: str, detail: Mapping[str, Any]) -> str:
-    limits = detail.get("ctx", {})
-    if kind == "string_too_short":
-        return "must not be empty"
-    if kind == "string_pattern_mismatch":
-        return f"must match {limits['pattern']}"
-    if kind == "string_unicode":
-        return "must not contain half of a surrogate pair"
-    return str(detail.get("msg", kind))

@@ -27,7 +27,7 @@ from bernstein.core.actions import DeleteJobs, ProbeDecision, RunProbe, give_up
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, NO_LATE_REQUESTS, JobView, LateRequests
 from bernstein.core.pods import Object
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS, seconds_to_wait
 from bernstein.core.sanitise import line, text
 
 READ, WORK, DELIVER = "read", "work", "deliver"
@@ -75,7 +75,9 @@ class ProbeSnapshot:
 
 def model_keys(spec: ProjectSpec) -> dict[str, tuple[str, str]]:
     """Name of the Secret and key of each model key, by the container that needs it to start."""
-    keys = dict.fromkeys((a.api_key.name, a.api_key.key) for a in spec.agents if a.api_key)
+    of_agents = [agent.api_key for agent in spec.agents if agent.api_key is not None]
+    found = (*of_agents, *(model.key for model in spec.models))
+    keys = dict.fromkeys((each.name, each.key) for each in found)
     return {f"key-{number}": key for number, key in enumerate(keys)}
 
 

@@ -1,9 +1,9 @@
 """What an Open Task itself waits for: the answer of the first link of a chain that objects.
 
     project_gone ─ plan_gone ─ held ─ project_not_ready ─ agent_missing ─ operator_too_old
-        ─ model_unknown ─ pattern_invalid ─ author_missing ─ dependencies_open ─ plan_cancelled
-        ─ plan_ended ─ plan_suspended ─ plan_starting ─ budget_spent ─ price_unknown
-        ─ tokens_unknown ─ siblings_at_work
+        ─ model_unknown ─ judge_missing ─ pattern_invalid ─ author_missing ─ dependencies_open
+        ─ plan_cancelled ─ plan_ended ─ plan_suspended ─ plan_starting ─ budget_spent
+        ─ price_unknown ─ tokens_unknown ─ siblings_at_work
         ──▶ ready: `starts` decides who starts
 
 Each link is a function of (snapshot, now) and may rely on those before it: after `project_gone`
@@ -22,6 +22,7 @@ from bernstein.api.reasons import Reason
 from bernstein.api.task import Task
 from bernstein.api.waiting import WaitReason
 from bernstein.checks import signals
+from bernstein.checks.asks import Asks
 from bernstein.core.approvals import plans, policy
 from bernstein.core.money import budget, models
 from bernstein.core.projects.readiness import not_ready
@@ -95,6 +96,19 @@ def model_unknown(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
     offered = ", ".join(models.known(spec))
     text = f"neither the Project nor a table of prices knows the model '{model}', but: {offered}"
     return Wait(Reason.MODEL_NOT_FOUND, text, needs_person=True)
+
+
+def judge_missing(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
+    """No agent is paid for work that nobody could be asked about."""
+    assert snapshot.project is not None
+    if snapshot.project.spec.models:
+        return None
+    kinds = (signals.of(signal.type) for signal in snapshot.task.spec.completion_signals)
+    asks = next((kind.type for kind in kinds if isinstance(kind.runs, Asks)), None)
+    if asks is None:
+        return None
+    text = f"the completion signal {asks} asks a model, and the Project has none"
+    return Wait(Reason.NO_MODEL, text, needs_person=True)
 
 
 def operator_too_old(snapshot: TaskSnapshot, _: datetime) -> Wait | None:
@@ -236,6 +250,7 @@ CHAIN: tuple[Link, ...] = (
     agent_missing,
     operator_too_old,
     model_unknown,
+    judge_missing,
     pattern_invalid,
     author_missing,
     dependencies_open,
@@ -258,6 +273,7 @@ LAUNCH: tuple[Link, ...] = (
     agent_missing,
     operator_too_old,
     model_unknown,
+    judge_missing,
     pattern_invalid,
     plan_ended,
 )

@@ -7,19 +7,17 @@ with one exception: where a glob's folder holds a path, the glob must match it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from bernstein.core.scheduling.globs import Glob, first_wildcard
+from bernstein.checks.globs import Glob, first_wildcard, plain
 
 STEPS = 500_000
 """Steps of matching that one HeldFiles spends on all its questions; then it answers: unsure."""
 
 _STEPS_TO_MAKE = 4
 """What it costs to make a glob out of its text, in steps for each of its characters."""
-_EMPTY_NAME = re.compile(r"(?:^|/)\.?(?:/|\Z)")
 
 Globs = tuple[str, ...]
 
@@ -185,8 +183,7 @@ def _parse(files: Globs) -> tuple[_Entry, ...]:
 
 
 def _entry(text: str) -> _Entry:
-    if _EMPTY_NAME.search(text):
-        text = "/".join(part for part in text.split("/") if part not in {"", "."})
+    text = plain(text)
     wild = first_wildcard(text)
     if wild is None:
         return _Entry(f"{text}/" if text else "", "")

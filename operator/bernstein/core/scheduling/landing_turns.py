@@ -77,6 +77,14 @@ def _next(status: TaskStatus) -> TaskStatus:
     return status if is_trying(status) else goes_on(status)
 
 
+def _says(status: TaskStatus, text: str) -> bool:
+    """Whether it waits for its turn, in these words."""
+    waiting = status.waiting
+    if waiting is None or waiting.reason != WaitReason.MERGE_QUEUE or waiting.message != text:
+        return False
+    return waiting.until is None and not waiting.needs_person
+
+
 def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
     """Another one lands first. What was known of the tip is outdated then; the count of rounds goes
     on: Jobs that are gone had earlier numbers in their names."""
@@ -88,6 +96,8 @@ def _behind(status: TaskStatus, before: Task, now: datetime) -> TaskStatus:
         round=status.delivery.round,
         failures=status.delivery.failures,
     )
+    if status.delivery == delivery and (is_trying(status) or _says(status, text)):
+        return status  # all but the first of the line, at each look
     status = status.model_copy(update={"delivery": delivery})
     if is_trying(status):
         return status

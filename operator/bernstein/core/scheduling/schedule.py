@@ -32,7 +32,7 @@ from bernstein.core import progress
 from bernstein.core.approvals import plans
 from bernstein.core.delivery.landing import is_queued, step_of
 from bernstein.core.money import budget
-from bernstein.core.money.budget import Spending
+from bernstein.core.money.spending import Spending
 from bernstein.core.projects.readiness import not_ready
 from bernstein.core.scheduling import (
     begin_turns,
@@ -169,6 +169,10 @@ class Board:
         if uid in self._plans or uid in self._of_plan:
             self._take_in(uid, plan)
 
+    def has_plan(self, uid: str) -> bool:
+        """Whether a Task here is of the Plan with this uid."""
+        return uid in self._plans
+
     def _take_in(self, uid: str, plan: Plan | None) -> None:
         before = self._plans.pop(uid, None)
         if plan is not None:
@@ -301,7 +305,11 @@ class Board:
         claims = [(task, opening.claimed(self._snapshot(task), now)) for task in starting]
         landing = landing_turns.turns((self._landing[name] for name in sorted(self._landing)), now)
         moved = [each for each in landing if step_of(each[1]) != step_of(each[0].status)]
-        behind = [each for each in landing if step_of(each[1]) == step_of(each[0].status)]
+        behind = [
+            (task, status)
+            for task, status in landing
+            if status is not task.status and step_of(status) == step_of(task.status)
+        ]
         told = joined(_changed(behind, now), self._told(now))
         approved = (plan for plan in beginning if plans.may_begin(plan, project))
         written = tuple(islice(told, WAITS_AT_ONCE))

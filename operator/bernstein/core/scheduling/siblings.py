@@ -29,7 +29,7 @@ from bernstein.core.sanitise import some
 from bernstein.core.scheduling.occupancy import is_ending
 from bernstein.core.snapshot import AtWork, TaskSnapshot
 from bernstein.core.verification import summary
-from bernstein.core.verification.task import specs_of
+from bernstein.core.verification.expected.task import specs_of
 from bernstein.core.waiting import is_stalled
 
 _AT_WORK = ACTIVE | {TaskState.DONE}

@@ -22,7 +22,7 @@ from bernstein.core.fsm import ACTIVE, check_session_move
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
 from bernstein.core.money.plausible import bounded
 from bernstein.core.money.spend import belongs, is_kept
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.remedies import with_remedy
 from bernstein.core.runs import State
 from bernstein.core.sanitise import text as sanitise

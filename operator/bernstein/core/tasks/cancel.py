@@ -15,7 +15,7 @@ from bernstein.core.delivery import end
 from bernstein.core.fsm import move
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import settle
-from bernstein.core.verification.task import question
+from bernstein.core.verification.expected.task import question
 from bernstein.core.waiting import goes_on
 
 

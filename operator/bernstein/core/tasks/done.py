@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.states import TaskState
 from bernstein.api.task import TaskStatus
 from bernstein.api.waiting import WaitReason
@@ -13,14 +13,15 @@ from bernstein.core.actions import TaskDecision
 from bernstein.core.delivery import conflict, kept, landing, tip
 from bernstein.core.delivery.task import deliver
 from bernstein.core.fsm import may_retry
+from bernstein.core.money import calls
 from bernstein.core.scheduling import landing_turns, siblings
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.pending import asked
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.round import CannotRun, Passed, Rejected
-from bernstein.core.verification.task import question
 from bernstein.core.waiting import is_mended, waits
 
 
@@ -74,15 +75,17 @@ def _in_line(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskS
 
 def _verify(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
     assert status.verification is not None
-    match rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now):
+    outcome = rounds.take(status, question(snapshot, status.verification), snapshot.jobs, now)
+    prices = snapshot.project.spec.budget.prices if snapshot.project is not None else ()
+    match replace(outcome, status=calls.charged(outcome.status, prices)):
         case Passed(status, actions):
             delivered = _deliver(
                 snapshot, status.model_copy(update={"feedback": None, "rejected": None}), now
             )
             return replace(delivered, actions=(*actions, *delivered.actions))
-        case Rejected() as outcome:
-            rejected = _rejected(outcome)
-            return TaskDecision(fail(snapshot, rejected, outcome.reason, now), outcome.actions)
+        case Rejected() as found:
+            rejected = _rejected(found)
+            return TaskDecision(fail(snapshot, rejected, found.reason, now), found.actions)
         case CannotRun(status, actions):
             return _on_failing_base(snapshot, TaskDecision(status, actions), now)
         case rounds.Lost(status, why, actions):
@@ -126,4 +129,7 @@ def _rejected(outcome: Rejected[TaskStatus]) -> TaskStatus:
     last = {"reason": outcome.reason, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     left = kept.rejected_of_task(status)
-    return status.model_copy(update={"feedback": text, "rejected": left, "attempts": attempts})
+    told: dict[str, object] = {"feedback": text, "rejected": left, "attempts": attempts}
+    if any(r.reason == VerdictReason.JUDGE_RETRY for r in summary.rejected(outcome.results)):
+        told["judge_retries"] = (status.judge_retries or 0) + 1
+    return status.model_copy(update=told)

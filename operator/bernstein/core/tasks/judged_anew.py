@@ -23,9 +23,9 @@ from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.expected.task import question
 from bernstein.core.verification.look import judging
 from bernstein.core.verification.round import CannotRun, Lost, Passed, Rejected, Undecided
-from bernstein.core.verification.task import question
 from bernstein.core.waiting import goes_on, is_held
 
 _WHICH = 300

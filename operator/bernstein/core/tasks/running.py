@@ -28,7 +28,7 @@ from bernstein.core.tasks.attempts import (
     settle,
 )
 from bernstein.core.verification import summary
-from bernstein.core.verification.task import change_problem, specs_of
+from bernstein.core.verification.expected.task import change_problem, specs_of
 from bernstein.core.waiting import goes_on, is_stalled, parted, waits
 
 STOPPED_BY_PERSON = (Reason.KILLED, Reason.UNCLAIMED)

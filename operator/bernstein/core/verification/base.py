@@ -95,6 +95,8 @@ def told_of_both(
         return _unfinished(check, job.pod or {})
     if comparison.verdict == "Skipped" and comparison.reason == VerdictReason.BASE_FAILS:
         return _fails_too(check, result_of(check, "Failed", excerpt=comparison.excerpt))
+    if comparison.verdict == "Skipped" and comparison.reason == Reason.TIMEOUT:
+        return result_of(check, "Skipped", VerdictReason.BASE_FAILS, comparison.excerpt)
     return result_of(check, comparison.verdict, comparison.reason, comparison.excerpt)
 
 

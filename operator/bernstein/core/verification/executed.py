@@ -39,6 +39,7 @@ def result_of(check: CheckSpec, verdict: str, reason: str = "", excerpt: str = "
             "asked": check.digest,
             "verdict": verdict,
             "reason": reason,
+            "by_model": True if check.asks is not None else None,
             "excerpt": sanitise(excerpt, EXCERPT_CHARACTERS),
         }
     )
@@ -67,7 +68,10 @@ def without_pod(
 
 
 def errored(check: CheckSpec, problem: Diagnosis) -> CheckResult:
-    return result_of(check, "Errored", problem.reason, problem.message)
+    """Errored, unless checkout has found that the check is not asked of this change."""
+    is_asked = problem.reason != VerdictReason.CONDITION_NOT_MET or not check.paths
+    verdict = "Errored" if is_asked else "Skipped"
+    return result_of(check, verdict, problem.reason, problem.message)
 
 
 def _timed_out(check: CheckSpec, excerpt: str = "") -> CheckResult:

@@ -1,4 +1,7 @@
-"""Which Job reads for which checks: those that execute nothing share a few.
+"""Which Job answers for which checks: those that execute nothing share a few.
+
+    inspect, inspect-2, …    checks that only read
+    judge-1, judge-2, …      checks that ask a model
 
 A Job leaves its verdicts in one termination message, and gets its questions in one word of its
 container: neither has room for all that a Plan may ask.
@@ -6,25 +9,39 @@ container: neither has room for all that a Plan may ask.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
-from bernstein.api.encoding import fields_of
-from bernstein.api.pod import INSPECT
+from bernstein.api.pod import INSPECT, JUDGE
 from bernstein.checks.spec import CheckSpec
-from bernstein.core.verification.required import reading
+from bernstein.core.verification.expected.required import asking, reading
 
 MOST_TOGETHER = 24
 """Of one Job: as many verdicts, with a few words each, fit TERMINATION_LIMIT. A Task's fit one."""
 MOST_BYTES = 64_000
 """Of the questions of one Job. Linux takes no word of a command of 128 KiB or more."""
+_MOST_ASKED_BYTES = 24_000
+"""The same where models are asked: the step's description is in that word, too."""
+
+
+def shared(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:
+    """The checks that execute nothing, in order, by what their Job is called."""
+    checks = tuple(checks)
+    return inspections(checks) | questions(checks)
 
 
 def inspections(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:
     """The checks that only read, in order, by what their Job is called."""
     return {
         INSPECT if number == 1 else f"{INSPECT}-{number}": together
-        for number, together in enumerate(_shares(reading(checks)), start=1)
+        for number, together in enumerate(_shares(reading(checks), MOST_BYTES), start=1)
+    }
+
+
+def questions(checks: Iterable[CheckSpec]) -> dict[str, tuple[CheckSpec, ...]]:
+    """The checks that a model answers, in order, by what their Job is called."""
+    return {
+        f"{JUDGE}-{number}": together
+        for number, together in enumerate(_shares(asking(checks), _MOST_ASKED_BYTES), start=1)
     }
 
 
@@ -33,19 +50,19 @@ def is_inspection(called: str) -> bool:
     return called == INSPECT or called.startswith(f"{INSPECT}-")
 
 
-def _shares(checks: Iterable[CheckSpec]) -> Iterator[tuple[CheckSpec, ...]]:
+def is_judge(called: str) -> bool:
+    """Whether that is a Job that asks models: no gate has a hyphen in its name."""
+    return called.startswith(f"{JUDGE}-")
+
+
+def _shares(checks: Iterable[CheckSpec], most_bytes: int) -> Iterator[tuple[CheckSpec, ...]]:
     share: tuple[CheckSpec, ...] = ()
     size = 0
     for check in checks:
-        more = _bytes(check)
-        if share and (len(share) == MOST_TOGETHER or size + more > MOST_BYTES):
+        more = check.bytes_to_ask
+        if share and (len(share) == MOST_TOGETHER or size + more > most_bytes):
             yield share
             share, size = (), 0
         share, size = (*share, check), size + more
     if share:
         yield share
-
-
-def _bytes(check: CheckSpec) -> int:
-    assert check.reads is not None
-    return len(json.dumps(check.reads, default=fields_of))

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bernstein.api.pod import CHECK, INSPECT
+from bernstein.api.pod import CHECK, INSPECT, JUDGE
 from bernstein.api.project import Project
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, names
-from bernstein.core.actions import RunCheck, RunInspect
+from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.jobs import JobView, gone
-from bernstein.core.verification import base, required, rerun, verdicts
-from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification import base, rerun, verdicts
+from bernstein.core.verification.expected import required
+from bernstein.core.verification.inspections import is_judge, shared
+
+RunAnswers = RunCheck | RunInspect | RunJudge
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,16 @@ class Question:
     for all; 0: this one is."""
     resting: int = 0
     """How many others wait to try the like, each for itself."""
+    title: str = ""
+    description: str = ""
+    """Of the step, for models that are asked about its work."""
 
 
 @dataclass(frozen=True)
 class Look:
     """What there is of the Jobs of a round, by check."""
 
-    runs: dict[str, RunCheck | RunInspect]
+    runs: dict[str, RunAnswers]
     """Those that judge this tree, made or not."""
     works: dict[str, CheckResult]
     """What the commands whose runs are over say of the work alone."""
@@ -73,7 +79,7 @@ def look(
     """`jobs`: by name. What each command said is worked out here, once for all who ask."""
     kept = rerun.stay(judged, question.checks)
     suspected = rerun.suspected(judged, question.checks)
-    runs: dict[str, RunCheck | RunInspect] = {}
+    runs: dict[str, RunAnswers] = {}
     works: dict[str, CheckResult] = {}
     for spec in required.executing(question.checks):
         if spec.name in kept:
@@ -89,8 +95,10 @@ def look(
             name = question.job(called, rerun.round_of(judged, called))
             compares = base.compares(spec, result)
             before = question.pinned_sha if spec.excused else judged.base
-            runs[called] = replace(run, job=name, base=before, compares=compares)
-    runs |= _inspecting(question, judged, kept)
+            runs[called] = replace(
+                run, job=name, base=before, compares=compares, changed_since=None
+            )
+    runs |= _sharing(question, judged, kept)
     seen = {check: _job(check, run.job, judged, jobs, now) for check, run in runs.items()}
     existing = {check: job for check, job in seen.items() if job is not None}
     return Look(runs, works, existing, kept, suspected)
@@ -107,26 +115,48 @@ def _run_of(
         pinned_sha=question.pinned_sha,
         base=judged.base if spec.against_base else None,
         compares=spec.against_base,
+        changed_since=judged.base if spec.paths else None,
     )
 
 
-def _inspecting(
+def _sharing(
     question: Question, judged: Verification, kept: Mapping[str, CheckResult]
-) -> dict[str, RunInspect]:
-    """The Jobs of checks that only read, where one of theirs has no verdict yet."""
+) -> dict[str, RunAnswers]:
+    """The Jobs of checks that execute nothing, where one of theirs has no verdict yet."""
     return {
-        called: RunInspect(
-            job=question.job(called, rerun.round_of(judged, called)),
-            checks=together,
-            ref=judged.ref,
-            sha=judged.sha,
-            base=judged.base,
-            onto=question.onto,
-            pinned_sha=None if question.pinned_sha == judged.base else question.pinned_sha,
-        )
-        for called, together in inspections(question.checks).items()
+        called: (_asking if is_judge(called) else _inspecting)(question, judged, called, together)
+        for called, together in shared(question.checks).items()
         if any(check.name not in kept for check in together)
     }
+
+
+def _inspecting(
+    question: Question, judged: Verification, called: str, together: tuple[CheckSpec, ...]
+) -> RunAnswers:
+    return RunInspect(
+        job=question.job(called, rerun.round_of(judged, called)),
+        checks=together,
+        ref=judged.ref,
+        sha=judged.sha,
+        base=judged.base,
+        onto=question.onto,
+        pinned_sha=None if question.pinned_sha == judged.base else question.pinned_sha,
+    )
+
+
+def _asking(
+    question: Question, judged: Verification, called: str, together: tuple[CheckSpec, ...]
+) -> RunAnswers:
+    return RunJudge(
+        job=question.job(called, rerun.round_of(judged, called)),
+        called=called,
+        checks=together,
+        ref=judged.ref,
+        sha=judged.sha,
+        base=judged.base,
+        title=question.title,
+        description=question.description,
+    )
 
 
 def _job_of(
@@ -152,4 +182,4 @@ def _job(
 
 def judging(jobs: Mapping[str, JobView]) -> list[JobView]:
     """The Jobs that judge, of whatever round."""
-    return [job for job in jobs.values() if job.main in (CHECK, INSPECT)]
+    return [job for job in jobs.values() if job.main in (CHECK, INSPECT, JUDGE)]

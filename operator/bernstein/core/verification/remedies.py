@@ -6,16 +6,19 @@ from collections.abc import Iterable
 
 from bernstein.api.project import Project
 from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import CheckSpec
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.reasons import POLICIES
 from bernstein.core.remedies import remedy_of
-from bernstein.core.verification.inspections import is_inspection
+from bernstein.core.verification import models
+from bernstein.core.verification.inspections import is_inspection, is_judge
 
 _TITLE = 120
 """Characters of a signal's title, which holds its whole command."""
 _CUT_OFF = (Reason.DISRUPTED, Reason.POD_LOST, Reason.TERMINATED)
 _WITHOUT_MEANS = (VerdictReason.OUT_OF_MEMORY, VerdictReason.RESOURCE_LIMIT)
+_FIELDS = {file_scope.NAME: "fileScope", protect_tests.NAME: "protectTests"}
 _SIGNALS = "another signal in a new plan or task: those of this one cannot be changed."
 
 
@@ -26,6 +29,8 @@ def told(check: str, checks: Iterable[CheckSpec], why: Diagnosis, project: Proje
     called = check if spec is None or spec.kind == "gate" else spec.title[:_TITLE]
     if is_inspection(check):
         called = "the checks that only read"
+    if is_judge(check):
+        called = "the checks that ask a model"
     is_its_image = spec is not None and f"'{spec.image}'" in why.message
     where = f" in {_image(spec, project)}" if spec is not None and is_its_image else ""
     return f"'{called}' could not run{where}: {why.reason}: {why.message}"
@@ -46,6 +51,8 @@ def _own(spec: CheckSpec | None, reason: str, project: Project) -> str | None:
     """The remedy for exactly this check; None where that of the reason says enough."""
     if reason in _CUT_OFF:
         return "Find out what ends pods here; checks run again when the Project changes."
+    if spec is not None and spec.asks is not None:
+        return models.remedy(reason)
     if spec is None or (reason in POLICIES and reason != Reason.TOOL_MISSING):
         return None
     instead = _instead(spec)
@@ -65,6 +72,8 @@ def _named(check: str, checks: Iterable[CheckSpec]) -> CheckSpec | None:
 def _instead(spec: CheckSpec) -> str:
     if spec.kind == "signal":
         return f"use {_SIGNALS}"
+    if spec.name in _FIELDS:
+        return f"take {_FIELDS[spec.name]} out of the Project, where it asks for that."
     return f"change gates.pipeline of the Project for '{spec.name}'."
 
 

@@ -16,7 +16,7 @@ from bernstein.api.verification import CheckAgain, CheckResult, Verification
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import names
 from bernstein.core.verification import base
-from bernstein.core.verification.inspections import inspections
+from bernstein.core.verification.inspections import shared
 from bernstein.core.verification.verdicts import OURS
 
 
@@ -38,7 +38,7 @@ def suspected(judged: Verification, checks: Iterable[CheckSpec]) -> frozenset[st
 
 def round_of(judged: Verification, called: str) -> int:
     """The number in the name of the Job that is called so: of a check, of one on the base, or of
-    checks that only read."""
+    checks that execute nothing."""
     if judged.again is None or judged.since is None:
         return judged.round
     numbers = {each.check: each.round for each in judged.again}
@@ -56,7 +56,7 @@ def could_not_run(
     stands.
     """
     errored = {r.name for r in found if r is not None and r.verdict == "Errored"}
-    return {*_executing(checks, errored, works), *_reading(checks, errored)}
+    return {*_executing(checks, errored, works), *_sharing(checks, errored)}
 
 
 def next_try(
@@ -105,7 +105,7 @@ def _suspects(
         elif base.compares(check, work) and _broke(result):
             # A comparison reads what the work left, too; any other run on the base does not.
             yield names.on_base(check.name)
-    yield from _reading(checks, {name for name, result in errored.items() if _broke(result)})
+    yield from _sharing(checks, {name for name, result in errored.items() if _broke(result)})
 
 
 def _broke(result: CheckResult) -> bool:
@@ -128,8 +128,8 @@ def _executing(
         yield names.on_base(check.name)
 
 
-def _reading(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
-    for called, together in inspections(checks).items():
+def _sharing(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
+    for called, together in shared(checks).items():
         if any(check.name in errored for check in together):
             yield called
 
@@ -137,9 +137,9 @@ def _reading(checks: Iterable[CheckSpec], errored: set[str]) -> Iterator[str]:
 def _open(checks: Sequence[CheckSpec], known: set[str]) -> set[str]:
     """What the Jobs of checks are called that have no verdict yet."""
     left = {check.name for check in checks} - known
-    reading = {
+    together_left = {
         called
-        for called, together in inspections(checks).items()
+        for called, together in shared(checks).items()
         if any(check.name in left for check in together)
     }
-    return left | set(map(names.on_base, left)) | reading
+    return left | set(map(names.on_base, left)) | together_left

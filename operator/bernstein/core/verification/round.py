@@ -27,18 +27,14 @@ from bernstein.core.actions import JobAction, RunFence, give_up
 from bernstein.core.conditions import Progress, note
 from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import LOOK_AGAIN_SECONDS, JobView
-from bernstein.core.reasons import (
-    MAX_GATE_ERRORS,
-    MAX_ROUNDS,
-    SOON_TRIES,
-    Retry,
-    policy,
-)
+from bernstein.core.reasons import MAX_GATE_ERRORS, MAX_ROUNDS, Retry, policy
+from bernstein.core.reasons.waits import SOON_TRIES
 from bernstein.core.sanitise import without_quotes
-from bernstein.core.verification import check_logs, remedies, rerun, summary, verdicts
+from bernstein.core.verification import check_logs, models, remedies, rerun, summary, verdicts
 from bernstein.core.verification.candidate import LOST
 from bernstein.core.verification.look import Look, Question, judging, look
 from bernstein.core.verification.outstanding import outstanding
+from bernstein.core.verification.score import score
 from bernstein.core.waiting import (
     goes_on,
     held,
@@ -128,7 +124,8 @@ def take(
         if resting is not None:
             return resting
         status, judged = _resumed(status, judged)
-    status = goes_on(status)
+    judged = models.heard(judged, question.job, jobs, now)
+    status = goes_on(status.model_copy(update={"verification": judged}))
     if _is_endless(judged):
         return Undecided(_endless(status, project, now))
     seen = look(question, judged, jobs, now)
@@ -242,7 +239,8 @@ def next_round(judged: Verification) -> Verification:
 
 def afresh(judged: Verification) -> Verification:
     """The same tree, to be judged by new Jobs as if it had never been judged."""
-    update = {"passed": None, "verified_at": None, "digest": None, "checks": ()}
+    gone = dict.fromkeys(("passed", "verified_at", "digest", "quality_score"))
+    update: dict[str, object] = {**gone, "checks": ()}
     return next_round(judged).model_copy(update=update)
 
 
@@ -287,7 +285,11 @@ def _judge(
     if summary.ran_out_of_memory(rejected) and not judged.out_of_memory:
         once = next_round(judged).model_copy(update={"out_of_memory": True})
         return Undecided(again(status, once))
-    over = {"checks": results, "abandoned": None, "outstanding": None}
+    over = {
+        "checks": results,
+        "quality_score": score(results),
+        **dict.fromkeys(("abandoned", "outstanding")),
+    }
     before, judged = judged, judged.model_copy(update=over)
     if errored and not rejected:
         lost = [r for r in errored if question.can_be_made_anew and r.reason in LOST]
@@ -358,7 +360,8 @@ def _cannot_run(
     beside = (question.crowd, question.resting)
     wait = seconds_to_next_try(why.reason, why.message, times, project, *beside)
     if wait or _is_over(status):
-        mends_itself = policy(why.reason).retry is Retry.BACK_OFF and not _is_over(status)
+        mends = policy(why.reason).retry in (Retry.BACK_OFF, Retry.LATER)
+        mends_itself = mends and not _is_over(status)
         status = held(
             status,
             Reason.GATE_ERRORED,

@@ -9,10 +9,16 @@ from collections.abc import Iterable
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
+from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
 
-_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE)
-"""Why a check may be skipped without keeping anything back."""
+_LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
+"""Why a check may be skipped without keeping anything back; one that is Unsure asks people."""
+_OF_KIND = {"signal": "Completion signal", "gate": "Quality gate"}
+_OF_RULES = {
+    file_scope.NAME: Reason.SCOPE_VIOLATION,
+    protect_tests.NAME: Reason.TESTS_WEAKENED,
+}
 
 
 def unanswered(verification: Verification, expected: Iterable[CheckSpec]) -> list[CheckSpec]:
@@ -56,9 +62,13 @@ def rejected(results: Iterable[CheckResult]) -> list[CheckResult]:
 
 
 def reason(results: Iterable[CheckResult]) -> Reason:
-    """SignalFailed where a signal is among those that said no, else GateFailed."""
-    signals = any(r.kind == "signal" for r in rejected(results))
-    return Reason.SIGNAL_FAILED if signals else Reason.GATE_FAILED
+    """SignalFailed where a signal is among those that said no, else GateFailed where a gate is,
+    else that of the rule."""
+    said_no = rejected(results)
+    if any(r.kind == "signal" for r in said_no):
+        return Reason.SIGNAL_FAILED
+    ruled = [_OF_RULES.get(r.name) for r in said_no]
+    return (all(ruled) and next(iter(ruled), None)) or Reason.GATE_FAILED
 
 
 def which(results: Iterable[CheckResult]) -> str:
@@ -86,6 +96,6 @@ def feedback(results: Iterable[CheckResult], limit: int = LONGEST_FEEDBACK) -> s
     """What the next attempt is told about the verdicts that rejected this one."""
     parts = []
     for result in rejected(results):
-        what = "Completion signal" if result.kind == "signal" else "Quality gate"
+        what = _OF_KIND[result.kind] if result.name not in _OF_RULES else "Rule"
         parts.append(f"{what} '{result.title}' {result.verdict}:\n{result.excerpt}".rstrip())
     return "\n\n".join(parts)[:limit]

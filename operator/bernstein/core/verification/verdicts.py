@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from bernstein.api.encoding import load
-from bernstein.api.pod import CHECKOUT, EXCERPT_CHARACTERS, INSPECT, InspectResult
-from bernstein.api.project import Gates
+from bernstein.api.pod import CHECKOUT, EXCERPT_CHARACTERS, INSPECT, JUDGE, InspectResult
+from bernstein.api.programs.judge import JudgeResult
+from bernstein.api.projects.gates import Gates
 from bernstein.api.reasons import Reason, VerdictReason
 from bernstein.api.verification import AbandonedCheck, CheckResult
 from bernstein.api.waiting import Abandoned
@@ -18,10 +19,10 @@ from bernstein.core.diagnosis import Diagnosis
 from bernstein.core.jobs import JobView
 from bernstein.core.sanitise import text as sanitise
 from bernstein.core.sanitise import within
-from bernstein.core.verification import base
+from bernstein.core.verification import base, models
 from bernstein.core.verification.executed import SLACK, errored, executed, result_of, unstarted
-from bernstein.core.verification.inspections import inspections, is_inspection
-from bernstein.core.verification.required import executing
+from bernstein.core.verification.expected.required import executing
+from bernstein.core.verification.inspections import is_inspection, is_judge, shared
 from bernstein.core.verification.summary import passed
 
 EXCERPT_BYTES = 24_000
@@ -29,6 +30,11 @@ EXCERPT_BYTES = 24_000
 
 OURS = (Reason.INFRASTRUCTURE_ERROR, "InternalError", "TooSlow")
 """A program of ours broke, or took too long: one that was cut off from outside says so."""
+
+_RESULTS: Mapping[str, type[InspectResult | JudgeResult]] = {
+    INSPECT: InspectResult,
+    JUDGE: JudgeResult,
+}
 
 Asked = TypeVar("Asked")
 Abandonments = tuple[AbandonedCheck, ...] | None
@@ -50,8 +56,8 @@ def to_start(
 
 
 def _is_janitors(check: str) -> bool:
-    """Whether it is a completion signal, or a Job that reads for the signals, too."""
-    return is_inspection(check) or check.startswith(SIGNAL)
+    """Whether it is a completion signal, or a Job that answers for the signals, too."""
+    return is_inspection(check) or is_judge(check) or check.startswith(SIGNAL)
 
 
 def abandon(
@@ -96,7 +102,7 @@ def unable(
     """A required check that could not begin, and why. None: there is none."""
     checks = tuple(checks)
     required = {c.name for c in checks if c.required and c.command is not None}
-    for called, together in inspections(checks).items():
+    for called, together in shared(checks).items():
         if any(check.required for check in together):
             required.add(called)
     for check, job in jobs.items():
@@ -133,17 +139,21 @@ def so_far(
     checks, kept = tuple(checks), kept or {}
     if works is None:
         works = of_works(checks, jobs, abandoned, now)
-    inspected: dict[str, Judge | None] = {}
-    for called, together in inspections(checks).items():
-        judge = _inspected(jobs.get(called), _find(abandoned, called), now, called in again)
-        inspected |= dict.fromkeys((check.name for check in together), judge)
+    answered: dict[str, Judge | None] = {}
+    for called, together in shared(checks).items():
+        judge = _shared(
+            *(called, jobs.get(called), _find(abandoned, called), now), again=called in again
+        )
+        answered |= dict.fromkeys((check.name for check in together), judge)
     for check in checks:
         if check.name in kept:
             results.append(kept[check.name])
         elif check.skipped is not None:
             results.append(result_of(check, "Skipped", check.skipped))
+        elif check.asks is not None and not check.asks.model:
+            results.append(models.without_model(check))
         elif check.command is None:
-            judge = inspected[check.name]
+            judge = answered[check.name]
             results.append(judge(check) if judge is not None else None)
         elif check.name not in jobs and in_turn and not passed(filter(None, results)):
             results.append(result_of(check, "Skipped", VerdictReason.NOT_REACHED))
@@ -223,18 +233,21 @@ def _room(texts: int) -> int:
 Judge = Callable[[CheckSpec], CheckResult]
 
 
-def _inspected(
-    job: JobView | None, abandoned: Abandoned | None, now: datetime, again: bool
+def _shared(
+    called: str, job: JobView | None, abandoned: Abandoned | None, now: datetime, *, again: bool
 ) -> Judge | None:
-    """What gives each check its verdict from its inspect Job; None until that run is over."""
+    """What gives each check its verdict from the Job that it shares; None until that run is
+    over."""
     if job is None or not runs.is_over(job, now):
         return None
-    problem = unstarted(abandoned) or _inspect_problem(job, now)
+    program = JUDGE if is_judge(called) else INSPECT
+    problem = unstarted(abandoned) or _problem(job, program, now)
     if problem is not None:
         return lambda check: _blamed(check, errored(check, problem), again)
-    ended = pods.terminated(job.pod or {}, INSPECT) or {}
+    ended = pods.terminated(job.pod or {}, program) or {}
     try:
-        answers = {v.name: v for v in load(InspectResult, ended.get("message") or "").verdicts}
+        told = load(_RESULTS[program], ended.get("message") or "")
+        answers = {v.name: v for v in told.verdicts}
     except ValueError as error:
         text = str(error)
         return lambda check: result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
@@ -242,23 +255,22 @@ def _inspected(
     def judge(check: CheckSpec) -> CheckResult:
         answer = answers.get(check.name)
         if answer is None:
-            return result_of(
-                check, "Errored", VerdictReason.NO_VERDICT, "the inspect Job said nothing of it"
-            )
+            text = f"the {program} Job said nothing of it"
+            return result_of(check, "Errored", VerdictReason.NO_VERDICT, text)
         result = result_of(check, answer.verdict, answer.reason, answer.excerpt)
-        return _blamed(check, result, again)
+        return _blamed(check, models.decided(check, result), again)
 
     return judge
 
 
-def _inspect_problem(job: JobView, now: datetime) -> Diagnosis | None:
+def _problem(job: JobView, program: str, now: datetime) -> Diagnosis | None:
     without_end = diagnosis.without_end(job, now)
     if without_end is not None:
         return without_end
     assert job.pod is not None
-    problem = diagnosis.failure_of(job.pod, CHECKOUT) or diagnosis.failure_of(job.pod, INSPECT)
+    problem = diagnosis.failure_of(job.pod, CHECKOUT) or diagnosis.failure_of(job.pod, program)
     if problem is not None and pods.is_disrupted(job.pod):
         return Diagnosis(Reason.DISRUPTED, "the pod was disrupted")
     if problem is None and pods.reason(job.pod):
-        return Diagnosis(pods.reason(job.pod), "the inspect pod did not finish")
+        return Diagnosis(pods.reason(job.pod), f"the {program} pod did not finish")
     return problem

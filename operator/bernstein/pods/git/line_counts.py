@@ -6,12 +6,13 @@ An agent has written the files and their names, so only so many are looked at, a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bernstein.api import encoding
 from bernstein.api.pod import ChangedFile
 from bernstein.checks.changes import is_test, shown_path
+from bernstein.checks.weakening.weakened import is_looked_at, weakened
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import patch, trees
@@ -37,7 +38,8 @@ class Lines:
     """The files with the most changed lines, then those whose lines nobody counts: too large, no
     text, a submodule."""
     weakened: str = ""
-    """A test that existed and that lines were taken from, or that nobody could count; "": none."""
+    """A test that existed and that lines were taken from, that is weakened otherwise, such as by a
+    mark to skip it, or that nobody could count; "": none."""
 
 
 def look(repository: Git, base: str, head: str) -> Lines:
@@ -53,9 +55,19 @@ def look(repository: Git, base: str, head: str) -> Lines:
     counted.sort(key=lambda file: -((file.added or 0) + (file.deleted or 0)))
     uncounted = (ChangedFile(shown_path(path)) for path, _ in others[:MOST_FILES])
     suspect = (c.path for c in changes if c.before and is_test(c.path) and _loses(c.path, counts))
-    weakened = next(suspect, None)
+    taken = next(suspect, None) or _weakened(repository, changes, {*text})
     most = _first(*counted, *uncounted)
-    return Lines(most, "" if weakened is None else shown_path(weakened))
+    return Lines(most, "" if taken is None else shown_path(taken))
+
+
+def _weakened(
+    repository: Git, changes: Iterable[trees.PathChange], readable: Collection[bytes]
+) -> str | None:
+    """A test that is weaker although it has all of its lines; None: there is none."""
+    tests = [c for c in changes if c.path in readable and is_looked_at(os.fsdecode(c.path))]
+    both = trees.both_contents(repository, tests, patch.MOST_BYTES) if tests else None
+    found = weakened(*both) if both is not None else []
+    return found[0].path if found else None
 
 
 def _first(*files: ChangedFile) -> tuple[ChangedFile, ...]:

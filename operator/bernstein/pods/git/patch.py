@@ -117,15 +117,21 @@ def _is_text(content: bytes) -> bool:
 def _of(repository: Git, before: str, after: str, paths: list[bytes]) -> str:
     if not paths:
         return ""
+    raw = whole(repository, before, after, paths)
+    if len(raw) <= _LONGEST:
+        return raw.decode(errors="replace")
+    text = raw[:_LONGEST].decode(errors="ignore").rpartition("\n")[0]
+    return f"{text}\n(the last {len(raw) - _LONGEST:,} bytes are left out)"
+
+
+def whole(repository: Git, before: str, after: str, paths: list[bytes]) -> bytes:
+    """The patch of these paths. Raises GitError."""
     named = [os.fsdecode(path) for path in paths]
     flags = ("diff-tree", "-r", *_FLAGS, before, after, "--", *named)
     raw = repository.complete(*flags, env=trees.LITERAL, timeout=_SECONDS)
     if raw.code != 0:
         raise GitError("InternalError", "git could not make the patch")
-    if len(raw.stdout) <= _LONGEST:
-        return raw.stdout.decode(errors="replace")
-    text = raw.stdout[:_LONGEST].decode(errors="ignore").rpartition("\n")[0]
-    return f"{text}\n(the last {len(raw.stdout) - _LONGEST:,} bytes are left out)"
+    return raw.stdout
 
 
 def _named(left_out: LeftOut, shown: int) -> Iterator[str]:

@@ -131,6 +131,18 @@ def _raw_changes(
         yield (old_mode, new_mode), (old.decode("ascii"), new.decode("ascii")), path
 
 
+def both_contents(
+    repository: Git, changes: Sequence[PathChange], most: int
+) -> tuple[dict[str, bytes], dict[str, bytes]] | None:
+    """What these paths held before and hold after, by path; None: over `most` bytes together."""
+    ids = [each for change in changes for each in (change.before, change.after) if each]
+    if sum(sizes(repository, ids).values()) > most:
+        return None
+    contents = blobs(repository, ids)
+    before = {os.fsdecode(c.path): contents[c.before] for c in changes if c.before}
+    return before, {os.fsdecode(c.path): contents[c.after] for c in changes if c.after}
+
+
 @dataclass(frozen=True, slots=True)
 class ContentChange:
     """A file or symlink with new content. `before` and `after` are object ids; `before` is empty

@@ -7,17 +7,23 @@ symlinks, LFS pointers stay pointers, submodules become empty folders.
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from bernstein.api.pod import CheckoutConfig, CheckoutResult, PromptResult
-from bernstein.api.reasons import Reason
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.checks import tools
 from bernstein.pods import log
 from bernstein.pods.errors import PodError
 from bernstein.pods.git import client as git
 from bernstein.pods.git.client import Git, GitError, full_ref, is_sha
 from bernstein.pods.git.merge import merge_trees
 from bernstein.pods.git.pinned import pin
+from bernstein.pods.git.trees import changed_paths
+from bernstein.pods.globs import first_match
+from bernstein.pods.worktree.new_lines import new_lines
 
 CONFIG = CheckoutConfig
 
@@ -37,6 +43,8 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     git.init_bare(Path(config.git_dir))
     repository = Git(Path(config.git_dir), config.remote)
     sha = _fetch(repository, config)
+    if config.paths and config.changed_since:
+        _expect_changed(repository, config.changed_since, sha, config.paths)
     tree = repository.tree_id(sha)
     repository.run("update-ref", "--no-deref", "HEAD", sha)
     resumed = _resumed_tree(repository, config, sha) if config.resume and config.worktree else None
@@ -45,6 +53,9 @@ def run(config: CheckoutConfig) -> CheckoutResult:
     if config.base is not None and config.base_worktree is not None:
         base = repository.commit_id(config.base)
         _write_worktree(repository, config, base, base, Path(config.base_worktree))
+    if config.tool and config.tools and config.worktree and config.base_worktree:
+        before = Path(config.base_worktree)
+        lay_out(config.tool, Path(config.tools), Path(config.worktree), before)
     if config.launcher_from and config.launcher_to:
         _copy_program(Path(config.launcher_from), Path(config.launcher_to))
     log.event("checked-out", ref=config.ref, sha=sha)
@@ -68,7 +79,7 @@ def _prompt(
 
 def _fetch(repository: Git, config: CheckoutConfig) -> str:
     """Fetch all that the configuration names; returns the commit that its ref is at."""
-    more = [*config.also, *filter(None, (config.pinned_sha, config.base))]
+    more = [*config.also, *filter(None, (config.pinned_sha, config.base, config.changed_since))]
     names = dict.fromkeys(full_ref(n) for n in (config.ref, *more) if not is_sha(n))
     specs = [f"{name}:{name}" for name in names]
     repository.fetch(specs, depth=None if config.history else 1)
@@ -119,6 +130,23 @@ def _resumed_tree(repository: Git, config: CheckoutConfig, sha: str) -> str | No
     return merged.tree
 
 
+def _expect_changed(repository: Git, base: str, sha: str, globs: Sequence[str]) -> None:
+    """Raises PodError(ConditionNotMet) where no glob matches a changed path. One that takes too
+    long to say so counts as if it did: what is slow must not be what is left out."""
+    paths = [
+        change.path.decode(errors="surrogateescape")
+        for change in changed_paths(repository, base, sha)
+    ]
+    for glob in globs:
+        try:
+            if first_match(glob, paths) is not None:
+                return
+        except TimeoutError:
+            return
+    text = f"no changed path matches {' or '.join(globs)}"
+    raise PodError(VerdictReason.CONDITION_NOT_MET, text)
+
+
 # --- files --------------------------------------------------------------------------------------
 
 
@@ -160,6 +188,13 @@ def _give_git(repository: Git, sha: str, worktree: Path) -> None:
     (folder / "info").mkdir(exist_ok=True)
     (folder / "info" / "attributes").write_text(_WORKTREE_ATTRIBUTES)
     own.run("update-ref", f"refs/heads/{_WORKTREE_BRANCH}", sha)
+
+
+def lay_out(tool: str, folder: Path, work: Path, base: Path) -> None:
+    """Puts the program into the folder, and what it is to know of the change, while nothing of
+    either tree has run."""
+    shutil.copyfile(tools.file(tool), folder / f"{tool}.py")
+    (folder / "changed.json").write_text(json.dumps(new_lines(work, base)))
 
 
 def _copy_program(source: Path, target: Path) -> None:

@@ -19,9 +19,10 @@ from bernstein.api.pod import (
     Listing,
 )
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.checks import findings, measures, outputs, renames
-from bernstein.checks.findings import Finding, Line, NoListing
+from bernstein.checks import findings, functions, measures, outputs, renames
+from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
 from bernstein.checks.measures import Measures
+from bernstein.checks.outputs import mutants
 from bernstein.checks.time_limit import time_limit
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow
@@ -43,7 +44,11 @@ T = TypeVar("T")
 
 def run(config: CompareConfig) -> CheckVerdict:
     """Passed without new findings, else Failed with them; Skipped where the base has no list."""
-    verdict = _compare(config)
+    try:
+        verdict = _compare(config)
+    except Unanswered as error:
+        excerpt = sanitise.text(error.message, EXCERPT_CHARACTERS)
+        verdict = CheckVerdict(config.name, "Errored", error.reason, excerpt)
     log.event("compared", check=config.name, verdict=verdict.verdict, reason=verdict.reason)
     return fit(InspectResult((verdict,)), TERMINATION_LIMIT).verdicts[0]
 
@@ -52,6 +57,8 @@ def _compare(config: CompareConfig) -> CheckVerdict:
     verdict = _of_head(config) if config.decides else None
     if verdict is not None:
         return verdict
+    if config.least is not None:
+        return _scored(config, config.least)
     if config.tolerance is not None:
         return _measured(config, config.tolerance)
     if _code(config.base) != 0:
@@ -144,11 +151,32 @@ def _measured(config: CompareConfig, tolerance: float) -> CheckVerdict:
         text = "nothing was measured on the base"
         return CheckVerdict(config.name, "Skipped", VerdictReason.NO_BASELINE, text)
     before = measures.under_new_names(before, names)
+    if scale.stays:
+        before = functions.under_new_names(
+            before,
+            after,
+            lambda path: _contents(config.base)(names.get(path, path)),
+            _contents(config.head),
+        )
     rows = measures.worse(scale, before, after, tolerance)
     if rows:
         text = f"{len(rows)} worse:\n{findings.shown(rows)}"
         return _failed(config, text, VerdictReason.WORSE_THAN_BASE)
     return CheckVerdict(config.name, "Passed", "", scale.summary(before, after))
+
+
+def _scored(config: CompareConfig, least: float) -> CheckVerdict:
+    try:
+        before = mutants.report(_output(config.base)) if _code(config.base) == 0 else None
+    except NoListing:
+        before = None
+    try:
+        work = mutants.report(_output(config.head))
+    except NoListing as error:
+        text = f"what the tests notice cannot be told: {error}"
+        return _failed(config, text, VerdictReason.TESTS_TOO_WEAK)
+    verdict, reason, text = mutants.judged(work, before, least)
+    return CheckVerdict(config.name, verdict, reason, sanitise.text(text, EXCERPT_CHARACTERS))
 
 
 def _measures_of_base(config: CompareConfig) -> Measures:

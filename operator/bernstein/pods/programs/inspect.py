@@ -127,10 +127,24 @@ class Inspected:
                 path = os.fsdecode(change.path)
                 yield ChangedFile(path, content[change.before], content[change.after])
 
+    @cached_property
+    def _changes(self) -> list[trees.PathChange]:
+        return trees.changed_paths(self._repository, self._config.base, self._config.sha)
+
+    @property
+    def changed_paths(self) -> Collection[str]:
+        return {os.fsdecode(change.path) for change in self._changes}
+
+    def changed_contents(
+        self, is_wanted: Callable[[str], bool], most: int
+    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes]] | None:
+        wanted = [change for change in self._changes if is_wanted(os.fsdecode(change.path))]
+        return trees.both_contents(self._repository, wanted, most)
+
     @property
     def deleted(self) -> Collection[str]:
-        changes = trees.changed_paths(self._repository, self._config.base, self._config.sha)
-        return {os.fsdecode(each.path) for each in changes if each.before and not each.after}
+        gone = (each for each in self._changes if each.before and not each.after)
+        return {os.fsdecode(each.path) for each in gone}
 
     def pinned_files(
         self, folders: Sequence[str], is_wanted: Callable[[str], bool], most: int

@@ -10,8 +10,8 @@ import pytest
 
 from bernstein.api import pod as programs
 from bernstein.api.encoding import dump
-from bernstein.core import reasons
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons import waits as times
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.kube.resource import JOBS
 from tests.control_plane.controllers.kubelet import (
     Pod,
@@ -115,8 +115,8 @@ async def test_a_created_secret_is_noticed_within_15_s_by_the_pod_that_waits_for
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was there when the Project was tried. What misses it later tries it rarely."""
-    monkeypatch.setattr(reasons, "SOON_TRIES", 1)
-    monkeypatch.setattr(reasons, "LATER_ON_SECONDS", PROBE_SECONDS)
+    monkeypatch.setattr(times, "SOON_TRIES", 1)
+    monkeypatch.setattr(times, "LATER_ON_SECONDS", PROBE_SECONDS)
     there = asyncio.Event()
     world.kubelet.on("probe", lacks_nothing, lacks_work(there))
     missing = waits("agent", "CreateContainerConfigError", 'secret "git-work" not found')

@@ -115,6 +115,26 @@ def test_a_test_that_lines_were_taken_from_is_named(
     assert work.look(files, before).weakened == weakened
 
 
+TESTED = b"def test_a():\n    assert True is a()\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "weakened"),
+    [
+        (b"import pytest\n\n\n@pytest.mark.skip\n" + TESTED, "tests/test_a.py"),
+        (b"import pytest\n" + TESTED, ""),
+        (TESTED + b"\n\n@pytest.mark.skip\ndef test_b(): ...\n", ""),
+    ],
+    ids=["skipped", "no less", "new one skipped"],
+)
+def test_a_test_that_is_skipped_and_keeps_its_lines_is_named(
+    work: Work, after: bytes, weakened: str
+) -> None:
+    before = work.commit({"tests/test_a.py": TESTED})
+
+    assert work.look({"tests/test_a.py": after}, before).weakened == weakened
+
+
 def test_where_git_cannot_tell_no_file_is_named_and_tests_count_as_weakened(work: Work) -> None:
     found = line_counts.look(work.ours, work.base, "0" * 40)
 

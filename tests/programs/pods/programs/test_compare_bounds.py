@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ BANDIT = '{"filename": "a.py", "line_number": 1, "test_id": "B1", "issue_text": 
 PYRIGHT = '{"file": "a.py", "severity": "error", "message": ""}'
 UNUSED = " unused import 'b' (90% confidence)\n"
 BLOCK = '{"type": "function", "name": "f", "complexity": 1}'
+ADVISORY = '{"package": "a", "version": "1", "path": "b", "id": "c", "severity": "", "fixed": []}'
+FAULT = '{"path": "a.py", "line": 1, "what": "", "end": "survived"}'
 LONG = "p" * 4000
 
 
@@ -64,6 +67,8 @@ OUTPUTS: dict[str, dict[str, Callable[[], str]]] = {
         "long names": lambda: long_names(80_000),
     },
     "coverage": {"lines": lambda: '{"files": {"a.py": {"lines": [' + "300," * 3 * MB + "1]}}}"},
+    "advisories": {"found": lambda: '{"found": [' + f"{ADVISORY}," * 100_000 + "{}]}"},
+    "mutants": {"faults": lambda: '{"faults": [' + f"{FAULT}," * 100_000 + "{}]}"},
     "benchmark": {"objects": lambda: '{"benchmarks": [' + "{}," * 3 * MB + "{}]}"},
 }
 CASES = [(form, how) for form, outputs in OUTPUTS.items() for how in outputs]
@@ -80,6 +85,7 @@ def test_it_ends_with_a_verdict_whatever_the_tool_prints(
     config = CompareConfig(
         "gate", "/workspace", head, base, output=form, decides=True, tolerance=tolerance
     )
+    config = replace(config, least=0.5 if form == "mutants" else None)
 
     found = _in_its_container(config)
 

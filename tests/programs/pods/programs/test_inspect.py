@@ -74,6 +74,69 @@ def test_paths(origin: Origin, run: Inspect) -> None:
     assert "link is a symlink" in verdicts["link/app.py"].excerpt
 
 
+def scope(*files: str) -> Check:
+    return Check(files[0], "file-scope", files=files)
+
+
+def test_a_file_counts_by_what_the_commit_makes_of_its_path(origin: Origin, run: Inspect) -> None:
+    base = origin.commit(
+        {"src/a.py": "1", "docs/a.md": "1", "old/a.py": "1\n2\n3\n", "src/link": "->a.py"}
+    )
+    origin.commit(
+        {
+            "src/a.py": "2",
+            "docs/a.md": None,
+            "old/a.py": None,
+            "new/a.py": "1\n2\n3\n",
+            "src/link": "->../x",
+            "sub": "!" + "2" * 40,
+        },
+        base,
+        ref=REF,
+    )
+
+    verdicts = run(base, scope("src"), scope("src/**", "docs", "old", "new", "sub"), scope("**"))
+
+    assert summary(verdicts) == {
+        "src": "Failed ScopeViolation",
+        "src/**": "Passed",
+        "**": "Passed",
+    }
+    assert verdicts["src"].excerpt.split() == ["docs/a.md", "new/a.py", "old/a.py", "sub"]
+
+
+def test_attributes_in_the_tree_hide_no_file(origin: Origin, run: Inspect) -> None:
+    base = origin.commit({".gitattributes": "* -diff linguist-generated export-ignore\n"})
+    origin.commit({".gitattributes": "* -diff\n", "docs/a.md": "\0"}, base, ref=REF)
+
+    assert run(base, scope(".gitattributes"))[".gitattributes"].excerpt == "docs/a.md"
+
+
+TESTED = "def test_a():\n    assert a()\n    assert b()\n"
+PROTECTED = Check("tests", "protect-tests")
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({"tests/test_a.py": TESTED}, "Passed"),
+        ({"tests/test_a.py": None, "tests/unit/test_a.py": TESTED}, "Passed"),
+        ({"tests/test_a.py": TESTED.replace("    assert b()\n", "")}, "Failed TestsWeakened"),
+        ({"tests/test_a.py": "->../src/a.py"}, "Failed TestsWeakened"),
+        ({"tests/test_a.py": None, "src/a.py": TESTED}, "Failed TestsWeakened"),
+        ({"tests/test_a.py": TESTED + "#" * 17_000_000}, "Failed TooLarge"),
+    ],
+    ids=["same", "moved", "weaker", "a symlink", "gone", "too large"],
+)
+def test_tests_that_were_there_are_looked_at_as_they_were(
+    origin: Origin, run: Inspect, after: dict[str, str | None], told: str
+) -> None:
+    base = origin.commit({"tests/test_a.py": TESTED})
+    origin.commit({"more.py": "x", **after}, base, ref=REF)
+
+    assert summary(run(base, PROTECTED)) == {"tests": told}
+
+
 def test_contents_never_follow_a_symlink(origin: Origin, run: Inspect) -> None:
     base = origin.commit({"a": "1"})
     origin.commit(

@@ -7,7 +7,7 @@ import pkgutil
 import pytest
 
 from bernstein.api.pod import Check
-from bernstein.api.project import GateSettings
+from bernstein.api.projects.gates import GateSettings
 from bernstein.checks import gates
 from bernstein.checks.gate import Gate
 from bernstein.checks.reading import Reads

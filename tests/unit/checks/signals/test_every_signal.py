@@ -45,7 +45,7 @@ def test_every_file_is_in_the_list_under_its_own_name() -> None:
 
 
 def test_no_name_means_two_things() -> None:
-    names = [*signals.types(), *signals.PLANNED, *gates.names()]
+    names = [*signals.types(), *gates.names()]
 
     assert len(names) == len(set(names))
 

@@ -178,6 +178,16 @@ def judged(**check: object) -> dict[str, object]:
     return verification(passed=False, checks=[fields | check])
 
 
+def test_the_verdicts_on_work_end_with_its_score_where_it_has_one() -> None:
+    for score, last in (({"qualityScore": 85}, "  quality score 85 of 100"), ({}, "lint: Passed")):
+        shown, console = terminal(width=200)
+        status = {"state": "Closed", "verification": verification(checks=[PASSED], **score)}
+
+        details.tell_verdicts(shown, task(0, **status))
+
+        assert console.export_text().splitlines()[-1].endswith(last)
+
+
 def test_a_plan_whose_whole_was_refused_tells_the_verdicts_and_where_there_is_more() -> None:
     shown, console = terminal(width=200)
     stalled = condition("Stalled", "True", "GateFailed", "it does not pass Remedy: Mend it.")
@@ -233,6 +243,11 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
     ]
 
 
+MERGED = {"state": "Closed", "delivery": {"state": "Merged", "sha": "f" * 40}}
+PASSED = {"name": "lint", "kind": "gate", "verdict": "Passed"}
+BESIDE = {"name": "file-scope", "kind": "gate", "required": False, "verdict": "Failed"}
+
+
 @pytest.mark.parametrize(
     ("status", "note"),
     [
@@ -254,6 +269,14 @@ def test_a_plan_that_succeeded_says_what_was_delivered_where() -> None:
         ({"state": "Done", "verification": verification(passed=True)}, "verified"),
         ({"state": "PendingApproval"}, "awaits approval"),
         ({"state": "Closed", "delivery": {"state": "Merged", "sha": "f" * 40}}, "merged ffffffff"),
+        (
+            {**MERGED, "verification": verification(passed=True, qualityScore=100)},
+            "merged ffffffff",
+        ),
+        (
+            {**MERGED, "verification": verification(qualityScore=85, checks=[BESIDE, PASSED])},
+            "merged ffffffff, file-scope failed, quality score 85 of 100",
+        ),
         ({"state": "Closed", "delivery": {"state": "NoChange"}}, "verified, nothing to merge"),
         ({"state": "Open"}, ""),
         (

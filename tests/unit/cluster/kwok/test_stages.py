@@ -11,6 +11,7 @@ import yaml
 
 from bernstein.api import pod
 from bernstein.api.encoding import load
+from bernstein.api.programs.judge import JudgeResult
 from bernstein.api.programs.merge import LandResult
 from bernstein.api.programs.probe import ProbeResult
 from bernstein.core import labels
@@ -58,6 +59,7 @@ def said(words: str) -> Any:
         (pod.RECORDER, pod.RecorderResult),
         (pod.PUSHER, pod.PusherResult),
         (pod.INSPECT, pod.InspectResult),
+        (pod.JUDGE, JudgeResult),
         (pod.LAND, LandResult),
         *((container, ProbeResult) for container in ACCOUNTS.values()),
     ],

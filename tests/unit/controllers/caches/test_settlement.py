@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bernstein.controllers.caches import Caches
+from bernstein.controllers.caches.parsed import Parsed
 from bernstein.controllers.caches.settlement import AT_ONCE, has_ended
 from bernstein.core.owners import owner_reference
 from bernstein.kube.client import Client
@@ -40,8 +40,10 @@ class Cluster:
         self._api = api
         self.caches = Caches(client)
 
-    def plan(self, name: str, status: Object, **spec: Any) -> None:
-        self._put(PLANS, valid("Plan", NS, name, **spec), {}, status)
+    def plan(self, name: str, status: Object, *, deleted: bool = False, **spec: Any) -> None:
+        stays = {"deletionTimestamp": ENDED["endedAt"], "finalizers": ["team.example/stays"]}
+        metadata: Object = stays if deleted else {}
+        self._put(PLANS, valid("Plan", NS, name, **spec), metadata, status)
 
     def task(
         self,
@@ -78,16 +80,15 @@ class Cluster:
 
     @property
     def settled(self) -> set[str]:
-        found = {*self._names()}
-        going = {*self.caches.tasks.going(NS), *self.caches.sessions.going(NS)}
+        found = {key.name for each in self._kinds for key in each.informer.settled_keys()}
+        going = {name for each in self._kinds for name in each.going(NS)}
         assert not found & going
-        every = {*self.caches.tasks.by_name(NS), *self.caches.sessions.by_name(NS)}
-        assert found | going == every
+        assert found | going == {name for each in self._kinds for name in each.by_name(NS)}
         return found
 
-    def _names(self) -> Iterator[str]:
-        for parsed in (self.caches.tasks, self.caches.sessions):
-            yield from (key.name for key in parsed.informer.settled_keys())
+    @property
+    def _kinds(self) -> tuple[Parsed[Any], ...]:
+        return self.caches.plans, self.caches.tasks, self.caches.sessions
 
     async def has_settled(self, *names: str) -> None:
         await eventually(lambda: self.settled == {*names})
@@ -131,7 +132,7 @@ async def test_what_a_plan_has_is_settled_once_the_plan_and_all_its_tasks_have_e
     await cluster.has_settled()
 
     cluster.task("b", "Closed", plan="web")
-    await cluster.has_settled("a", "a-s1", "b", "b-s1")
+    await cluster.has_settled("web", "a", "a-s1", "b", "b-s1")
 
     cluster.plan("web", RUNNING)  # somebody asked for more of it
     await cluster.has_settled()
@@ -203,13 +204,13 @@ async def test_what_an_ended_plan_has_goes_on_while_a_person_asks_something_of_t
     cluster.plan("web", failed)
     cluster.task("work", "Failed", plan="web", maxRetries=0, told={"attempt": 1})
     await cluster.follow(background)
-    await cluster.has_settled("work")
+    await cluster.has_settled("web", "work")
 
     cluster.plan("web", failed, requests=[RETRY])
     await cluster.has_settled()
 
     cluster.plan("web", {**failed, "requests": [ANSWER]}, requests=[RETRY])
-    await cluster.has_settled("work")
+    await cluster.has_settled("web", "work")
 
 
 async def test_a_session_without_its_task_is_settled_and_one_that_is_not_dead_is_not(
@@ -259,9 +260,43 @@ async def test_a_plan_that_ends_settles_its_tasks_a_few_at_a_time(
     monkeypatch.setattr(informer, "reconsider", counted)
     background.start(count())
     cluster.plan("web", ENDED)
-    await cluster.has_settled(*names)
+    await cluster.has_settled("web", *names)
 
     assert max(steps) == AT_ONCE
+
+
+async def test_an_ended_plan_goes_on_with_the_first_of_its_tasks_that_does(
+    cluster: Cluster, background: Background
+) -> None:
+    cluster.plan("web", {**ENDED, "tasks": [{"name": "a", "stage": "build", "step": 0}]})
+    cluster.task("a", "Closed", plan="web")
+    await cluster.follow(background)
+    await cluster.has_settled("web", "a")
+    told: list[Key] = []
+    cluster.caches.plans.tell(told.append)
+
+    cluster.task("a", "Open", plan="web")
+    await cluster.has_settled()
+    assert cluster.caches.plans.going(NS)["web"].status.tasks[0].name == "a"
+    cluster.task("a", "Cancelled", plan="web")
+    await cluster.has_settled("web", "a")
+
+    assert told == [Key(NS, "web")] * 2
+
+
+async def test_an_ended_plan_that_is_being_deleted_goes_on(
+    cluster: Cluster, background: Background
+) -> None:
+    cluster.plan("gone", ENDED)
+    cluster.plan("web", ENDED)
+    await cluster.follow(background)
+    await cluster.has_settled("web", "gone")
+
+    cluster.plan("web", ENDED, deleted=True)
+    cluster.delete(PLANS, "gone")
+
+    await cluster.has_settled()
+    assert [*cluster.caches.plans.by_name(NS)] == ["web"]
 
 
 @pytest.mark.parametrize(

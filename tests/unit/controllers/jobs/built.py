@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from bernstein.api.pod import (
     PusherConfig,
     RecorderConfig,
 )
+from bernstein.api.programs.judge import Asked, JudgeConfig
 from bernstein.api.programs.merge import BeginConfig, LandConfig, PrepareConfig
 from bernstein.api.programs.probe import ProbeConfig, ProbeKeyConfig
 from bernstein.api.project import Project
@@ -27,6 +29,7 @@ from bernstein.core.actions import (
     RunBegin,
     RunCheck,
     RunInspect,
+    RunJudge,
     RunLand,
     RunPrepare,
     RunProbe,
@@ -46,6 +49,16 @@ FULL_SETTINGS = OperatorSettings(
     checkpoint_seconds=10,
 )
 PLAIN = objects.project()
+JUDGED = objects.project(
+    models=[
+        {
+            "name": "claude-sonnet-4-5",
+            "provider": "anthropic",
+            "key": {"name": "judge", "key": "api-key"},
+        }
+    ]
+)
+"""As plain as can be, with a model that can be asked."""
 FULL = objects.project(
     repositories=[
         {
@@ -73,6 +86,16 @@ FULL = objects.project(
         "resources": {"cpu": "1", "memory": "2Gi", "ephemeralStorage": "4Gi"},
     },
     attestation={"key": {"name": "signs", "key": "ed25519.pem"}},
+    models=[
+        {
+            "name": "claude-sonnet-4-5",
+            "provider": "anthropic",
+            "baseUrl": "https://models.example/v1",
+            "key": {"name": "judge", "key": "api-key"},
+            "ca": {"name": "models-ca", "key": "root.pem"},
+        },
+        {"name": "gpt-5.5", "provider": "openai", "key": {"name": "other", "key": "api-key"}},
+    ],
     pods={"runtimeClassName": "gvisor", "imagePullSecrets": ["registry"]},
     limits={"stallSeconds": 60},
 )
@@ -82,6 +105,7 @@ CONFIGS: dict[str, type[Any]] = {
     "pusher": PusherConfig,
     "recorder": RecorderConfig,
     "inspect": InspectConfig,
+    "judge": JudgeConfig,
     "begin": BeginConfig,
     "prepare": PrepareConfig,
     "land": LandConfig,
@@ -117,10 +141,37 @@ BOTH = CheckSpec(
     against_base=True,
     tolerance=20.0,
 )
+MUTANTS = CheckSpec(
+    "mutation_testing",
+    "gate",
+    "mutation_testing",
+    True,
+    command='python3 -I "$TOOLS/mutants.py" code pytest',
+    image="toolchain:1",
+    output="mutants",
+    against_base=True,
+    least=0.5,
+    tool="mutants",
+)
 OWN = CheckSpec("licence", "gate", "licence", True, command="licence-check", image="own:1")
+SERVICE = CheckSpec(
+    *("signal-0", "signal", "api_responds: /", True),
+    command="/session/launcher --ask / -- sh -c serve",
+    image="tools:1",
+    launched=True,
+)
 READS = tuple(
     CheckSpec(name, "gate", name, True, reads=Check(name=name, type=name))
     for name in ("pii_scan", "merge_conflict")
+)
+
+
+ASKS = CheckSpec(
+    "signal-0",
+    "signal",
+    "llm_review: It is tested.",
+    True,
+    asks=Asked("signal-0", "llm_review.v1", "review", "It is tested.", "claude-sonnet-4-5"),
 )
 
 
@@ -141,11 +192,33 @@ SAID = '{"verificationResult":"PASSED"}'
 WANTED: dict[str, tuple[job_actions.RunJob, Object]] = {
     "check": (RunCheck("work-s1-lint-0", LINT, REF, HEAD, BASE), TASK),
     "check-own-image": (RunCheck("work-s1-licence-0", OWN, REF, HEAD, BASE), TASK),
+    "check-service": (RunCheck("work-s1-signal-0-0", SERVICE, REF, HEAD, BASE), TASK),
+    "paths": (
+        RunCheck(
+            "work-s1-licence-0",
+            replace(OWN, paths=("web/**",)),
+            REF,
+            HEAD,
+            BASE,
+            changed_since=BASE,
+        ),
+        TASK,
+    ),
     "base": (RunCheck("work-s1-licence-0b", OWN, REF, HEAD, BASE, BASE), TASK),
     "compare": (RunCheck("work-s1-lint-0b", LINT, REF, HEAD, BASE, BASE, compares=True), TASK),
     "both": (RunCheck("work-s1-both-0", BOTH, REF, HEAD, BASE, BASE, compares=True), TASK),
+    "tool": (
+        RunCheck("work-s1-mutation-testing-0", MUTANTS, REF, HEAD, BASE, BASE, compares=True),
+        TASK,
+    ),
     "inspect": (RunInspect("work-s1-inspect-0", READS[:1], REF, HEAD, BASE, INTEGRATION), TASK),
     "inspect-merge": (RunInspect("work-s1-inspect-0", READS, REF, HEAD, BASE, INTEGRATION), TASK),
+    "judge": (
+        RunJudge(
+            "work-s1-judge-1-0", "judge-1", (ASKS,), REF, HEAD, BASE, "Do work", "As it should be."
+        ),
+        TASK,
+    ),
     "begin": (RunBegin("web-begin-0", "refs/heads/trunk", INTEGRATION), PLAN),
     "prepare": (
         RunPrepare("work-s1-prepare-1", REF, HEAD, INTEGRATION, f"{REF}-c", "Do work\n"),
@@ -165,7 +238,8 @@ def jobs() -> dict[str, Object]:
         "agent-full": agent_job(FULL, FULL_SETTINGS),
     }
     for name, (wanted, owner) in WANTED.items():
-        found[name] = follow_up(wanted, owner, PLAIN, PLAIN_SETTINGS)
+        plain = JUDGED if name == "judge" else PLAIN
+        found[name] = follow_up(wanted, owner, plain, PLAIN_SETTINGS)
         found[f"{name}-full"] = follow_up(wanted, owner, FULL, FULL_SETTINGS)
     return found
 

@@ -38,6 +38,7 @@ from tests.unit.core.objects import BASE, HEAD, TREE
 EVERY = pytest.mark.parametrize("name", JOBS)
 LAUNCHER = Path(__file__).parents[4] / "images" / "bernstein" / "launcher.c"
 MAY_HOLD = {
+    "judge": {"judge"},
     "git-read": {"checkout", "probe", "land"},
     "git-work": {"pusher", "begin", "prepare", "probe-work"},
     "git-deliver": {"land", "probe-deliver"},
@@ -253,6 +254,18 @@ def test_no_value_of_the_environment_comes_from_a_secret_but_what_a_probe_waits_
             assert source.keys() == {"secretKeyRef"}
             only_tries = built.idles(container) or built.program(container) == PROBE_KEY
             assert source["secretKeyRef"]["key"] == "username" or only_tries
+
+
+def test_who_asks_models_holds_the_keys_of_those_that_it_asks_and_sees_no_tree() -> None:
+    (judge,) = pod("judge-full")["containers"]
+
+    assert {v["name"] for v in pod("judge-full")["volumes"]} == {
+        *("base", "secret-read", "repository-ca"),
+        *("secret-model-0", "model-ca-0"),
+    }
+    assert {m["name"] for m in judge["volumeMounts"]} == {"base", "secret-model-0", "model-ca-0"}
+    fetched = load(CheckoutConfig, configuration(pod("judge-full")["initContainers"][0]))
+    assert (fetched.worktree, fetched.base_worktree) == (None, None)
 
 
 def test_who_only_looks_whether_work_has_landed_waits_for_no_key_that_signs() -> None:

@@ -49,10 +49,14 @@ def test_a_probe_has_a_container_for_each_account_and_each_key() -> None:
     accounts = ["probe", "probe-work", "probe-deliver"]
 
     assert [c["name"] for c in pod("probe")["containers"]] == accounts
-    also = ["probe-attestation", "key-0"]
+    also = ["probe-attestation", "key-0", "key-1", "key-2"]
     assert [c["name"] for c in pod("probe-full")["containers"]] == [*accounts, *also]
-    (idle,) = [c for c in pod("probe-full")["containers"] if built.idles(c)]
-    assert idle["env"][0]["valueFrom"] == {"secretKeyRef": {"name": "openai", "key": "token"}}
+    idle = [c for c in pod("probe-full")["containers"] if built.idles(c)]
+    assert [c["env"][0]["valueFrom"]["secretKeyRef"] for c in idle] == [
+        {"name": "openai", "key": "token"},
+        {"name": "judge", "key": "api-key"},
+        {"name": "other", "key": "api-key"},
+    ]
 
 
 def test_a_probes_container_waits_for_its_own_secret_alone() -> None:

@@ -11,6 +11,16 @@ EVERY = pytest.mark.parametrize("name", JOBS)
 AGENTS = pytest.mark.parametrize("name", ["agent", "agent-full"])
 
 PROBES = ("probe", "probe-work", "probe-deliver")
+COMPARE = {
+    "workspace": {"checkout": "rw", "list-head": "rw", "check": "ro"},
+    "before": {"checkout": "rw", "list-before": "rw", "check": "ro"},
+    "base": {"checkout": "rw"},
+    "list-before": {"list-before": "rw", "check": "ro"},
+    "list-head": {"list-head": "rw", "check": "ro"},
+    "home": {"list-before": "rw", "list-head": "rw"},
+    "tmp": {"list-before": "rw", "list-head": "rw"},
+    "compare": {"check": "rw"},
+}
 BETWEEN = {
     "agent": {
         "workspace": {"checkout": "rw", "recorder": "ro", "agent": "rw"},
@@ -27,17 +37,17 @@ BETWEEN = {
         "home": {"check": "rw"},
         "tmp": {"check": "rw"},
     },
-    "compare": {
-        "workspace": {"checkout": "rw", "list-head": "rw", "check": "ro"},
-        "before": {"checkout": "rw", "list-before": "rw", "check": "ro"},
+    "check-service": {
+        "workspace": {"checkout": "rw", "check": "rw"},
+        "session": {"checkout": "rw", "check": "ro"},
         "base": {"checkout": "rw"},
-        "list-before": {"list-before": "rw", "check": "ro"},
-        "list-head": {"list-head": "rw", "check": "ro"},
-        "home": {"list-before": "rw", "list-head": "rw"},
-        "tmp": {"list-before": "rw", "list-head": "rw"},
-        "compare": {"check": "rw"},
+        "home": {"check": "rw"},
+        "tmp": {"check": "rw"},
     },
+    "compare": COMPARE,
+    "tool": COMPARE | {"tools": {"checkout": "rw", "list-before": "ro", "list-head": "ro"}},
     "inspect": {"base": {"checkout": "rw", "inspect": "rw"}},
+    "judge": {"base": {"checkout": "rw", "judge": "rw"}},
     "begin": {"git": {"begin": "rw"}},
     "prepare": {"git": {"prepare": "rw"}},
     "land": {"git": {"land": "rw"}},
@@ -57,7 +67,9 @@ def test_who_sees_and_writes_what_another_container_wrote(name: str) -> None:
             may.setdefault(mount["name"], {})[container["name"]] = mode
 
     plain = name.removesuffix("-full")
-    kind = {"base": "check", "check-own-image": "check", "both": "compare"}.get(plain, plain)
+    kind = {"base": "check", "paths": "check", "check-own-image": "check", "both": "compare"}.get(
+        plain, plain
+    )
     kind = kind.removesuffix("-merge").removesuffix("-plan")
     assert may == (BETWEEN.get(name) or BETWEEN[kind])
 

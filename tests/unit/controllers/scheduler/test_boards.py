@@ -210,7 +210,7 @@ async def test_a_plan_of_which_more_is_settled_than_fits_in_one_step_is_looked_a
     world.look()
     world.plan("web", "Succeeded", *names)
     await asyncio.sleep(0)
-    assert len(world.caches.tasks.settled_keys(NAMESPACE)) == AT_ONCE
+    assert 0 < len(world.caches.tasks.settled_keys(NAMESPACE)) <= AT_ONCE
     assert world.look() == of_all(world, KEY)
 
     world.plan("web", "Running", *names)

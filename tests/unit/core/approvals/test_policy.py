@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bernstein.api.approvals.approval import AskedApproval, Asks
 from bernstein.api.approvals.policy import PROTECTED_PATHS, ApprovalPolicy
 from bernstein.api.plan import Plan
 from bernstein.api.verification import Verification
@@ -13,7 +14,7 @@ from bernstein.checks.changes import digest_of
 from bernstein.core.approvals import policy
 from tests.unit.core import objects
 from tests.unit.core.approvals.asked import ANN
-from tests.unit.core.objects import verification
+from tests.unit.core.objects import NOW, verification
 
 KNOWN = digest_of(PROTECTED_PATHS)
 
@@ -101,6 +102,16 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
     return policy.why_result(ApprovalPolicy(result=result), objects.task(**spec), judged, KNOWN)
 
 
+OUTSIDE = {
+    "name": "file-scope",
+    "kind": "gate",
+    "required": False,
+    "verdict": "Failed",
+    "reason": "ScopeViolation",
+    "excerpt": "docs/a.md",
+}
+
+
 @pytest.mark.parametrize(
     ("spec", "work"),
     [
@@ -110,8 +121,12 @@ def why(result: str, judged: Verification, **spec: Any) -> tuple[str, ...]:
         ({}, {"protected_by": None}),
         ({}, {"protected_by": "another list"}),
         ({}, {"tests_weakened": "tests/test_a.py"}),
+        ({}, {"checks": [OUTSIDE]}),
     ],
-    ids=["role", "complexity", "protected path", "never compared", "another list", "tests"],
+    ids=[
+        *("role", "complexity", "protected path", "never compared", "another list", "tests"),
+        "other files",
+    ],
 )
 def test_what_is_of_high_risk_is_asked_about(spec: dict[str, Any], work: dict[str, Any]) -> None:
     found = why("HighRisk", judged(**work), **spec)
@@ -127,6 +142,66 @@ def test_what_is_of_no_risk_is_not() -> None:
 def test_all_work_is_asked_about_where_the_policy_says_so() -> None:
     assert why("Always", judged(), role="security")[0] == "all work is asked about"
     assert len(why("Always", judged(), role="security")) == 2
+
+
+# --- models -------------------------------------------------------------------------------------
+
+
+def check(name: str, verdict: str = "Passed", **more: Any) -> dict[str, Any]:
+    kind = "signal" if name.startswith("signal-") else "gate"
+    known = {"title": name, "required": True, "asked": "q", "reason": ""}
+    return {"name": name, "kind": kind, "verdict": verdict} | known | more
+
+
+YES = check("signal-0", byModel=True)
+UNSURE = check("signal-0", "Skipped", byModel=True, reason="Unsure", title="llm_judge: done")
+HOLDS = check("signal-1")
+ALONE = "no signal but those of models says that it is done"
+NOT_SURE = "a model could not tell for sure: llm_judge: done"
+
+
+@pytest.mark.parametrize(
+    ("checks", "because"),
+    [
+        ([], ()),
+        ([HOLDS], ()),
+        ([YES, HOLDS], ()),
+        ([YES], (ALONE,)),
+        ([YES, check("lint"), check("tests")], (ALONE,)),
+        ([YES, check("file-scope"), check("protect-tests")], (ALONE,)),
+        ([YES, check("signal-1", "Skipped", reason="ConditionNotMet")], (ALONE,)),
+        ([YES, check("signal-1", required=False)], (ALONE,)),
+        ([UNSURE, HOLDS], (NOT_SURE,)),
+        ([UNSURE], (NOT_SURE, ALONE)),
+        ([UNSURE, YES | {"name": "signal-2"}], (NOT_SURE, ALONE)),
+        ([UNSURE | {"required": False}, HOLDS], ()),
+        ([check("protect-tests", "Skipped", reason="Unsure"), HOLDS], ()),
+    ],
+)
+def test_a_yes_of_models_alone_and_one_that_is_not_sure_are_asked_about(
+    checks: list[dict[str, Any]], because: tuple[str, ...]
+) -> None:
+    assert policy.why_models(judged(checks=checks)) == because
+
+
+def test_all_that_can_be_asked_about_fits_into_one_question() -> None:
+    long = {"title": "llm_judge: " + "x" * 280}
+    many = [UNSURE | long | {"name": f"signal-{number}"} for number in range(20)]
+    work = judged(protected="a" * 128, testsWeakened="b" * 128, checks=[OUTSIDE, *many])
+
+    because = (
+        *why("Always", work, role="security", complexity="high"),
+        *policy.why_models(work),
+    )
+
+    assert len(because) == 8
+    asked = AskedApproval(
+        name="a", asks=Asks(digest="d" * 64), because=because, since=NOW
+    ).model_dump()
+    assert asked["because"] == because
+
+
+# --- authors ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from bernstein.api.programs.merge import LandResult, PrepareResult
 from bernstein.api.states import TaskState
 from bernstein.api.task import Task
 from bernstein.core.actions import DeleteJobs, KeepCheckLogs, RunCheck, RunLand, RunPrepare
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.delivery.plans import (
     CANDIDATE,

@@ -14,7 +14,7 @@ from bernstein.core.actions import RunCheck, RunFence, RunLand, RunPrepare
 from bernstein.core.delivery.task import commit_message
 from bernstein.core.jobs import JobView
 from bernstein.core.prompts.parts import FINDINGS
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.sessions.prompt import prompt
 from tests.unit.core import objects
 from tests.unit.core.delivery.tasks import (

@@ -11,7 +11,8 @@ from bernstein.core import jobs
 from bernstein.core.actions import DeleteJobs, RunLand
 from bernstein.core.fsm import may_retry
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES, PROBE_SECONDS
+from bernstein.core.reasons import MAX_INFRASTRUCTURE_FAILURES
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.runs import LOST_SECONDS
 from tests.unit.core.delivery.tasks import (
     LANDING,

@@ -156,3 +156,22 @@ def test_no_change_gets_a_word_out_of_its_place(
     assert [line for line in outside(question.text) if not note.fullmatch(line)] == []
     assert question.system == REVIEW.marked(WORD)
     question.text.encode()
+
+
+def test_files_that_cannot_be_shown_are_named_between_marks_and_counted_outside() -> None:
+    hidden = Subject("Add a logo", "", "", (), ("logo.png",))
+
+    question = ask(REVIEW, hidden, lambda: "0123456789abcdef")
+
+    inside = question.text.split("begin: files not shown")[1].split("end: files not shown")[0]
+    assert "logo.png" in inside
+    assert "(1 more file changed and are not shown.)" in question.text
+    assert "touches no file" not in question.text
+    assert question.is_cut
+
+
+def test_a_mark_that_is_in_the_name_of_a_hidden_file_is_no_mark() -> None:
+    hidden = Subject("Add a logo", "", "", (), ("0123456789abcdef.png",))
+
+    with pytest.raises(MarkError):
+        ask(REVIEW, hidden, lambda: "0123456789abcdef")

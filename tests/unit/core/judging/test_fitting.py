@@ -106,3 +106,11 @@ def test_it_is_never_more_than_there_is_room_for(changes: list[FileChange], room
     for cut, entire in zip(change.files, whole.files, strict=True):
         assert entire.patch.startswith(cut.patch)
         assert (cut.patch == entire.patch) is (cut.left_out == 0)
+
+
+def test_what_cannot_be_shown_is_named_on_a_line_and_makes_the_change_a_cut_one() -> None:
+    found = fitted([FileChange("a.py", "+x")], 100, ["logo.png", "a\nb"])
+
+    assert [file.path for file in found.files] == ["a.py"]
+    assert found.unseen == ("logo.png", "a<U+000A>b")
+    assert found.is_cut

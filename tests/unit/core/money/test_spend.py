@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,63 +16,14 @@ from bernstein.api.session import AgentSession, Report
 from bernstein.api.states import SessionState, TaskState
 from bernstein.api.task import Task
 from bernstein.core.money import pricing, spend
-from bernstein.core.money.budget import Spending
+from bernstein.core.money.spending import Spending
 from bernstein.core.plans.decide import decide
 from tests.unit.core import objects
+from tests.unit.core.money.reckoned import reckoned
 from tests.unit.core.objects import project, session, with_session
 
 MINE = Price(model="claude-opus", input="1", output="2")
 TOKENS = UsageCounts(input=1_000_000, output=100_000, cache_read=10_000, cache_write=1000)
-
-
-def test_what_a_plan_has_spent_is_reckoned_once_until_something_of_it_changes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    reckoned: list[str] = []
-    plan_spend = spend.plan_spend
-
-    def noted(status: Any, tasks: Any, *more: Any) -> Decimal:
-        reckoned.append("+".join(sorted(tasks)))
-        return plan_spend(status, tasks, *more)
-
-    monkeypatch.setattr(spend, "plan_spend", noted)
-    plans = [objects.plan(name, budget="9") for name in ("web", "shop")]
-    tasks = {
-        name: objects.task(name, plan=of, status=objects.status(spend_usd=spent))
-        for name, of, spent in (("one", "web", "1"), ("two", "web", "2"), ("three", "shop", "4"))
-    }
-    spending, found = Spending(), project()
-    for name, task in tasks.items():
-        spending.put_task(name, None, task)
-
-    assert [spending.of(plan, found) for plan in (*plans, *plans)] == [3, 4, 3, 4]
-    assert spending.of(objects.plan("free"), found) == 0
-    assert reckoned == ["one+two", "three"]
-
-    moved = objects.task("one", status=objects.status(TaskState.DONE, spend_usd="1"))
-    spending.put_task("one", tasks["one"], moved)
-    assert [spending.of(plan, found) for plan in plans] == [3, 4]
-    assert reckoned == ["one+two", "three"]
-
-    spending.put_task("one", moved, objects.task("one", status=objects.status(spend_usd="5")))
-    assert [spending.of(plan, found) for plan in plans] == [7, 4]
-    assert reckoned == ["one+two", "three", "one+two"]
-
-
-def test_sessions_that_name_no_plan_count_by_their_task() -> None:
-    plan, found = objects.plan(budget="9"), project(budget={"prices": [MINE.dump()]})
-    older = session(model="claude-opus", state=SessionState.DEAD, usage=TOKENS.model_dump())
-    spec = older.spec.model_copy(update={"plan_ref": None})
-    older = older.model_copy(update={"spec": spec})
-    task = objects.task(status=with_session(TaskState.IN_PROGRESS))
-    spending = Spending()
-    spending.put_task("work", None, task)
-
-    assert spending.of(plan, found) == 0
-    spending.put_session(None, older)
-    assert spending.of(plan, found) > 1
-    spending.put_session(older, None)
-    assert spending.of(plan, found) == 0
 
 
 @pytest.mark.parametrize(
@@ -161,8 +111,14 @@ def row(name: str = "work", *, spent: str = "1", sessions: int = 1, uid: str = "
 
 
 def spends(status: PlanStatus, *tasks: Task, sessions: Sequence[AgentSession] = ()) -> Decimal:
-    by_name = {t.metadata.name: t for t in tasks}
-    return spend.plan_spend(status, by_name, sessions, project())
+    spending, plan = Spending(), objects.plan(status=status, budget="9")
+    for task in tasks:
+        spending.put_task(task.metadata.name, None, task)
+    for each in sessions:
+        spending.put_session(None, each)
+    found = spending.of(plan, project())
+    assert found == reckoned(status, {t.metadata.name: t for t in tasks}, sessions, project())
+    return found
 
 
 def look(status: PlanStatus, *tasks: Task, sessions: Sequence[AgentSession] = ()) -> PlanStatus:

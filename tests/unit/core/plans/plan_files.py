@@ -97,3 +97,11 @@ def spec_of(data: dict[str, Any]) -> PlanSpec:
 
 def errors(data: object) -> list[str]:
     return [problem.message for problem in validate_file(data).errors]
+
+
+C = f"{S}.completion_signals[0]"
+"""Where the only signal of `with_signal` stands."""
+
+
+def with_signal(**fields: Any) -> dict[str, Any]:
+    return with_step(completion_signals=[fields])

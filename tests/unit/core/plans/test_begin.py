@@ -12,7 +12,7 @@ from bernstein.core import labels
 from bernstein.core.actions import CreateTasks, DeleteJobs, RunBegin, RunFence
 from bernstein.core.jobs import LateRequests
 from bernstein.core.plans.decide import decide
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,

@@ -47,3 +47,17 @@ def test_a_model_that_nobody_knows_starts_no_agent(model: str | None, reason: st
     assert (found and found[0]) == reason
     if found is not None:
         assert "but: auto, opus, sonnet, haiku, own-large, own-2" in found[1]
+
+
+@pytest.mark.parametrize(("signal", "reason"), [("llm_judge", "NoModel"), ("path_exists", None)])
+def test_a_signal_that_asks_a_model_starts_no_agent_without_one(
+    signal: str, reason: str | None
+) -> None:
+    path = {"path": "a.py"} if signal == "path_exists" else {}
+    subject = objects.task(status=status(), completionSignals=[{"type": signal, **path}])
+    model = {"name": "m", "provider": "openai", "key": {"name": "judge", "key": "key"}}
+
+    found = stalled(subject, project())
+
+    assert (found and found[0]) == reason
+    assert stalled(subject, project(models=[model])) is None

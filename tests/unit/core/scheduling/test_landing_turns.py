@@ -145,3 +145,20 @@ def test_only_work_that_is_done_gets_the_turn() -> None:
     failed = done(delivery=delivery("Landing")).model_copy(update={"state": TaskState.FAILED})
 
     assert turns(task("a", of=failed), task("b")) == {"b": "Next"}
+
+
+def test_who_says_already_whom_it_lands_after_is_left_as_it_is() -> None:
+    line = [task("a", "Landing"), *(task(name) for name in "bcd")]
+    told = {each.metadata.name: new for each, new in landing_turns.turns(line, NOW)}
+    assert QUEUED not in [new.waiting for new in told.values()]
+    line[1:] = [each.model_copy(update={"status": told[each.metadata.name]}) for each in line[1:]]
+
+    again = landing_turns.turns(line, at(9))
+    assert [each.status is new for each, new in again] == [True] * 3
+
+    known = line[2].status.model_copy(update={"delivery": delivery(sha="a" * 40, round=2)})
+    line[2] = line[2].model_copy(update={"status": known})
+    outdated = {each.metadata.name: new for each, new in landing_turns.turns(line, at(9))}
+    assert outdated["c"].delivery == delivery(round=2)
+    without = turns(line[0], *line[2:])
+    assert without == {"c": "a", "d": "c"}

@@ -16,6 +16,7 @@ from bernstein.core.conditions import find
 from bernstein.core.fsm import ACTIVE, is_final
 from bernstein.core.money import spend
 from bernstein.core.waiting import is_stalled
+from tests.unit.core.money.reckoned import reckoned
 from tests.unit.core.scheduling.overlap import overlap
 from tests.unit.core.simulation.state import COST, TARGET, State
 
@@ -122,7 +123,7 @@ class Invariants(State):
         assert self.plan is not None
         planned = {n: t for n, t in self.tasks.items() if owners.plan_of(t)}
         sessions = [s for s in self.sessions.values() if spend.belongs(s, self.plan)]
-        return spend.plan_spend(self.plan.status, planned, sessions, self.project)
+        return reckoned(self.plan.status, planned, sessions, self.project)
 
     def _is_delivered(self, subject: Task, target: str) -> None:
         delivered = subject.status.delivery

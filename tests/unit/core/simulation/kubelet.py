@@ -6,7 +6,15 @@ from typing import Any
 
 from bernstein.api import pod as protocol
 from bernstein.api.session import AgentSession
-from bernstein.core.actions import RunBegin, RunCheck, RunFence, RunInspect, RunLand, RunPrepare
+from bernstein.core.actions import (
+    RunBegin,
+    RunCheck,
+    RunFence,
+    RunInspect,
+    RunJudge,
+    RunLand,
+    RunPrepare,
+)
 from tests.unit.core import objects
 from tests.unit.core.simulation.state import TOKENS, Job, State
 
@@ -83,7 +91,7 @@ class Kubelet(State):
                 self._end_agent(job, job.wants, fate)
             case RunCheck():
                 self._end_check(job, job.wants, fate)
-            case RunInspect() | RunFence():
+            case RunInspect() | RunJudge() | RunFence():
                 raise AssertionError("in this world nothing of the kind has a pod")
             case _:
                 self._end_merge(job, job.wants, fate)

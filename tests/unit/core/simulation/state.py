@@ -18,7 +18,15 @@ from bernstein.api.project import Project
 from bernstein.api.session import AgentSession
 from bernstein.api.task import Task
 from bernstein.core import labels
-from bernstein.core.actions import RunBegin, RunCheck, RunFence, RunInspect, RunLand, RunPrepare
+from bernstein.core.actions import (
+    RunBegin,
+    RunCheck,
+    RunFence,
+    RunInspect,
+    RunJudge,
+    RunLand,
+    RunPrepare,
+)
 from tests.unit.core import objects
 from tests.unit.core.simulation.remote import Remote
 
@@ -30,7 +38,7 @@ TOKENS = protocol.Usage(input=100_000, output=20_000)
 COST = Decimal("0.6")
 """Of TOKENS at the price of sonnet."""
 
-Run = RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunFence
+Run = RunBegin | RunCheck | RunInspect | RunJudge | RunPrepare | RunLand | RunFence
 
 
 @dataclass
@@ -61,7 +69,9 @@ class Job:
 
     @property
     def labels(self) -> dict[str, str]:
-        asked = self.wants.asked if isinstance(self.wants, RunCheck | RunInspect) else None
+        asked = (
+            self.wants.asked if isinstance(self.wants, RunCheck | RunInspect | RunJudge) else None
+        )
         return {labels.JOB: self.main} | ({labels.ASKED: asked} if asked else {})
 
     @property

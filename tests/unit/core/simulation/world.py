@@ -23,12 +23,8 @@ from bernstein.core.actions import (
     DeleteTask,
     KeepCheckLogs,
     PlanAction,
-    RunBegin,
-    RunCheck,
     RunFence,
-    RunInspect,
     RunLand,
-    RunPrepare,
     StopSession,
     TaskAction,
 )
@@ -41,7 +37,7 @@ from bernstein.core.pods import has_started
 from bernstein.core.sessions import decide as session_decide
 from bernstein.core.snapshot import PlanSnapshot, ProjectSnapshot, TaskSnapshot
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import required
+from bernstein.core.verification.expected import required
 from bernstein.core.waiting import is_stalled
 from tests.unit.core import objects
 from tests.unit.core.scheduling.schedules import schedule
@@ -49,6 +45,7 @@ from tests.unit.core.simulation.apiserver import ApiServer, Refused
 from tests.unit.core.simulation.invariants import Invariants
 from tests.unit.core.simulation.kubelet import Kubelet
 from tests.unit.core.simulation.people import People
+from tests.unit.core.simulation.state import Run
 
 
 class World(ApiServer, People, Kubelet, Invariants):
@@ -271,9 +268,7 @@ class World(ApiServer, People, Kubelet, Invariants):
             case _:
                 self._plan_job(action)
 
-    def _plan_job(
-        self, action: RunBegin | RunCheck | RunInspect | RunPrepare | RunLand | RunFence
-    ) -> None:
+    def _plan_job(self, action: Run) -> None:
         if isinstance(action, RunLand) and action.job not in self.jobs:
             assert self.plan is not None
             if action.expect is not None:

@@ -14,7 +14,7 @@ from bernstein.api.states import SessionState, TaskState
 from bernstein.api.waiting import Tried
 from bernstein.core.actions import CreateSession
 from bernstein.core.diagnosis import Diagnosis
-from bernstein.core.reasons import SOON_SECONDS
+from bernstein.core.reasons.waits import SOON_SECONDS
 from bernstein.core.waiting import unblocked, wait
 from tests.unit.core import objects
 from tests.unit.core.objects import (

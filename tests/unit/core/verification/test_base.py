@@ -13,7 +13,7 @@ from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.reasons import MAX_GATE_ERRORS
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import required
+from bernstein.core.verification.expected import required
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,

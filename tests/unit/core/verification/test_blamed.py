@@ -13,7 +13,7 @@ from bernstein.api.task import TaskStatus
 from bernstein.core import names
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from tests.unit.core import objects
 from tests.unit.core.objects import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks import decide as task_decide
-from bernstein.core.verification import base, required
+from bernstein.core.verification import base
+from bernstein.core.verification.expected import required
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     BASE,
@@ -27,7 +29,7 @@ from tests.unit.core.objects import (
     snapshot,
     waiting,
 )
-from tests.unit.core.verification.test_required import CHANGED
+from tests.unit.core.verification.expected.test_required import CHANGED
 
 
 def ruled(gate: str = "security_scan", *, base_failures: bool = False, **more: Any) -> Project:
@@ -106,6 +108,30 @@ def test_a_tool_that_has_an_error_on_both_tells_nothing_of_the_work(excused: boo
     assert status.verification.passed is (True if excused else None)
     assert status.waiting is not None
     assert (status.waiting.reason == "BaseFails") is not excused
+
+
+def test_a_base_that_the_check_itself_finds_too_slow_excuses_nothing() -> None:
+    project = ruled("mutation_testing", base_failures=True)
+    slow = said(name_of(project), "Skipped", "Timeout", "give it more time")
+
+    status = decide(slow, project=project).status
+
+    assert status.verification is not None
+    assert status.verification.passed is None
+    (result,) = status.verification.checks
+    told = (result.reason, result.excused, result.excerpt)
+    assert told == ("BaseFails", None, "give it more time")
+
+
+def test_it_is_skipped_where_checkout_finds_none_of_its_paths_changed() -> None:
+    project = ruled(paths=["web/**"])
+    (run,) = asked(decide(project=project))
+    missed = over(failed("checkout", "ConditionNotMet"), waiting("check"), phase="Failed")
+
+    _, result = judged(job(run.job, missed), project=project)
+
+    assert run.changed_since == BASE
+    assert (result.verdict, result.reason) == ("Skipped", "ConditionNotMet")
 
 
 def slow(name: str) -> Object:
@@ -231,7 +257,27 @@ def test_severity_and_tolerance_are_the_projects_and_part_of_the_question() -> N
     assert spec("complexity_check", tolerance=50).digest != spec("complexity_check").digest
 
 
-@pytest.mark.parametrize("gate", ["security_scan", "complexity_check"])
+def test_the_share_of_faults_is_the_projects_and_part_of_the_question() -> None:
+    assert spec("mutation_testing").least == 0.5
+    assert spec("agent_test_mutation").least == 0.7
+    assert spec("mutation_testing", minimumScore=0.0).least == 0
+    assert spec("mutation_testing", minimumScore=0.0).digest != spec("mutation_testing").digest
+    assert spec("complexity_check").least is None
+
+
+def test_faults_are_tried_with_the_tests_of_the_project() -> None:
+    tests = {"name": "tests", "command": "make 'all tests'"}
+    project = objects.project(gates={"pipeline": [tests, {"name": "mutation_testing"}]})
+
+    *_, found = required.required_checks((), project.spec, CHANGED)
+
+    assert found.command is not None
+    assert shlex.split(found.command)[-2:] == ["code", "make 'all tests'"]
+    assert found.tool == "mutants"
+    assert found.digest != spec("mutation_testing").digest
+
+
+@pytest.mark.parametrize("gate", ["security_scan", "complexity_check", "mutation_testing"])
 def test_a_command_of_the_projects_own_judges_by_its_exit_code_alone(gate: str) -> None:
     own = spec(gate, command="make check")
 

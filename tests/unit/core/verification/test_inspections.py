@@ -14,23 +14,31 @@ from bernstein.api.pod import (
     InspectConfig,
     InspectResult,
 )
-from bernstein.api.project import Gates, GateSettings
+from bernstein.api.projects.gates import Gates, GateSettings
 from bernstein.api.signals import Signal
 from bernstein.api.verification import MOST_CHECKS, CheckResult, Verification
 from bernstein.checks import gates
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.controllers import job_actions
-from bernstein.core.actions import RunCheck, RunInspect
+from bernstein.core.actions import RunCheck, RunInspect, RunJudge
 from bernstein.core.jobs import JobView
 from bernstein.core.plans.size import MOST_SIGNALS
 from bernstein.core.tasks.decide import decide
-from bernstein.core.verification import required, verdicts
-from bernstein.core.verification.inspections import inspections, is_inspection
+from bernstein.core.verification import verdicts
+from bernstein.core.verification.expected import required
+from bernstein.core.verification.inspections import (
+    inspections,
+    is_inspection,
+    is_judge,
+    questions,
+    shared,
+)
 from bernstein.pods.programs import inspect
 from tests.unit.controllers.jobs import built
 from tests.unit.core import objects
 from tests.unit.core.delivery import plans
 from tests.unit.core.objects import NOW, failed, job, over, result_job, sha
+from tests.unit.core.verification.asked_models import project
 
 CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
 EMOJI = "\N{VIOLIN}"
@@ -216,3 +224,50 @@ def test_a_plan_of_many_signals_is_judged_and_its_status_is_small() -> None:
     assert len(judged.checks) == MOST_SIGNALS + 1
     assert Verification.model_validate_json(judged.model_dump_json()) == judged
     assert len(judged.model_dump_json()) < 150_000
+
+
+# --- questions to models -------------------------------------------------------------------------
+
+
+def reviews(count: int, criteria: str = "It is tested.") -> list[Signal]:
+    return [Signal(type="llm_review", criteria=criteria) for _ in range(count)]
+
+
+def asked_of_models(signals: list[Signal]) -> tuple[CheckSpec, ...]:
+    return required.required_checks(signals, project().spec, CHANGED)
+
+
+def test_all_that_a_task_asks_models_is_one_job() -> None:
+    checks = asked_of_models([*reviews(20), *exist(1)])
+
+    assert questions(checks) == {"judge-1": tuple(required.asking(checks))}
+    assert set(shared(checks)) == {"inspect", "judge-1"}
+    assert is_judge("judge-1")
+    assert not any(map(is_judge, ("judge", "judge_1", "inspect-2", "signal-0")))
+
+
+def test_the_longest_questions_fit_the_commands_of_their_containers() -> None:
+    checks = asked_of_models(reviews(20, EMOJI * 1024))
+    task = objects.task(title=EMOJI * 300, description=EMOJI * 8192)
+
+    shares = questions(checks)
+
+    assert [c for share in shares.values() for c in share] == required.asking(checks)
+    for called, share in shares.items():
+        run = RunJudge(
+            job=f"work-s1-{called}-0",
+            called=called,
+            checks=share,
+            ref=built.REF,
+            sha=objects.HEAD,
+            base=objects.BASE,
+            title=task.spec.title,
+            description=task.spec.description or "",
+        )
+        made = job_actions.build(run, project(), "team", built.TASK, built.PLAIN_SETTINGS)
+        (judge,) = made["spec"]["template"]["spec"]["containers"]
+        assert max(len(word.encode()) for word in judge["command"]) < LONGEST_WORD - 1
+
+
+def test_without_a_model_there_is_no_job() -> None:
+    assert questions(asked(reviews(3))) == {}

@@ -10,8 +10,8 @@ from bernstein.checks.spec import Subject
 from bernstein.core import progress
 from bernstein.core.jobs import JobView
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
-from bernstein.core.verification.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import at, checked, job, pod, project, running, verification
 from tests.unit.core.verification.kinds import BOTH, PLAN, TASK, Kind

@@ -15,10 +15,10 @@ from bernstein.core.actions import DeleteJobs, RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.verification import summary
-from bernstein.core.verification.required import required_checks
+from bernstein.core.verification.expected.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import NOW, checked, done, job, pod, project, running, snapshot
-from tests.unit.core.verification.test_required import CHANGED
+from tests.unit.core.verification.expected.test_required import CHANGED
 
 NO_SCAN = {"name": "pii_scan", "enabled": False}
 OWN = {"name": "own", "command": "true"}

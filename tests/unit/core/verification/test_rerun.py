@@ -15,11 +15,11 @@ from bernstein.checks.spec import CheckSpec
 from bernstein.core import jobs as job_views
 from bernstein.core.actions import DeleteJobs, RunCheck, RunFence, RunInspect
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import SOON_SECONDS
+from bernstein.core.reasons.waits import SOON_SECONDS
 from bernstein.core.verification import executed, verdicts
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
-from bernstein.core.verification.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import EVERYTHING, NOW, at, checked, job, over, pod, waiting
 from tests.unit.core.verification.comparisons import compared

@@ -12,10 +12,10 @@ from bernstein.api.task import TaskStatus
 from bernstein.checks.spec import Subject
 from bernstein.core.actions import DeleteJobs, RunCheck
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.verification import round as rounds
+from bernstein.core.verification.expected.required import required_checks
 from bernstein.core.verification.look import Question
-from bernstein.core.verification.required import required_checks
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,

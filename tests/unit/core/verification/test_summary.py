@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from bernstein.api.verification import CheckResult
+from bernstein.checks import gates
+from bernstein.core.jobs import JobView
+from bernstein.core.tasks import decide as task_decide
+from bernstein.core.verification import round as rounds
 from bernstein.core.verification import summary
+from bernstein.core.verification.score import WEIGHTS, score
+from tests.unit.core import objects
+from tests.unit.core.objects import NOW, checked, done, snapshot
+from tests.unit.core.verification.comparisons import compared
 
 
 def result(verdict: str, reason: str = "", *, required: bool = True) -> CheckResult:
@@ -63,3 +71,66 @@ def test_feedback_tells_the_rejections_and_nothing_else() -> None:
 
     assert told == "Quality gate 'lint' Failed:\nF401 unused"
     assert len(summary.feedback([bad] * 1000)) <= 6000
+
+
+# --- the quality score ----------------------------------------------------------------------------
+
+
+def of(name: str, verdict: str = "Passed", kind: str = "gate") -> CheckResult:
+    fields = {"name": name, "kind": kind, "verdict": verdict, "required": False}
+    return CheckResult.model_validate(fields)
+
+
+def test_the_weights_are_those_of_built_in_gates_and_a_whole_together() -> None:
+    assert sum(WEIGHTS.values()) == 100
+    assert WEIGHTS.keys() <= {*gates.names()}
+
+
+@pytest.mark.parametrize(
+    ("results", "found"),
+    [
+        ([of(name) for name in WEIGHTS], 100),
+        ([of(name, "Failed") for name in WEIGHTS], 0),
+        ([of("tests", "Failed"), *(of(n) for n in WEIGHTS if n != "tests")], 75),
+        ([of("lint"), of("pii_scan")], 100),
+        ([of("lint", "Failed"), of("pii_scan")], 25),
+        ([of("lint"), of("pii_scan", "TimedOut")], 75),
+        ([of("tests"), of("lint"), of("security_scan", "Failed")], 80),
+        ([of("lint"), of("tests", "Skipped"), of("type_check", "Errored")], 100),
+        ([of("lint"), of("tests", "Bypassed")], 100),
+        ([of("lint", "Skipped")], None),
+        ([of("dlp_scan", "Failed"), of("my_gate", "Failed")], None),
+        ([of("lint"), of("dlp_scan", "Failed")], 100),
+        ([of("tests", kind="signal")], None),
+        ([of("tests"), of("lint", "Failed"), of("pii_scan", "Failed")], 56),
+        ([], None),
+    ],
+)
+def test_gates_that_ran_share_the_weights_of_the_others(
+    results: list[CheckResult], found: int | None
+) -> None:
+    assert score(results) == found
+
+
+@pytest.mark.parametrize(
+    ("jobs", "found"),
+    [
+        ((checked("work-s1-lint-0"),), 100),
+        ((checked("work-s1-lint-0", 1), compared("work-s1-lint-0b")), 0),
+    ],
+    ids=["passed", "rejected"],
+)
+def test_it_stands_beside_the_verdicts_whether_they_pass_or_not(
+    jobs: tuple[JobView, ...], found: int
+) -> None:
+    seen = task_decide.decide(snapshot(objects.task(status=done()), jobs=jobs), NOW)
+
+    assert seen.status.verification is not None
+    assert seen.status.verification.quality_score == found
+
+
+def test_what_is_judged_anew_has_none_until_it_is() -> None:
+    judged = objects.verification(passed=True, quality_score=90)
+
+    assert rounds.afresh(judged).quality_score is None
+    assert rounds.next_round(judged).quality_score == 90

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from bernstein.api.pod import EXCERPT_CHARACTERS, INSPECT, CheckVerdict, Failure, InspectResult
-from bernstein.api.project import Gates, ProjectSpec
+from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.gates import Gates
 from bernstein.api.signals import Signal
 from bernstein.api.verification import AbandonedCheck
 from bernstein.checks.spec import CheckSpec, Subject
 from bernstein.core.runs import LOST_SECONDS
-from bernstein.core.verification import required, summary, verdicts
+from bernstein.core.verification import summary, verdicts
 from bernstein.core.verification.executed import executed
+from bernstein.core.verification.expected import required
 from tests.unit.core import objects
 from tests.unit.core.objects import (
     NOW,
@@ -145,6 +147,17 @@ VERDICTS: dict[str, tuple[Object, str, str]] = {
         "NoVerdict",
     ),
 }
+
+
+def test_a_check_of_some_paths_is_skipped_where_checkout_finds_none_of_them_changed() -> None:
+    pod = over(failed("checkout", "ConditionNotMet"), waiting("check"), phase="Failed")
+    of_paths = replace(RUNS, paths=("web/**",))
+
+    found = executed(of_paths, job("lint", pod), None, NOW)
+
+    assert (found.verdict, found.reason) == ("Skipped", "ConditionNotMet")
+    assert summary.passed([found])
+    assert executed(RUNS, job("lint", pod), None, NOW).verdict == "Errored"
 
 
 @pytest.mark.parametrize("fact", VERDICTS)

@@ -96,6 +96,10 @@ def named(project: Project) -> Iterator[Named]:
     if spec.attestation is not None:
         key = spec.attestation.key
         yield Named("attestation.key.name", SECRETS, key.name, (key.key,), private_key)
+    for number, model in enumerate(spec.models):
+        yield Named(f"models[{number}].key.name", SECRETS, model.key.name, (model.key.key,))
+        if model.ca is not None:
+            yield Named(f"models[{number}].ca.name", CONFIG_MAPS, model.ca.name, (model.ca.key,))
     for number, name in enumerate(spec.pods.image_pull_secrets):
         yield Named(f"pods.imagePullSecrets[{number}]", SECRETS, name)
 

@@ -13,6 +13,7 @@ from bernstein.cli.cluster import Cluster
 from bernstein.cli.commands.logs import check_log
 from bernstein.cli.commands.logs.check_log import Whose
 from bernstein.cli.follow import is_over
+from bernstein.cli.output import notes
 from bernstein.core.fsm import is_final
 from bernstein.resources import PLANS, SESSIONS, TASKS
 
@@ -40,6 +41,12 @@ class LogSubject:
         subject = self.task or self.plan
         judged = subject.status.verification if subject is not None else None
         return judged.checks if judged is not None else ()
+
+    @property
+    def score(self) -> str:
+        """What is told of the quality score of a Task's or a Plan's work; "" without one."""
+        subject = self.task or self.plan
+        return notes.score(subject.status.verification) if subject is not None else ""
 
     @property
     def ended(self) -> bool:

@@ -45,6 +45,8 @@ class Teller:
         self._shown: dict[str, _Shown] = {}
         self._seen: tuple[int, tuple[CheckResult, ...]] | None = None
         """The number of sessions and the verdicts when check logs were read last."""
+        self._score = ""
+        """What was told of the quality score."""
         self._shown_jobs: set[str] = set()
         """Jobs whose check logs are on the terminal already."""
 
@@ -60,6 +62,9 @@ class Teller:
         self._tell_checks(check_logs.logs)
         if check_logs.missing:
             self._terminal.say(check_logs.missing, "dim")
+        if subject.score and subject.score != self._score:
+            self._score = subject.score
+            self._terminal.say(self._score)
 
     async def _check_logs(self, subject: LogSubject) -> CheckLogs:
         """All check logs, or none where nothing has happened since they were read: they are

@@ -98,6 +98,21 @@ def test_an_agent_that_ran_and_whose_log_is_gone_is_told() -> None:
     assert rows[0] == f"Its pod '{POD}' is gone, and what it logged with it."
 
 
+def test_the_score_of_the_work_is_told_once_and_again_where_it_changes() -> None:
+    screen, console = terminal(100)
+    teller = Teller(screen, cluster({}), follow=True)
+
+    for score in (None, 85, 85, 100):
+        judged = objects.verification(passed=True, quality_score=score)
+        work = objects.task(status=objects.done(verification=judged))
+        asyncio.run(teller.tell(LogSubject(work, ())))
+
+    assert console.export_text().splitlines() == [
+        "quality score 85 of 100",
+        "quality score 100 of 100",
+    ]
+
+
 def test_a_kubelets_word_that_it_has_no_log_is_no_word_of_the_agents() -> None:
     logs: dict[str, bytes | ApiError] = dict.fromkeys(pod_log.CONTAINERS, b"")
     logs[AGENT] = LOST.encode()

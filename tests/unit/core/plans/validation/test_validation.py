@@ -15,14 +15,18 @@ from bernstein.checks import signals
 from bernstein.core.plans import validation
 from bernstein.core.plans.fields import plan_spec
 from bernstein.core.plans.validation import validate_file
-from tests.unit.core.plans.plan_files import ROLE_LIST, STEP, S, errors, plan, stage, with_step
+from tests.unit.core.plans.plan_files import (
+    ROLE_LIST,
+    STEP,
+    C,
+    S,
+    errors,
+    plan,
+    stage,
+    with_signal,
+    with_step,
+)
 
-
-def with_signal(**fields: Any) -> dict[str, Any]:
-    return with_step(completion_signals=[fields])
-
-
-C = f"{S}.completion_signals[0]"
 SUPPORTED = f"[{', '.join(signals.types())}]"
 
 
@@ -325,13 +329,6 @@ def test_what_is_wrong_with_a_policy_is_told_once_with_its_place(
     policy: object, message: str
 ) -> None:
     assert errors(plan(approval=policy)) == [message]
-
-
-@pytest.mark.parametrize("kind", signals.PLANNED)
-def test_signals_that_come_later_are_refused_and_not_dropped(kind: str) -> None:
-    data = with_signal(type=kind, value="x", url="http://x")
-
-    assert errors(data) == [f"{C}.type: '{kind}' is not supported yet, use {SUPPORTED}"]
 
 
 def test_all_problems_are_told_at_once_in_the_order_of_the_file() -> None:

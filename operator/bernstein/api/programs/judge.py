@@ -1,0 +1,70 @@
+"""What the operator says to the program that puts a change to models, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bernstein import places
+from bernstein.api.pod import CheckVerdict, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One check that a model answers."""
+
+    name: str
+    """Of the check."""
+    prompt: str
+    """What the model is told: name and version."""
+    form: str
+    """In which form it has to answer: a word of `bernstein.core.judging.forms`."""
+    criteria: str = ""
+    """What the change is to meet, in the words of whoever asks; may be empty."""
+    model: str = ""
+    """The provider's name of the model; "": the Project has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAddress:
+    """A model, and how this container may reach it."""
+
+    name: str
+    provider: str
+    key_file: str
+    base_url: str | None = None
+    """None: the provider's own."""
+    ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """Put what the commit `sha` changes against `base` to models; nothing of it is executed."""
+
+    sha: str
+    base: str
+    questions: tuple[Asked, ...]
+    models: tuple[ModelAddress, ...]
+    title: str = ""
+    description: str = ""
+    """Of the step that the change was made for."""
+    seconds: int = 120
+    """Until the last answer is there."""
+    git_dir: str = places.OWN_GIT
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The tokens of one model."""
+
+    model: str
+    usage: Usage
+    exact: bool = True
+    """False: of some request only the most is known that it can have used."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeResult:
+    """One verdict for each question, in the order of the configuration."""
+
+    verdicts: tuple[CheckVerdict, ...]
+    spent: tuple[Spent, ...] = ()

@@ -1,0 +1,63 @@
+"""What a Project names of Secrets and ConfigMaps; the page of security says who reads which."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from bernstein.api.meta import DataKey, Line, Model, ObjectName
+from bernstein.api.vocabulary import ModelProvider
+
+
+class SecretRef(Model):
+    """A Secret of type kubernetes.io/basic-auth (keys `username`, `password`)."""
+
+    secret_name: ObjectName
+    """Secret of this namespace."""
+
+
+class ConfigMapKey(Model):
+    name: ObjectName
+    """ConfigMap of this namespace."""
+    key: DataKey = "ca.crt"
+
+
+class SecretKey(Model):
+    name: ObjectName
+    """Secret of this namespace."""
+    key: DataKey
+    """Key whose value is used."""
+
+
+class Credentials(Model):
+    """Three accounts, so that a leak of one is not a leak of all."""
+
+    read: SecretRef = Field(description="Fetches; used by every checkout.")
+    work: SecretRef = Field(description="Pushes to refs/bernstein/ only; used by the pusher.")
+    deliver: SecretRef = Field(description="Pushes verified work; used by merge Jobs only.")
+
+
+class Attestation(Model):
+    """How what is said of landed commits is signed."""
+
+    key: SecretKey = Field(
+        description="Private Ed25519 key as PEM (PKCS #8, without a password). The Jobs that land "
+        "work mount it."
+    )
+
+
+class JudgingModel(Model):
+    """A language model that answers checks."""
+
+    name: Line
+    """The provider's name of the model."""
+    provider: ModelProvider
+    """Whose API it is asked by."""
+    base_url: Annotated[str, Field(pattern=r"^https://[^\s@]+$", max_length=2048)] | None = Field(
+        default=None, description="https address of that API; absent: the provider's own."
+    )
+    key: SecretKey = Field(description="Key of that API. The Jobs that ask the model mount it.")
+    ca: ConfigMapKey | None = Field(
+        default=None, description="Certificate authority of the address, when it is a private one."
+    )

@@ -1,0 +1,92 @@
+"""What a Project says of its gates: which run, and how each one does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bernstein.api.meta import Image, Model, RelativePath, cel, list_map, rule, rules_of
+from bernstein.api.pod import OUR_JOBS
+from bernstein.api.vocabulary import Severity, WrittenCondition
+
+
+class GateSettings(Model):
+    """Settings of a built-in gate, or a gate of the Project's own: a command in an image."""
+
+    model_config = {
+        **Model.model_config,
+        "json_schema_extra": {
+            **cel(
+                # The name of a gate's Job ends with the gate's name, '_' replaced by '-'. These
+                # endings, and `signal-<number>`, are those of other Jobs.
+                rule(
+                    f"!(self.name in {list(OUR_JOBS)})",
+                    f"the operator's own Jobs are called {', '.join(OUR_JOBS)}: "
+                    "give the gate another name",
+                    fieldPath=".name",
+                ),
+                rule(
+                    "!self.name.matches('^signal_[0-9]+$')",
+                    "signal_<number> is kept for completion signals: give the gate another name",
+                    fieldPath=".name",
+                ),
+            ),
+            **rules_of("gates"),
+        },
+    }
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=30)]
+    """A built-in gate, or a new name."""
+    enabled: bool = True
+    """false: it does not run."""
+    required: bool | None = None
+    """false: its verdict is shown and keeps nothing back; absent: as the gate says."""
+    condition: WrittenCondition | None = None
+    """Changes that it runs for; absent: as the gate says, any_changed for an own one."""
+    paths: Annotated[
+        tuple[RelativePath, ...],
+        Field(max_length=16, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = Field(
+        default=(),
+        description="Globs: it runs only where one matches the path of a file that was added, "
+        "edited or deleted; ** spans folders.",
+    )
+    command: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """Shell command that passes with exit code 0."""
+    image: Image | None = None
+    """Where the command runs; absent: the toolchain's image."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] | None = None
+    """How long the command may take, in seconds; absent: gates.timeoutSeconds."""
+    severity: Severity | None = None
+    """Findings of this severity and above count; absent: high."""
+    tolerance: Annotated[float, Field(ge=0, le=1000)] | None = None
+    """How much worse than on the base a measure may be, in per cent; absent: as the gate says."""
+    minimum_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Share of the faults put into code that tests must notice; absent: as the gate says."""
+
+
+class Gates(Model):
+    enabled: bool = True
+    """false: no gate runs; completion signals still do."""
+    execution: Literal["Parallel", "Sequential"] = "Parallel"
+    """Parallel: all checks of a Task together, up to maxParallel. Sequential: its completion
+    signals, then one gate after the other; a required one that does not pass is the last."""
+    max_parallel: Annotated[int, Field(ge=1, le=64)] = 8
+    """Jobs that judge one Task at the same time."""
+    timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 120
+    """How long a gate may take, in seconds."""
+    allow_base_failures: bool = Field(
+        default=False,
+        description="true: a required gate that fails on the base, too, keeps no work back.",
+    )
+    extends: Literal["Default"] | None = Field(
+        default=None,
+        description="Default: the built-in gates that are on by default come first, with the "
+        "settings that pipeline has for them.",
+    )
+    pipeline: Annotated[
+        tuple[GateSettings, ...], Field(max_length=32, json_schema_extra=list_map("name"))
+    ] = ()
+    """The gates that run, complete and in this order; absent or empty: those that are on by
+    default."""

@@ -1,0 +1,15 @@
+"""Checks that put a change to a model: how they are declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Asks:
+    """The check executes nothing, and shares the judge Job with all others that ask a model."""
+
+    prompt: str
+    """What the model is told: a name of `bernstein.checks.prompts`, in its current version."""
+    form: str
+    """In which form it has to answer: a word of `bernstein.core.judging.forms`."""

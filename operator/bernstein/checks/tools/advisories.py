@@ -1,0 +1,259 @@
+"""Tells which known weaknesses the dependencies have that a tree pins.
+
+`advisories.py SEVERITY`: those of this severity (`low`, `medium`, `high`) and above. pip-audit asks
+for them in OSV's database; how severe they are it does not tell, so that is read from there, too.
+`PIP_AUDIT_OSV_URL` names another address than that of osv.dev, as pip-audit knows it.
+
+Of the tree only names and versions are read: nothing is resolved, built or installed. It prints one
+object of JSON, which `bernstein.checks.outputs.advisories` reads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MOST = 2000
+"""Pinned versions."""
+MOST_VERSIONS = 10
+"""Of one package."""
+_FILE_BYTES = 20_000_000
+_SECONDS = 15
+_MISSING = 127
+_LISTED = re.compile(
+    r"requirements([._-].*)?\.(txt|in|lock)|constraints([._-].*)?\.txt|.*-requirements\.(txt|lock)"
+)
+_FOLDER = "requirements"
+_TABLES = re.compile(r"(uv|poetry|pdm)\.lock|pylock(\..*)?\.toml")
+_PIN = re.compile(
+    r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]{0,200}[A-Za-z0-9])?)\s*(?:\[[^\]]{0,200}\])?"
+    r"\s*={2,3}\s*([A-Za-z0-9][A-Za-z0-9.!+_-]{0,100})\s*(?:[;#\\].*|--hash.*)?"
+)
+_RANKS = {"LOW": 0, "MODERATE": 1, "MEDIUM": 1, "HIGH": 2, "CRITICAL": 3}
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A version of a package, and the first file that names it."""
+
+    name: str
+    version: str
+    path: str
+
+
+class Silent(Exception):  # noqa: N818 - nobody has answered
+    """The database cannot be reached, or does not answer as it should."""
+
+    def __init__(self, what: str, *, is_denied: bool) -> None:
+        super().__init__(what)
+        self.is_denied = is_denied
+
+
+# --- what is pinned -----------------------------------------------------------------------------
+
+
+def pins(root: Path) -> list[Pin]:
+    """Each version once. A file that is no such file is passed over: nobody can install from it."""
+    found: dict[tuple[str, str], Pin] = {}
+    for path, file in _files(root):
+        try:
+            text = file.read_text(encoding="utf-8")
+            for name, version in _pinned(path, text):
+                key = (re.sub(r"[-_.]+", "-", name).lower(), version)
+                found.setdefault(key, Pin(key[0], version, path))
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            continue
+    return list(found.values())
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(files):
+            file = Path(folder, name)
+            is_small = (
+                file.is_file() and not file.is_symlink() and file.stat().st_size < _FILE_BYTES
+            )
+            if is_small:
+                yield str(file.relative_to(root)), file
+
+
+def _pinned(path: str, text: str) -> Iterator[tuple[str, str]]:
+    *folders, name = path.split("/")
+    if _LISTED.fullmatch(name) or (_FOLDER in folders and name.endswith((".txt", ".in"))):
+        yield from _of_lines(text.splitlines())
+    elif _TABLES.fullmatch(name):
+        table = _toml(text)
+        for package in (*table.get("package", ()), *table.get("packages", ())):
+            if {"name", "version"} <= package.keys():
+                yield from _of_lines([f"{package['name']}=={package['version']}"])
+    elif name == "Pipfile.lock":
+        for group in ("default", "develop"):
+            for package, of in json.loads(text).get(group, {}).items():
+                yield from _of_lines([f"{package}{of.get('version', '')}"])
+    elif name == "pyproject.toml":
+        yield from _of_lines(_of_project(_toml(text)))
+
+
+def _of_lines(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        match = _PIN.fullmatch(line)
+        if match is not None:
+            yield match.group(1), match.group(2)
+
+
+def _of_project(table: dict[str, Any]) -> list[str]:
+    project = table.get("project", {})
+    groups = [
+        project.get("dependencies", []),
+        *project.get("optional-dependencies", {}).values(),
+        *table.get("dependency-groups", {}).values(),
+    ]
+    return [each for group in groups for each in group if isinstance(each, str)]
+
+
+def _toml(text: str) -> dict[str, Any]:
+    name = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+    table: dict[str, Any] = importlib.import_module(name).loads(text)
+    return table
+
+
+# --- what is known of it ------------------------------------------------------------------------
+
+
+class Database:
+    """OSV's database, or one that answers as it does."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def reach(self) -> None:
+        """Raises Silent where nobody is there."""
+        try:
+            self._get(self._url)
+        except urllib.error.HTTPError:
+            return  # somebody is
+
+    def severity(self, ids: list[str]) -> str:
+        """The greatest that one of its names has; `unknown`: nobody has told. Raises Silent."""
+        told = [word for each in ids if (word := self._severity(each)) in _RANKS]
+        return max(told, key=_RANKS.__getitem__).lower() if told else "unknown"
+
+    def _severity(self, name: str) -> str:
+        if name not in self._known:
+            try:
+                self._known[name] = self._get(f"{self._url.rpartition('/')[0]}/vulns/{name}")
+            except urllib.error.HTTPError as error:
+                if error.code >= 500:
+                    raise Silent(f"{self._url}: {error}", is_denied=False) from error
+                self._known[name] = {}
+        specific = self._known[name].get("database_specific") or {}
+        return str(specific.get("severity", "")).upper()
+
+    def _get(self, url: str) -> dict[str, Any]:
+        try:
+            with urllib.request.urlopen(url, timeout=_SECONDS) as answer:  # noqa: S310 - ours
+                found = json.loads(answer.read(_FILE_BYTES))
+        except urllib.error.HTTPError:
+            raise
+        except OSError as error:
+            raise Silent(f"{url}: {error}", is_denied=True) from error
+        except ValueError as error:
+            raise Silent(f"{url}: {error}", is_denied=False) from error
+        return found if isinstance(found, dict) else {}
+
+
+def weaknesses(found: list[Pin], url: str) -> Iterator[tuple[Pin, dict[str, Any]]]:
+    """What pip-audit says of each. Raises Silent."""
+    versions: dict[str, list[Pin]] = {}
+    for pin in found:
+        versions.setdefault(pin.name, []).append(pin)
+    # It takes no file with two versions of one package.
+    for number in range(max(map(len, versions.values()))):
+        pinned = {name: each[number] for name, each in versions.items() if number < len(each)}
+        for dependency in _audited(list(pinned.values()), url):
+            for vulnerability in dependency.get("vulns", ()):
+                yield pinned[dependency["name"]], vulnerability
+
+
+def _audited(found: list[Pin], url: str) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "requirements.txt")
+        file.write_text("".join(f"{pin.name}=={pin.version}\n" for pin in found))
+        audit = [sys.executable, "-I", "-m", "pip_audit", "-r", str(file), "--no-deps"]
+        audit += ["--disable-pip", "-s", "osv", "--osv-url", url, "--cache-dir", folder]
+        audit += ["-f", "json", "--desc", "off", "--aliases", "on", "--progress-spinner", "off"]
+        ended = subprocess.run(audit, cwd=folder, capture_output=True, check=False)
+    sys.stderr.buffer.write(ended.stderr)
+    try:
+        dependencies: list[dict[str, Any]] = json.loads(ended.stdout)["dependencies"]
+    except (ValueError, KeyError, TypeError) as error:
+        last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise Silent(f"pip-audit: {last[:300]}", is_denied=False) from error
+    return dependencies
+
+
+def told_of(found: list[Pin], severity: str, url: str) -> list[dict[str, Any]]:
+    """Weaknesses of this severity and above; one whose severity nobody has told counts, too. Raises
+    Silent."""
+    if not found:
+        return []
+    database = Database(url)
+    database.reach()
+    told = []
+    for pin, vulnerability in weaknesses(found, url):
+        ids = [vulnerability["id"], *vulnerability.get("aliases", ())]
+        found_severity = database.severity(ids)
+        if found_severity == "unknown" or _rank(found_severity) >= _rank(severity):
+            told.append(
+                {
+                    "package": pin.name,
+                    "version": pin.version,
+                    "path": pin.path,
+                    "id": ids[0],
+                    "severity": found_severity,
+                    "fixed": list(vulnerability.get("fix_versions", ()))[:5],
+                }
+            )
+    return told
+
+
+def _rank(severity: str) -> int:
+    return _RANKS[severity.upper()]
+
+
+def main() -> int:
+    severity = sys.argv[1]
+    if importlib.util.find_spec("pip_audit") is None:
+        sys.stderr.write("the image has no pip-audit\n")
+        return _MISSING
+    found = pins(Path())
+    names = [pin.name for pin in found]
+    if len(found) > MOST or any(names.count(name) > MOST_VERSIONS for name in set(names)):
+        sys.stderr.write(f"over {MOST} versions, or {MOST_VERSIONS} of one package\n")
+        return 1
+    url = os.environ.get("PIP_AUDIT_OSV_URL", "https://api.osv.dev/v1/query")
+    told: dict[str, Any]
+    try:
+        told = {"found": told_of(found, severity, url)}
+    except Silent as silent:
+        told = {"silent": str(silent), "denied": silent.is_denied}
+    json.dump(told, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""What a file of tests holds, counted without running it: tests, assertions, marks that skip.
+
+A tree that an agent left is not executed to find out what it would run, and nobody parses it: it is
+read as words, without its comments and strings, in linear time. A test is known by its name; what
+stands between it and the next one is its own. Assertions that hold of themselves are none.
+
+Sources: the names by which pytest, unittest, Jest, Vitest, Mocha, node:test, go test, cargo,
+JUnit, kotlin.test, NUnit, xUnit, MSTest, minitest, RSpec, GoogleTest and Catch2 find tests.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_SLASHES = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
+_HASHES = r"\#[^\n]*+"
+_DOUBLE = r'"(?:[^"\\\n]++|\\.)*+(?:"|$)'
+_SINGLE = r"'(?:[^'\\\n]++|\\.)*+(?:'|$)"
+_CHARACTER = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'"
+_TICKS = r"`(?:[^`\\]++|\\.)*+(?:`|\Z)"
+_RAW_TICKS = r"`[^`]*+(?:`|\Z)"
+_TRIPLE = (
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)',
+    r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)",
+)
+
+
+def _words(*parts: str) -> re.Pattern[str]:
+    """Comments and strings of a language; a string is the group `text`."""
+    comments, *texts = parts
+    together = rf"(?P<text>{'|'.join(texts)})|{comments}"
+    return re.compile(together, re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class _Language:
+    """How the tests of a language look, once its strings are marks such as "1f2e3d4c"."""
+
+    words: re.Pattern[str]
+    test: re.Pattern[str]
+    """Where a test begins; a group that took part is its name."""
+    assertion: re.Pattern[str]
+    skip: re.Pattern[str]
+    collected: re.Pattern[str] | None = None
+    """Base names of the files that tests are looked for in; None: any."""
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.MULTILINE)
+
+
+_PYTHON = _Language(
+    _words(_HASHES, *_TRIPLE, _DOUBLE, _SINGLE),
+    _pattern(
+        r"^(?:[ \t]*@[^\n]*\n){0,30}+[ \t]*"
+        r"(?:(?:async[ \t]+)?def[ \t]+(test\w*)|class[ \t]+(Test\w*))"
+    ),
+    _pattern(
+        r'\bassert\b(?![ \t(]*(?:True|1|not[ \t]+(?:False|0|None)|"\w+")[ \t)]*(?:$|,))'
+        r"|\bassert\w+[ \t]*\((?![ \t]*(?:True|1)[ \t]*[,)])|\b(?:raises|warns)[ \t]*\("
+    ),
+    _pattern(
+        r"(?:\b(?:pytest|unittest|mark|self)[ \t]*\.[ \t]*|@[ \t]*)(?:skip|skipif|xfail|exit)\b"
+        r"|\b(?:skip|exit|_exit)[ \t]*\("
+        r"|\b(?:skipif|skipIf|skipUnless|skipTest|SkipTest|xfail|importorskip|expectedFailure"
+        r"|collect_ignore(?:_glob)?|__test__|pytest_(?:ignore_collect|collection_\w+|collect_\w+"
+        r"|pycollect_\w+|pyfunc_call|runtest_\w+|sessionfinish|generate_tests|deselected))\b"
+    ),
+    re.compile(r"test_.*\.pyi?|.*_test\.pyi?|conftest\.py"),
+)
+_SCRIPT = _Language(
+    _words(_SLASHES, _DOUBLE, _SINGLE, _TICKS),
+    _pattern(
+        r"(?<![\w.$])(?:it|test|specify)(?:[ \t]*\.[ \t]*(?:each|concurrent|serial|failing))*+"
+        r'[ \t]*\(\s*("\w+")?'
+    ),
+    _pattern(
+        r"\bexpect(?:\.\w+)?[ \t]*\((?![ \t]*(?:true|false|1|0)[ \t]*\))"
+        r"|\bassert\w*(?:\.\w+)*+[ \t]*\((?![ \t]*(?:true|1)[ \t]*[,)])|\.[ \t]*should\b"
+        r"|\bt[ \t]*\.[ \t]*(?!skip|plan|end|pass|comment)\w+[ \t]*\("
+    ),
+    _pattern(
+        r"(?<![\w.$])(?:xit|xtest|xdescribe|xspecify|xcontext|fit|fdescribe|fcontext)[ \t]*\("
+        r"|\b(?:it|test|describe|suite|context|specify|this|t)[ \t]*\.[ \t]*"
+        r"(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b"
+    ),
+)
+_GO = _Language(
+    _words(r"//(?!go:build)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)", _DOUBLE, _RAW_TICKS),
+    _pattern(r'^func[ \t]+((?:Test|Benchmark|Fuzz|Example)\w*)|\bt\.Run\([ \t]*("\w+")?'),
+    _pattern(
+        r"\b[tbf]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\b"
+        r"|\b(?:assert|require|is|qt|cmp)\.\w+[ \t]*\("
+    ),
+    _pattern(r"\b[tbf]\.Skip\w*|//go:build\b|\btesting\.Short\b"),
+    re.compile(r".*_test\.go"),
+)
+_RUST = _Language(
+    _words(_SLASHES, _DOUBLE, _CHARACTER),
+    _pattern(
+        r"#\[[ \t]*(?:\w+::)*test\b[^\]\n]*\](?:\s*#\[[^\]\n]*\]){0,20}\s*"
+        r"(?:\w+[ \t]+){0,8}?fn[ \t]+(\w+)"
+    ),
+    _pattern(
+        r"\b(?:debug_|prop_)?assert\w*![ \t]*\((?![ \t]*true[ \t]*[,)])|\bpanic!|\bshould_panic\b"
+    ),
+    _pattern(r"#\[[ \t]*(?:ignore|cfg|cfg_attr)\b"),
+)
+_JVM = _Language(
+    _words(_SLASHES, _DOUBLE, _CHARACTER),
+    _pattern(
+        r"(?:@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|Property)"
+        r"|\[(?:Test|TestCase|Fact|Theory|TestMethod|DataTestMethod))\b"
+        r"(?:[^;{}]{0,300}?\b(\w+)[ \t]*\()?"
+    ),
+    _pattern(
+        r"\b(?:assert\w*|fail|verify\w*|expect\w*|should\w*)[ \t]*[({](?![ \t]*true[ \t]*[,)])"
+        r"|\b(?:Assert|Assertions|StringAssert|CollectionAssert)[ \t]*\.[ \t]*\w+|\bshould\w*\b"
+    ),
+    _pattern(
+        r"@(?:\w+\.)*(?:Disabled\w*|Ignore\w*)\b|\bassume\w*[ \t]*\(|\[Ignore\b|\bSkip[ \t]*="
+    ),
+)
+_RUBY = _Language(
+    _words(_HASHES, _DOUBLE, _SINGLE),
+    _pattern(
+        r'^[ \t]*(?:def[ \t]+(test_\w+)|(?:it|specify|test|scenario|example)\b[ \t(]*("\w+")?)'
+    ),
+    _pattern(r"\b(?:assert\w*|refute\w*|expect|must_\w+|wont_\w+|should\w*|is_expected)\b"),
+    _pattern(
+        r"^[ \t]*(?:skip|pending|xit|xtest|xspecify|xdescribe|xcontext|fit|fdescribe|fcontext)\b"
+        r"|\bskip:|\bpending:|\bfocus:"
+    ),
+)
+_C = _Language(
+    _words(_SLASHES, _DOUBLE, _CHARACTER),
+    _pattern(
+        r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|TEST_CASE|SCENARIO|SECTION)"
+        r'[ \t]*\([ \t]*([\w", \t]{0,200})'
+    ),
+    _pattern(
+        r"\b(?:(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*|assert\w*)[ \t]*\((?![ \t]*(?:true|1)[ \t]*[,)])"
+    ),
+    _pattern(r"\bGTEST_SKIP\b|\bDISABLED_\w+|\bSKIP[ \t]*\("),
+)
+_LANGUAGES: Mapping[str, _Language] = {
+    **dict.fromkeys((".py", ".pyi"), _PYTHON),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), _SCRIPT),
+    **dict.fromkeys((".java", ".kt", ".kts", ".scala", ".cs", ".groovy"), _JVM),
+    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"), _C),
+    ".go": _GO,
+    ".rs": _RUST,
+    ".rb": _RUBY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One test with all behind it up to the next, or what stands before the first (name "")."""
+
+    name: str
+    assertions: int
+    skips: int
+
+
+def is_read(path: str) -> bool:
+    """Whether tests are looked for in such a file."""
+    return _language(path) is not None
+
+
+def is_collected(path: str) -> bool:
+    """Whether a runner looks for tests in a file of that name."""
+    language = _language(path)
+    if language is None:
+        return False
+    name = posixpath.basename(path)
+    return language.collected is None or language.collected.fullmatch(name) is not None
+
+
+def parts(path: str, content: bytes) -> Iterator[Part]:
+    """The file's parts in order; the first is what stands before all tests."""
+    language = _language(path)
+    if language is None:
+        return
+    text = language.words.sub(_mark, content.decode("utf-8", "replace"))
+    name, start = "", 0
+    for begin in language.test.finditer(text):
+        yield _part(language, name, text[start : begin.start()])
+        name = next(filter(None, begin.groups()), begin[0]).strip()
+        start = begin.start()
+    yield _part(language, name, text[start:])
+
+
+def _language(path: str) -> _Language | None:
+    return _LANGUAGES.get(posixpath.splitext(path)[1].lower())
+
+
+def _mark(word: re.Match[str]) -> str:
+    """What stands for a comment or string: nothing, or a word that is the same for the same."""
+    text = word["text"]
+    return f'"{zlib.crc32(text.encode("utf-8", "replace")):08x}"' if text else " "
+
+
+def _part(language: _Language, name: str, text: str) -> Part:
+    assertions = sum(1 for _ in language.assertion.finditer(text))
+    skips = sum(1 for _ in language.skip.finditer(text))
+    return Part(name, assertions, skips)

@@ -1,0 +1,61 @@
+"""What a repository's configuration of pytest says of the tests that are looked for and run.
+
+Source: pytest's reference of configuration options, and the files in which it looks for them.
+"""
+
+from __future__ import annotations
+
+import configparser
+import posixpath
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+_INI = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest"}
+_SECTIONS = {**_INI, "setup.cfg": "tool:pytest"}
+_TOML = "pyproject.toml"
+_NAMES = (
+    *("addopts", "testpaths", "norecursedirs", "collect_imported_tests", "xfail_strict"),
+    *("python_files", "python_classes", "python_functions", "usefixtures", "required_plugins"),
+)
+_MOST_BYTES = 1_000_000
+UNREADABLE = {"": "it cannot be read"}
+
+
+def is_one(path: str) -> bool:
+    """Whether pytest may be configured there."""
+    name = posixpath.basename(path)
+    return name in _SECTIONS or name == _TOML
+
+
+def settings(path: str, content: bytes) -> Mapping[str, str]:
+    """Those that choose tests, by name, without white space that says nothing; {}: none."""
+    if len(content) > _MOST_BYTES:
+        return UNREADABLE
+    try:
+        text = content.decode()
+        if posixpath.basename(path) == _TOML:
+            found: Mapping[str, Any] = _of_toml(tomllib.loads(text))
+        else:
+            parser = configparser.RawConfigParser(strict=False)
+            parser.read_string(text)
+            section = _SECTIONS[posixpath.basename(path)]
+            found = dict(parser[section]) if parser.has_section(section) else {}
+    except (ValueError, RecursionError, configparser.Error):
+        return UNREADABLE
+    return {name: _plain(found[name]) for name in _NAMES if name in found}
+
+
+def _of_toml(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Its table `tool.pytest.ini_options`, and `tool.pytest` of newer releases."""
+    tool = document.get("tool")
+    own = tool.get("pytest") if isinstance(tool, dict) else None
+    if not isinstance(own, dict):
+        return {}
+    older = own.get("ini_options")
+    return {**own, **older} if isinstance(older, dict) else own
+
+
+def _plain(value: object) -> str:
+    words = value if isinstance(value, list) else str(value).split()
+    return " ".join(map(str, words))

@@ -1,0 +1,177 @@
+"""Does a change weaken tests that were there? Deleted, with fewer assertions, or skipped.
+
+Tests are counted, not understood: what counts the same before and after may still test less. A test
+that moves, in its file or to another one, is the same test, and so is one that gets another name in
+its file and asserts no less.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from bernstein.checks.changes import is_test
+from bernstein.checks.weakening import counted_tests, pytest_settings
+from bernstein.checks.weakening.counted_tests import Part
+
+_FOR_ALL = "conftest.py"
+"""What stands in such a file holds of tests in other files, too."""
+_NAME = 100
+_CANDIDATES = 50
+"""That are looked at for a test of another name."""
+_NOTHING = Part("", 0, 0)
+
+Contents = Mapping[str, bytes]
+"""By path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weakened:
+    """A file of tests, and what was taken from one of them or from all."""
+
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A test of one of the trees."""
+
+    path: str
+    part: Part
+    collected: bool
+
+
+def is_looked_at(path: str) -> bool:
+    """Whether such a file may hold tests that are counted, or say which of them are run."""
+    return (is_test(path) and counted_tests.is_read(path)) or pytest_settings.is_one(path)
+
+
+def weakened(before: Contents, after: Contents) -> list[Weakened]:
+    """What the change takes from tests that existed, in the order of their paths.
+
+    `before`, `after`: the files that differ and are looked at, as they were and as they are.
+    """
+    heads_before, old = _read(before)
+    heads_after, new = _read(after)
+    pairs, gone = _paired(old, new)
+    found = [*_of_settings(before, after), *_of_heads(heads_before, heads_after)]
+    found += (Weakened(was.path, what) for was, now in pairs for what in _of_pair(was, now))
+    found += _of_gone(gone, Counter(test.path for test in old), after)
+    return sorted(found, key=lambda each: each.path)
+
+
+def _read(contents: Contents) -> tuple[dict[str, Part], list[_Test]]:
+    """What stands before the tests of each file, and all tests."""
+    heads, tests = dict[str, Part](), list[_Test]()
+    for path, content in sorted(contents.items()):
+        if pytest_settings.is_one(path):
+            continue
+        heads[path], *parts = counted_tests.parts(path, content)
+        collected = counted_tests.is_collected(path)
+        tests += (_Test(path, part, collected) for part in parts)
+    return heads, tests
+
+
+_Pairs = list[tuple[_Test, _Test]]
+
+
+def _paired(old: Iterable[_Test], new: Iterable[_Test]) -> tuple[_Pairs, list[_Test]]:
+    """Each test with what it is now, and those that are nothing any more."""
+    pairs: _Pairs = []
+    left, free = list(old), list(new)
+    for same in (_in_its_place, _of_its_name, _of_its_file):
+        by_key: dict[str, list[_Test]] = {}
+        for test in free:
+            by_key.setdefault(same(test), []).append(test)
+        unpaired, taken = list[_Test](), set[int]()
+        for test in left:
+            now = _taken(test, by_key.get(same(test), []))
+            if now is None:
+                unpaired.append(test)
+            else:
+                taken.add(id(now))
+                pairs.append((test, now))
+        left, free = unpaired, [test for test in free if id(test) not in taken]
+    return pairs, left
+
+
+def _in_its_place(test: _Test) -> str:
+    return f"{test.path}\0{test.part.name}"
+
+
+def _of_its_name(test: _Test) -> str:
+    return test.part.name
+
+
+def _of_its_file(test: _Test) -> str:
+    return test.path
+
+
+def _taken(test: _Test, candidates: list[_Test]) -> _Test | None:
+    """What the test is now, taken out of the candidates; one of another name must be no weaker."""
+    for place, now in enumerate(candidates[:_CANDIDATES]):
+        if now.part.name == test.part.name or not any(_of_pair(test, now)):
+            return candidates.pop(place)
+    return None
+
+
+def _of_pair(was: _Test, now: _Test) -> Iterator[str]:
+    name = _shown(was.part.name)
+    if was.collected and not now.collected:
+        yield f"{name} is in {now.path}, where no tests are looked for"
+    fewer = was.part.assertions - now.part.assertions
+    if fewer > 0:
+        yield f"{name} has {now.part.assertions} of {was.part.assertions} assertions left"
+    if now.part.skips > was.part.skips:
+        yield f"{name} is marked as one to skip, or ends early"
+
+
+def _of_settings(before: Contents, after: Contents) -> Iterator[Weakened]:
+    """Of the configuration of pytest: which tests it looks for, and by which options."""
+    for path in filter(pytest_settings.is_one, {**before, **after}):
+        was, now = (
+            pytest_settings.settings(path, tree[path]) if path in tree else {}
+            for tree in (before, after)
+        )
+        names = sorted(n for n in {**was, **now} if n and was.get(n) != now.get(n))
+        if now == pytest_settings.UNREADABLE and was != now:
+            yield Weakened(path, "cannot be read, and may say which tests pytest runs")
+        elif names:
+            yield Weakened(path, f"changes which tests pytest runs: {', '.join(names)}")
+
+
+def _of_heads(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator[Weakened]:
+    """Of what stands beside the tests: marks for all of them, and assertions that they share."""
+    total = (sum(head.assertions for head in heads.values()) for heads in (before, after))
+    shared_before, shared_after = total
+    for path, now in after.items():
+        was = before.get(path)
+        if was is None and posixpath.basename(path) != _FOR_ALL:
+            continue  # a new file with what it brings
+        was = was or _NOTHING
+        if now.skips > was.skips:
+            yield Weakened(path, "gets a mark or a hook that may skip tests")
+        if now.assertions < was.assertions and shared_after < shared_before:
+            left = f"{now.assertions} of {was.assertions}"
+            yield Weakened(path, f"has {left} assertions left beside its tests")
+
+
+def _of_gone(gone: Iterable[_Test], had: Mapping[str, int], after: Contents) -> Iterator[Weakened]:
+    lost = Counter(test.path for test in gone)
+    for path, count in lost.items():
+        if path not in after and count == had[path]:
+            yield Weakened(path, f"is deleted, with {count} test{'' if count == 1 else 's'}")
+    for test in gone:
+        if test.path in after or lost[test.path] < had[test.path]:
+            yield Weakened(test.path, f"{_shown(test.part.name)} is gone")
+
+
+def _shown(name: str) -> str:
+    """A test's name; where that is a text, nothing of it is left but a mark."""
+    return "a test" if not name[:1].isalpha() and name[:1] != "_" else name[:_NAME]

@@ -1,0 +1,183 @@
+"""Which checks a tree must pass: the signals of the work, the rules, and its Project's gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bernstein.api.pod import Check
+from bernstein.api.programs.judge import Asked
+from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.gates import Gates, GateSettings
+from bernstein.api.reasons import VerdictReason
+from bernstein.api.signals import Signal
+from bernstein.api.vocabulary import condition_of
+from bernstein.checks import gates, prompts, signals
+from bernstein.checks.asks import Asks
+from bernstein.checks.gate import Command, Gate
+from bernstein.checks.signal import SignalCommand
+from bernstein.checks.spec import SIGNAL, SIGNAL_TIMEOUT, CheckSpec, Subject
+
+
+def required_checks(
+    declared: Iterable[Signal],
+    project: ProjectSpec,
+    subject: Subject,
+    ruled: Iterable[CheckSpec] = (),
+    *,
+    is_last: bool = False,
+) -> tuple[CheckSpec, ...]:
+    """Every check of this tree, in order: the janitor's signals, the rules, then the gates.
+
+    `is_last`: no more attempts are made because a model asks for one.
+    """
+    janitor = tuple(_signal(i, s, project, is_last=is_last) for i, s in enumerate(declared))
+    gates_ = _known.of(project, subject) if project.gates.enabled else ()
+    return (*janitor, *ruled, *gates_)
+
+
+class _KnownGates:
+    """The gates of the Projects that were asked about last: each look at each Task asks, and what
+    they ask is digested once for all of them."""
+
+    def __init__(self, most: int = 200) -> None:
+        self._most = most
+        self._known: dict[tuple[int, Subject], tuple[ProjectSpec, tuple[CheckSpec, ...]]] = {}
+        """By the identity of a specification, which is kept so that no other one gets it."""
+
+    def of(self, project: ProjectSpec, subject: Subject) -> tuple[CheckSpec, ...]:
+        known = self._known.pop((id(project), subject), None)
+        if known is None:
+            known = project, tuple(_gates(project, subject))
+        self._known[id(project), subject] = known  # last of all
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        return known[1]
+
+
+_known = _KnownGates()
+
+
+def _signal(index: int, signal: Signal, project: ProjectSpec, *, is_last: bool) -> CheckSpec:
+    name, kind = f"{SIGNAL}{index}", signals.of(signal.type)
+    if isinstance(kind.runs, Asks):
+        asks = _asked(name, kind.runs, signal.criteria or "", project)
+        return CheckSpec(
+            name=name,
+            kind="signal",
+            title=kind.title(signal),
+            required=True,
+            asks=asks,
+            asked_of=_asked_of(project),
+            is_last=is_last,
+        )
+    command = kind.runs.command(signal) if isinstance(kind.runs, SignalCommand) else None
+    reads = Check(
+        name=name,
+        type=signal.type,
+        path=signal.path or "",
+        value=signal.value or "",
+        contains=signal.contains or "",
+        regex=bool(signal.regex),
+    )
+    return CheckSpec(
+        name=name,
+        kind="signal",
+        title=kind.title(signal),
+        required=True,
+        command=command,
+        image=project.toolchain.image if command else None,
+        launched=isinstance(kind.runs, SignalCommand) and kind.runs.launched,
+        timeout=signal.timeout_seconds or SIGNAL_TIMEOUT,
+        reads=None if command else reads,
+    )
+
+
+def _asked(name: str, asks: Asks, criteria: str, project: ProjectSpec) -> Asked:
+    model = project.models[0].name if project.models else ""
+    return Asked(name, prompts.current(asks.prompt), asks.form, criteria, model)
+
+
+def _asked_of(project: ProjectSpec) -> tuple[str, ...]:
+    if not project.models:
+        return ()
+    model = project.models[0]
+    return (model.provider, model.base_url or "")
+
+
+def _gates(project: ProjectSpec, subject: Subject) -> Iterable[CheckSpec]:
+    for settings in _pipeline(project.gates):
+        if settings.enabled:
+            yield _gate(settings, gates.of(settings.name), project, subject)
+
+
+def _pipeline(settings: Gates) -> Iterable[GateSettings]:
+    """What the Project lists, in its order; before that the defaults where it extends them, and
+    the defaults alone where it lists nothing."""
+    if settings.pipeline and settings.extends is None:
+        return settings.pipeline
+    defaults = {gate.name: GateSettings(name=gate.name) for gate in gates.GATES if gate.default_on}
+    # A name that is there keeps its place, and gets the Project's settings.
+    return (defaults | {each.name: each for each in settings.pipeline}).values()
+
+
+def _gate(settings: GateSettings, gate: Gate, project: ProjectSpec, subject: Subject) -> CheckSpec:
+    condition = condition_of(settings.condition) if settings.condition else gate.condition
+    built_in = _built_in(settings, gate, project.gates)
+    ours = None if settings.command else built_in
+    command = settings.command or (built_in.command if built_in else None)
+    return CheckSpec(
+        name=gate.name,
+        kind="gate",
+        title=gate.name,
+        required=gate.required if settings.required is None else settings.required,
+        command=command,
+        image=(settings.image or project.toolchain.image) if command else None,
+        timeout=settings.timeout_seconds or project.gates.timeout_seconds,
+        pinned=built_in.pinned if built_in else (),
+        findings=ours.findings if ours else None,
+        output=ours.output if ours else "ruff",
+        against_base=ours.against_base if ours else False,
+        tolerance=_demand(settings.tolerance, ours.tolerance if ours else None),
+        least=_demand(settings.minimum_score, ours.least if ours else None),
+        tool=ours.tool if ours else None,
+        excused=bool(command) and project.gates.allow_base_failures,
+        by_file=ours.by_file if ours else False,
+        reads=None if command else Check(name=gate.name, type=gate.name),
+        condition=condition,
+        paths=settings.paths,
+        skipped=None if subject.meets(condition) else VerdictReason.CONDITION_NOT_MET,
+    )
+
+
+def _built_in(settings: GateSettings, gate: Gate, project: Gates) -> Command | None:
+    """The command of the gate itself, for the severity that the Project asks for, and the tests
+    that it runs."""
+    command = gate.runs if isinstance(gate.runs, Command) else None
+    if command is None:
+        return None
+    if command.of_severity is not None and settings.severity is not None:
+        return command.of_severity(settings.severity)
+    tests = next((each.command for each in project.pipeline if each.name == "tests"), None)
+    if command.with_tests is not None and tests is not None:
+        return command.with_tests(tests)
+    return command
+
+
+def _demand(of_project: float | None, of_gate: float | None) -> float | None:
+    """What the gate asks for, where it asks for such a thing."""
+    return of_gate if of_gate is None or of_project is None else of_project
+
+
+def executing(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that need a Job of their own."""
+    return [c for c in checks if c.command is not None and c.skipped is None]
+
+
+def reading(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that execute nothing."""
+    return [c for c in checks if c.reads is not None and c.skipped is None]
+
+
+def asking(checks: Iterable[CheckSpec]) -> list[CheckSpec]:
+    """Checks that a model answers; without a model nobody can be asked."""
+    return [c for c in checks if c.asks is not None and c.asks.model and c.skipped is None]

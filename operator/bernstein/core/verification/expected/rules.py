@@ -1,0 +1,57 @@
+"""The rules that a change must keep: the stricter of what its Project and its Plan say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bernstein.api.plan import PlanSpec
+from bernstein.api.pod import Check
+from bernstein.api.project import ProjectSpec
+from bernstein.api.reasons import VerdictReason
+from bernstein.api.vocabulary import FILE_SCOPES, FileScope
+from bernstein.checks import rules
+from bernstein.checks.rules import file_scope, protect_tests
+from bernstein.checks.spec import CheckSpec, Subject
+
+
+def scope_of(project: ProjectSpec, plan: PlanSpec | None) -> FileScope | None:
+    """What becomes of work that changes other files than its own; None: nothing."""
+    asked = (project.file_scope, plan.file_scope if plan is not None else None)
+    said = [each for each in asked if each is not None]
+    return max(said, key=FILE_SCOPES.index, default=None)
+
+
+def protects_tests(project: ProjectSpec, plan: PlanSpec | None) -> bool:
+    """Whether tests that existed may be neither deleted nor weakened."""
+    return project.protect_tests or (plan is not None and plan.protect_tests)
+
+
+def of_work(
+    project: ProjectSpec, plan: PlanSpec | None, files: tuple[str, ...], subject: Subject
+) -> Iterator[CheckSpec]:
+    """What is asked of one Task's work. A step that declares no files may change all."""
+    scope = scope_of(project, plan)
+    if scope is not None and files:
+        yield _rule(file_scope.NAME, subject, files=files, required=scope == "Enforce")
+    yield from of_whole(project, plan, subject)
+
+
+def of_whole(project: ProjectSpec, plan: PlanSpec | None, subject: Subject) -> Iterator[CheckSpec]:
+    """What is asked of a Plan's work as a whole. Whose files are whose was asked of each Task."""
+    if protects_tests(project, plan):
+        yield _rule(protect_tests.NAME, subject)
+
+
+def _rule(
+    name: str, subject: Subject, *, files: tuple[str, ...] = (), required: bool = True
+) -> CheckSpec:
+    rule = rules.of(name)
+    return CheckSpec(
+        name=name,
+        kind="gate",
+        title=name,
+        required=required,
+        reads=Check(name=name, type=name, files=files),
+        condition=rule.condition,
+        skipped=None if subject.meets(rule.condition) else VerdictReason.CONDITION_NOT_MET,
+    )

@@ -1,0 +1,66 @@
+"""Which checks judge the work of one Task."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bernstein.api.reasons import Reason
+from bernstein.api.session import Outcome, Work
+from bernstein.api.task import Task
+from bernstein.api.verification import Verification
+from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core import names
+from bernstein.core.sanitise import count
+from bernstein.core.snapshot import TaskSnapshot
+from bernstein.core.verification.candidate import can_be_made_anew, origin_of
+from bernstein.core.verification.expected import rules
+from bernstein.core.verification.expected.required import required_checks
+from bernstein.core.verification.look import Question
+from bernstein.core.verification.models import MAX_RETRIES
+
+
+def change_problem(task: Task, outcome: Outcome, work: Work) -> tuple[str, str] | None:
+    """(reason, message) where it contradicts the step that files changed, or that none did."""
+    changed = work.sha != work.base
+    if task.spec.changes == "none":
+        if changed:
+            text = f"the step says `changes: none`, but {count(work.files_changed, 'file')} changed"
+            return Reason.UNEXPECTED_CHANGES, text
+        return None
+    if changed or (outcome.no_change and task.spec.completion_signals):
+        return None
+    return Reason.EMPTY_DIFF, "the agent reported success, but no file changed"
+
+
+def specs_of(snapshot: TaskSnapshot, judged: Verification) -> tuple[CheckSpec, ...]:
+    """Every check that the Task and its Project ask for, on this change."""
+    assert snapshot.project is not None
+    subject = Subject(
+        any_changed=judged.sha != judged.base,
+        python_changed=judged.python_changed,
+        tests_changed=judged.tests_changed,
+        deps_changed=judged.deps_changed,
+    )
+    task, project = snapshot.task, snapshot.project.spec
+    plan = snapshot.plan.spec if snapshot.plan is not None else None
+    ruled = rules.of_work(project, plan, task.spec.files, subject)
+    is_last = (task.status.judge_retries or 0) >= MAX_RETRIES
+    return required_checks(task.spec.completion_signals, project, subject, ruled, is_last=is_last)
+
+
+def question(snapshot: TaskSnapshot, judged: Verification) -> Question:
+    """How the tree of a Done Task is judged."""
+    assert snapshot.project is not None
+    status = snapshot.task.status
+    pinned = snapshot.plan.status.integration if snapshot.plan else None
+    return Question(
+        job=partial(names.session_job, status.session or snapshot.task.metadata.name),
+        checks=specs_of(snapshot, judged),
+        project=snapshot.project,
+        pinned_sha=pinned.target_sha if pinned else judged.base,
+        onto=snapshot.target_ref,
+        can_be_made_anew=can_be_made_anew(judged, origin_of(judged)),
+        crowd=snapshot.crowd,
+        title=snapshot.task.spec.title,
+        description=snapshot.task.spec.description or "",
+    )

@@ -1,0 +1,114 @@
+"""Checks that a model answers: what follows from their verdicts, and what was used for them.
+
+accepted, or rejected ──▶ Passed, or Failed like any check
+not sure              ──▶ Skipped(Unsure): all else is judged, and then a person decides
+one more attempt      ──▶ Failed(JudgeRetry), up to MAX_RETRIES of a Task; then a person decides
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from bernstein.api import encoding
+from bernstein.api.meta import UsageCounts
+from bernstein.api.pod import JUDGE
+from bernstein.api.programs.judge import JudgeResult, Spent
+from bernstein.api.reasons import Reason, VerdictReason
+from bernstein.api.verification import (
+    MOST_CALLS,
+    CheckResult,
+    ModelCalls,
+    Verification,
+)
+from bernstein.checks.spec import CheckSpec
+from bernstein.core import labels, pods, runs
+from bernstein.core.jobs import JobView
+from bernstein.core.judging.model_reasons import POLICIES, REMEDIES, ModelReason
+from bernstein.core.verification.executed import result_of
+from bernstein.core.verification.inspections import is_judge
+
+MAX_RETRIES = 2
+"""Attempts of a Task that are made because a model has asked for one more."""
+_NO_MODEL = "a model is to be asked, and the Project has none"
+_ONCE_MORE = f"the model asks for one more attempt, after {MAX_RETRIES} that were made for that"
+
+
+class Naming(Protocol):
+    """How the Jobs of a round are called: the part of a Question that is read here."""
+
+    def __call__(self, check: str, number: int, /) -> str: ...
+
+
+def without_model(check: CheckSpec) -> CheckResult:
+    """The verdict where nobody can be asked."""
+    return result_of(check, "Errored", Reason.NO_MODEL, _NO_MODEL)
+
+
+def decided(check: CheckSpec, result: CheckResult) -> CheckResult:
+    """The verdict that counts: models may not send a Task back for ever."""
+    if result.reason != VerdictReason.JUDGE_RETRY or not check.is_last:
+        return result
+    text = f"{_ONCE_MORE}: a person must decide\n{result.excerpt}"
+    return result_of(check, "Skipped", VerdictReason.UNSURE, text)
+
+
+def remedy(reason: str) -> str | None:
+    """What helps where no model could answer; None: the reason is none of theirs."""
+    if reason in REMEDIES:
+        return REMEDIES[reason]
+    return POLICIES[ModelReason(reason)].remedy if reason in _KNOWN else None
+
+
+_KNOWN = frozenset(map(str, ModelReason))
+
+
+def heard(
+    judged: Verification, name: Naming, jobs: Mapping[str, JobView], now: datetime
+) -> Verification:
+    """With what the Jobs have used that have told it since; each counts once.
+
+    A Job that was ended before it could tell counts nothing: nobody knows what it has used.
+    """
+    known = {call.job for call in judged.calls or ()}
+    new = [
+        call
+        for job in sorted(jobs.values(), key=lambda job: job.name)
+        if job.main == JUDGE and job.name not in known and runs.is_over(job, now)
+        if _is_of(job, judged, name)
+        for call in _calls(job)
+    ]
+    if not new:
+        return judged
+    # What is forgotten can be counted once more only where its Job is still there.
+    old = [c for c in judged.calls or () if c.job in jobs or len(known) + len(new) <= MOST_CALLS]
+    return judged.model_copy(update={"calls": (*old, *new)[-MOST_CALLS:]})
+
+
+def _is_of(job: JobView, judged: Verification, name: Naming) -> bool:
+    """Whether it has judged this tree: others of the Task have judged its earlier attempts."""
+    called = job.labels.get(labels.CHECK, "")
+    numbers = range(judged.first_round or 0, judged.round + 1)
+    return is_judge(called) and any(job.name == name(called, number) for number in numbers)
+
+
+def _calls(job: JobView) -> Iterator[ModelCalls]:
+    ended = pods.terminated(job.pod or {}, JUDGE) or {}
+    try:
+        told = encoding.load(JudgeResult, ended.get("message") or "")
+    except ValueError:
+        return
+    for spent in told.spent:
+        yield _call(job.name, spent)
+
+
+def _call(job: str, spent: Spent) -> ModelCalls:
+    usage = spent.usage
+    counts = UsageCounts(
+        input=max(usage.input, 0),
+        output=max(usage.output, 0),
+        cache_read=max(usage.cache_read, 0),
+        cache_write=max(usage.cache_write, 0),
+    )
+    return ModelCalls(job=job, model=spent.model[:300], usage=counts, exact=spent.exact)

@@ -1,0 +1,193 @@
+"""Program `judge`: puts the change of one commit to models, and reads their answers.
+
+The change is read as git's objects; nothing of it is executed, and nothing is written to a tree.
+Whatever keeps a question from its answer makes that check Errored, and no other one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from bernstein.api import encoding, pod
+from bernstein.api.pod import EXCERPT_CHARACTERS, CheckVerdict, InspectResult
+from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress, Spent
+from bernstein.api.reasons import Reason
+from bernstein.checks import prompts
+from bernstein.checks.prompts import Prompt
+from bernstein.checks.verdict import Verdict, errored
+from bernstein.core import sanitise
+from bernstein.core.judging import asking, forms
+from bernstein.core.judging.asking import MarkError, Subject
+from bernstein.core.judging.fitting import FileChange
+from bernstein.core.judging.model_reasons import MARK_IN_DATA
+from bernstein.llm.allowance import Allowance, Ceiling
+from bernstein.llm.client import Client, Limits, Surroundings
+from bernstein.llm.endpoint import Endpoint
+from bernstein.llm.errors import ModelError
+from bernstein.llm.question import Question
+from bernstein.pods import log
+from bernstein.pods.errors import Terminated
+from bernstein.pods.git import patch, trees
+from bernstein.pods.git.client import Git
+from bernstein.pods.programs.inspect import fit
+
+CONFIG = JudgeConfig
+
+_MARK_BYTES = 16
+_AT_ONCE = 4
+"""Questions that are asked at the same time: providers limit them."""
+_TRIES = 4
+"""How often one question may be sent."""
+_INPUT_TOKENS = 1_200_000
+"""Set aside for one question at most: a token for each byte of the largest request."""
+_LEAST_ROOM = 200
+"""Bytes of the result for verdicts, whatever else is in it."""
+
+
+def run(config: JudgeConfig, transport: httpx.AsyncBaseTransport | None = None) -> JudgeResult:
+    """A verdict for every question, and what they have cost.
+
+    A pod that is stopped meanwhile still tells what was used by then. Raises PodError where the
+    change cannot be read. `transport` None: over the network.
+    """
+    judging = _Judging(config, _change(config), transport)
+    try:
+        asyncio.run(judging.ask())
+    except Terminated:
+        log.event("stopped", answered=len(judging.verdicts))
+    return judging.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    files: tuple[FileChange, ...]
+    hidden: tuple[str, ...]
+    """Paths of files that cannot be shown."""
+
+
+def _change(config: JudgeConfig) -> _Change:
+    repository = Git(Path(config.git_dir))
+    changed = trees.changed_paths(repository, config.base, config.sha)
+    shown, left_out = patch.readable(repository, changed)
+    files = tuple(
+        FileChange(
+            _name(path),
+            patch.whole(repository, config.base, config.sha, [path]).decode(errors="replace"),
+        )
+        for path in shown
+    )
+    return _Change(files, tuple(_name(path) for path, _ in left_out))
+
+
+def _name(path: bytes) -> str:
+    """A path as text: bytes that are no UTF-8 are replaced, since nobody could send them."""
+    return path.decode(errors="replace")
+
+
+class _Judging:
+    """All questions about one change."""
+
+    def __init__(
+        self, config: JudgeConfig, change: _Change, transport: httpx.AsyncBaseTransport | None
+    ) -> None:
+        self._config = config
+        self._change = change
+        self._transport = transport
+        count = len(config.questions)
+        ceiling = Ceiling(_TRIES * count, _INPUT_TOKENS * count, _TRIES * asking.MAX_TOKENS * count)
+        self._allowance = Allowance(ceiling)
+        self._free = asyncio.Semaphore(_AT_ONCE)
+        self.verdicts: dict[str, Verdict] = {}
+
+    async def ask(self) -> None:
+        async with AsyncExitStack() as stack:
+            clients: dict[str, Client | ModelError] = {}
+            for model in self._config.models:
+                client = clients[model.name] = self._client(model)
+                if isinstance(client, Client):
+                    await stack.enter_async_context(client)
+            await asyncio.gather(*(self._one(each, clients) for each in self._config.questions))
+
+    def _client(self, model: ModelAddress) -> Client | ModelError:
+        endpoint = Endpoint(model.provider, model.key_file, model.base_url, model.ca_file)
+        limits = Limits(seconds=float(self._config.seconds), attempts=_TRIES)
+        around = Surroundings(note=log.event)
+        try:
+            return Client(
+                endpoint,
+                self._allowance,
+                limits=limits,
+                transport=self._transport,
+                surroundings=around,
+            )
+        except ModelError as error:
+            return error
+
+    async def _one(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> None:
+        async with self._free:
+            verdict = await self._verdict(asked, clients.get(asked.model))
+        log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
+        self.verdicts[asked.name] = verdict
+
+    async def _verdict(self, asked: Asked, client: Client | ModelError | None) -> Verdict:
+        """Of one question; never raises."""
+        if client is None:
+            return errored("InvalidConfig", f"it is not said how to reach the model {asked.model}")
+        if isinstance(client, ModelError):
+            return _unanswered(asked, client)
+        try:
+            question = self._question(asked, prompts.named(asked.prompt))
+            told = Question(question.system, question.text, asking.MAX_TOKENS, asking.TEMPERATURE)
+            answer = await client.ask(asked.model, told)
+        except MarkError:
+            return errored(MARK_IN_DATA, "the change holds the mark of its own question")
+        except ModelError as error:
+            return _unanswered(asked, error)
+        except Exception as error:  # noqa: BLE001 - one broken question must not hide the others
+            # Its words may be those of the change, or of the provider.
+            text = sanitise.quoting(type(error).__name__, str(error), EXCERPT_CHARACTERS)
+            return errored("InternalError", text)
+        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut)
+
+    def _question(self, asked: Asked, prompt: Prompt) -> asking.Asked:
+        subject = Subject(
+            title=self._config.title,
+            description=self._config.description,
+            criteria=asked.criteria,
+            changes=self._change.files,
+            hidden=self._change.hidden,
+        )
+        return asking.ask(prompt, subject, _draw)
+
+    def result(self) -> JudgeResult:
+        stopped = errored(Reason.TERMINATED, "the pod was stopped before the model had answered")
+        found = ((q.name, self.verdicts.get(q.name, stopped)) for q in self._config.questions)
+        spent = _spent(self._allowance)
+        room = pod.TERMINATION_LIMIT - len(encoding.dump(JudgeResult((), spent)))
+        verdicts = InspectResult(tuple(_told(name, verdict) for name, verdict in found))
+        return JudgeResult(fit(verdicts, max(room, _LEAST_ROOM)).verdicts, spent)
+
+
+def _unanswered(asked: Asked, error: ModelError) -> Verdict:
+    return errored(error.reason, f"{asked.model}: {error.message}")
+
+
+def _draw() -> str:
+    return secrets.token_hex(_MARK_BYTES)
+
+
+def _told(name: str, verdict: Verdict) -> CheckVerdict:
+    excerpt = sanitise.text(verdict.excerpt, EXCERPT_CHARACTERS)
+    return CheckVerdict(name, verdict.verdict, verdict.reason, excerpt)
+
+
+def _spent(allowance: Allowance) -> tuple[Spent, ...]:
+    used = sorted(allowance.used.items())
+    return tuple(Spent(model, usage, allowance.exact) for model, usage in used)

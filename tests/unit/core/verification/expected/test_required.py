@@ -1,0 +1,206 @@
+"""Which checks judge a tree."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import pytest
+
+from bernstein.api.project import ProjectSpec
+from bernstein.api.projects.gates import Gates
+from bernstein.api.signals import Signal
+from bernstein.api.vocabulary import WrittenCondition
+from bernstein.checks.linter_files import LINTER_FILES
+from bernstein.checks.spec import CheckSpec, Subject
+from bernstein.core.verification.expected import required
+from bernstein.places import LAUNCHER
+from tests.unit.core import objects
+
+CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=False, deps_changed=False)
+NOTHING = Subject(any_changed=False, python_changed=False, tests_changed=False, deps_changed=False)
+
+
+def spec(**gates: Any) -> ProjectSpec:
+    return objects.project(gates=gates).spec
+
+
+def names(found: tuple[CheckSpec, ...]) -> list[str]:
+    return [c.name for c in found]
+
+
+def test_signals_come_first_then_the_gates_that_are_on_by_default() -> None:
+    signals = [Signal(type="test_passes", command="pytest"), Signal(type="path_exists", path="a")]
+
+    found = required.required_checks(signals, spec(), CHANGED)
+
+    assert names(found) == ["signal-0", "signal-1", "lint", "pii_scan"]
+    assert [c.kind for c in found] == ["signal", "signal", "gate", "gate"]
+    assert all(c.required for c in found)
+
+
+def test_what_executes_is_told_from_what_only_reads() -> None:
+    signals = [
+        Signal(type="test_passes", command="pytest", timeout_seconds=7),
+        Signal(type="path_exists", path="a"),
+        Signal(type="glob_exists", value="*.py"),
+        Signal(type="file_contains", path="a", contains="x", regex=True),
+    ]
+
+    found = required.required_checks(signals, spec(), CHANGED)
+
+    assert [(c.name, c.timeout) for c in required.executing(found)] == [
+        ("signal-0", 7),
+        ("lint", 120),
+    ]
+    reads = [c.reads for c in required.reading(found)]
+    assert [r.type for r in reads if r] == [
+        "path_exists",
+        "glob_exists",
+        "file_contains",
+        "pii_scan",
+    ]
+    assert [(r.path, r.value, r.contains, r.regex) for r in reads if r][2] == ("a", "", "x", True)
+
+
+def test_a_service_is_started_by_our_launcher_which_is_told_what_to_ask_for() -> None:
+    command = "echo 'a b'; exec serve --port \"$PORT\""
+    signal = Signal(
+        type="api_responds",
+        url="http://127.0.0.1:$PORT/a?b='c'",
+        command=command,
+        contains='it\'s "up"',
+        timeout_seconds=9,
+    )
+
+    (found, *_) = required.required_checks([signal], spec(), CHANGED)
+
+    assert (found.launched, found.timeout) == (True, 9)
+    assert shlex.split(found.command or "") == [
+        *(LAUNCHER, "--ask", "/a?b='c'", "--ask-status", "200", "--ask-contains", 'it\'s "up"'),
+        *("--ask-seconds", "9", "--", "sh", "-c", command),
+    ]
+
+
+def test_a_gate_of_the_projects_own_runs_its_command_in_its_image() -> None:
+    own = {"name": "licence", "command": "check", "image": "own:1", "timeoutSeconds": 9}
+    (found,) = [
+        c
+        for c in required.required_checks([], spec(pipeline=[own]), CHANGED)
+        if c.name == "licence"
+    ]
+
+    assert (found.command, found.image, found.timeout, found.required) == (
+        "check",
+        "own:1",
+        9,
+        True,
+    )
+    assert found.pinned == ()
+
+
+def test_settings_of_a_built_in_gate_change_it() -> None:
+    settings = [
+        {"name": "lint", "command": "flake8", "required": False},
+        {"name": "pii_scan", "enabled": False},
+        {"name": "tests", "enabled": True},
+    ]
+
+    found = required.required_checks([], spec(pipeline=settings), CHANGED)
+
+    assert names(found) == ["lint", "tests"]
+    assert (found[0].command, found[0].required) == ("flake8", False)
+    assert found[0].pinned == LINTER_FILES
+    assert found[1].command == "python3 -m pytest -q -p no:cacheprovider"
+
+
+OWN = {"name": "licence", "command": "check", "image": "own:1"}
+
+
+def in_order(**gates: Any) -> list[str]:
+    """Gates that run where the settings are exactly these."""
+    project_ = objects.project().spec
+    given = project_.model_copy(update={"gates": Gates.model_validate(gates)})
+    return names(required.required_checks([], given, CHANGED))
+
+
+def test_without_a_pipeline_the_gates_run_that_are_on_by_default() -> None:
+    assert (
+        in_order()
+        == in_order(pipeline=[])
+        == [
+            *("lint", "lint_suppression"),
+            *("pii_scan", "dlp_scan"),
+        ]
+    )
+
+
+def test_a_pipeline_that_is_given_is_complete_and_in_its_order() -> None:
+    listed = [{"name": "pii_scan"}, OWN, {"name": "lint"}, {"name": "tests", "enabled": False}]
+
+    assert in_order(pipeline=listed) == ["pii_scan", "licence", "lint"]
+    assert in_order(pipeline=[OWN]) == ["licence"]
+
+
+def test_a_pipeline_that_extends_the_defaults_has_them_first_with_its_settings() -> None:
+    listed = [OWN, {"name": "tests"}, {"name": "pii_scan"}, {"name": "lint", "enabled": False}]
+
+    assert in_order(extends="Default", pipeline=listed) == [
+        *("lint_suppression", "pii_scan", "dlp_scan"),
+        *("licence", "tests"),
+    ]
+
+
+def test_the_linters_configuration_is_taken_from_the_pinned_commit() -> None:
+    (lint, _) = required.required_checks([], spec(), CHANGED)
+
+    assert {"pyproject.toml", "ruff.toml", "setup.cfg"} <= set(lint.pinned)
+
+
+def test_gates_can_be_turned_off_but_not_the_signals() -> None:
+    signals = [Signal(type="path_exists", path="a")]
+
+    assert names(required.required_checks(signals, spec(enabled=False), CHANGED)) == ["signal-0"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("always", True),
+        ("any_changed", True),
+        ("python_changed", True),
+        ("tests_changed", False),
+        ("deps_changed", False),
+        ("changed_files.any('.py')", True),
+    ],
+)
+def test_a_gate_whose_condition_is_not_met_is_skipped(
+    condition: WrittenCondition, met: bool
+) -> None:
+    gate = {"name": "lint", "condition": condition}
+
+    (lint, *_) = required.required_checks([], spec(pipeline=[gate]), CHANGED)
+
+    assert lint.skipped == (None if met else "ConditionNotMet")
+    assert bool(required.executing([lint])) is met
+
+
+def test_the_old_word_for_python_asks_the_same() -> None:
+    old, new = (
+        required.required_checks([], spec(pipeline=[{"name": "lint", "condition": word}]), NOTHING)
+        for word in ("changed_files.any('.py')", "python_changed")
+    )
+
+    assert old == new
+    assert old[0].skipped == "ConditionNotMet"
+
+
+def test_paths_are_part_of_the_question_and_left_to_its_pod() -> None:
+    anywhere, api = (
+        required.required_checks([], spec(pipeline=[{"name": "lint", **more}]), CHANGED)[0]
+        for more in ({}, {"paths": ["services/api/**"]})
+    )
+
+    assert api.paths == ("services/api/**",)
+    assert api.skipped is None
+    assert api.digest != anywhere.digest
