@@ -158,7 +158,7 @@ class Reason(StrEnum):
     MODEL_NOT_FOUND = "ModelNotFound"
     """Neither the Project nor a table of prices knows the Task's model."""
     NO_MODEL = "NoModel"
-    """A completion signal asks a model, and the Project has none."""
+    """A completion signal or a gate asks a model that the Project does not have."""
     OPERATOR_TOO_OLD = "OperatorTooOld"
     """A signal or an adapter is unknown to this operator: the CRDs are newer than it."""
     INVALID_PATTERN = "InvalidPattern"

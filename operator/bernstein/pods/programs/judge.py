@@ -153,7 +153,7 @@ class _Judging:
             # Its words may be those of the change, or of the provider.
             text = sanitise.quoting(type(error).__name__, str(error), EXCERPT_CHARACTERS)
             return errored("InternalError", text)
-        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut)
+        return forms.verdict(asked.form, answer.text, is_cut=question.is_cut, least=asked.least)
 
     def _question(self, asked: Asked, prompt: Prompt) -> asking.Asked:
         subject = Subject(
