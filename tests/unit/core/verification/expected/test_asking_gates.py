@@ -21,7 +21,7 @@ from bernstein.core.verification.expected.required import (
 )
 from bernstein.core.verification.inspections import questions
 from tests.unit.core import objects
-from tests.unit.core.delivery.plans import plan_snapshot
+from tests.unit.core.objects import plan_snapshot
 from tests.unit.core.verification.asked_models import MODEL
 
 CHANGED = Subject(any_changed=True, python_changed=True, tests_changed=True, deps_changed=True)
