@@ -206,5 +206,8 @@ class VerdictReason(StrEnum):
     """Errored: image and checkout took the time of its pod."""
     UNSURE = "Unsure"
     """Skipped: a model was asked, and cannot tell for sure; a person must say yes."""
+    PARTLY_MET = "PartlyMet"
+    """Passed: a model was asked, and finds that a part of what was asked for is missing, or that
+    something stands beside it."""
     JUDGE_RETRY = "JudgeRetry"
     """Failed: a model was asked, and finds that something of the step is missing or wrong."""

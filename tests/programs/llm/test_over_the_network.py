@@ -169,11 +169,11 @@ async def test_a_redirect_is_not_followed(scripted: Scripted, caller: Asking) ->
 
 
 async def test_nobody_there_is_said(caller: Asking) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-
-    with pytest.raises(ModelError) as failed:
-        await caller.ask(f"http://127.0.0.1:{port}", limits=Limits(attempts=1))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and held, so that nobody else listens there
+        port = silent.getsockname()[1]
+        with pytest.raises(ModelError) as failed:
+            await caller.ask(f"http://127.0.0.1:{port}", limits=Limits(attempts=1))
 
     assert failed.value.reason == "ProviderUnreachable"
     assert failed.value.message == "127.0.0.1 cannot be reached: ConnectError"

@@ -18,6 +18,7 @@ from typing import Final
 
 from bernstein.checks.prompts import Prompt
 from bernstein.core.judging.fitting import FileChange, Fitted, fitted, lines_shown
+from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.core.prompts.marks import Draw, begin, end
 from bernstein.core.sanitise import count
 
@@ -26,8 +27,6 @@ MAX_TOKENS: Final = 1024
 TEMPERATURE: Final = 0.0
 ROOM = 60_000
 """Characters of patches in a question."""
-MARK_IN_DATA = "MarkInData"
-"""Errored: the change, or what was asked for, holds the mark of its own question."""
 _LEAST_MARK = 16
 _NAMED = 50
 

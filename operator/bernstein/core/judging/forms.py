@@ -10,30 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bernstein.api.reasons import VerdictReason
 from bernstein.checks.verdict import Verdict, errored, failed
 from bernstein.core.judging import answers
 from bernstein.core.judging.answers import MOST_POINTS, FormError
-from bernstein.core.judging.asking import MARK_IN_DATA
+from bernstein.core.judging.model_reasons import NOT_IN_FORM
 
 CRITERIA_NOT_MET = "CriteriaNotMet"
 """Failed: a model finds that the change does not meet the criteria."""
 INTENT_NOT_MET = "IntentNotMet"
 """Failed: a model finds that the change is not what was asked for."""
-PARTLY_MET = "PartlyMet"
-"""Passed: a model finds that something of what was asked for is missing, or something beside it."""
 SCORE_TOO_LOW = "ScoreTooLow"
 """Failed: the change has too few points."""
 TESTS_MISSING = "TestsMissing"
 """Failed, and keeps nothing back: a model finds that the change lacks tests."""
-NOT_IN_FORM = "AnswerNotInForm"
-"""Errored: what the model has answered is not in the form that was asked for."""
-
-REMEDIES: Final[Mapping[str, str]] = {
-    MARK_IN_DATA: "Look at the change: it holds a word that was drawn for its question alone.",
-    NOT_IN_FORM: "Look at the change for text that speaks to whoever judges it; else name another "
-    "model, one that keeps to a form, in models of the Project.",
-}
-"""What helps where nothing is known of the work, by reason; models' own reasons have a table."""
 _CUT = "part of the change was too much to be shown to the model"
 
 
@@ -81,7 +71,7 @@ def _intent(text: str, question: _Question) -> Verdict:
     if found.said == "no":
         return failed(INTENT_NOT_MET, found.feedback)
     if found.said == "partially":
-        return _yes(question, f"partially\n{found.feedback}", PARTLY_MET)
+        return _yes(question, f"partially\n{found.feedback}", VerdictReason.PARTLY_MET)
     return _yes(question, found.feedback)
 
 

@@ -93,3 +93,15 @@ POLICIES: Final[Mapping[ModelReason, Policy]] = {
     ),
     ModelReason.MODEL_BUDGET_SPENT: Policy("Allow more tokens for this, or ask less."),
 }
+
+MARK_IN_DATA = "MarkInData"
+"""Errored: the change, or what was asked for, holds the mark of its own question."""
+NOT_IN_FORM = "AnswerNotInForm"
+"""Errored: what the model has answered is not in the form that was asked for."""
+
+REMEDIES: Final[Mapping[str, str]] = {
+    MARK_IN_DATA: "Look at the change: it holds a word that was drawn for its question alone.",
+    NOT_IN_FORM: "Look at the change for text that speaks to whoever judges it; else name another "
+    "model, one that keeps to a form, in models of the Project.",
+}
+"""What helps where question or answer cannot be used, by reason; all others have the table."""

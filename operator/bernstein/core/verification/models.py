@@ -26,8 +26,7 @@ from bernstein.api.verification import (
 from bernstein.checks.spec import CheckSpec
 from bernstein.core import labels, pods, runs
 from bernstein.core.jobs import JobView
-from bernstein.core.judging.forms import REMEDIES
-from bernstein.core.judging.model_reasons import POLICIES, ModelReason
+from bernstein.core.judging.model_reasons import POLICIES, REMEDIES, ModelReason
 from bernstein.core.verification.executed import result_of
 from bernstein.core.verification.inspections import is_judge
 

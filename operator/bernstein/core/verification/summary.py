@@ -11,7 +11,6 @@ from bernstein.api.task import LONGEST_FEEDBACK
 from bernstein.api.verification import CheckResult, Verification
 from bernstein.checks.rules import file_scope, protect_tests
 from bernstein.checks.spec import DIGEST, CheckSpec
-from bernstein.core.judging.forms import PARTLY_MET
 
 _LET_ON = (VerdictReason.CONDITION_NOT_MET, VerdictReason.NO_BASELINE, VerdictReason.UNSURE)
 """Why a check may be skipped without keeping anything back; one that is Unsure asks people."""
@@ -110,7 +109,7 @@ def with_advice(text: str, results: Iterable[CheckResult], limit: int = LONGEST_
 
 def _is_advice(result: CheckResult) -> bool:
     is_told = result.verdict == "Failed" and not result.required
-    return result.by_model is True and (is_told or result.reason == PARTLY_MET)
+    return result.by_model is True and (is_told or result.reason == VerdictReason.PARTLY_MET)
 
 
 def _told(result: CheckResult, more: str = "") -> str:

@@ -26,6 +26,7 @@ from bernstein.core import sanitise
 from bernstein.core.judging import asking, forms
 from bernstein.core.judging.asking import MarkError, Subject
 from bernstein.core.judging.fitting import FileChange
+from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.llm.allowance import Allowance, Ceiling
 from bernstein.llm.client import Client, Limits, Surroundings
 from bernstein.llm.endpoint import Endpoint
@@ -146,7 +147,7 @@ class _Judging:
             told = Question(question.system, question.text, asking.MAX_TOKENS, asking.TEMPERATURE)
             answer = await client.ask(asked.model, told)
         except MarkError:
-            return errored(asking.MARK_IN_DATA, "the change holds the mark of its own question")
+            return errored(MARK_IN_DATA, "the change holds the mark of its own question")
         except ModelError as error:
             return _unanswered(asked, error)
         except Exception as error:  # noqa: BLE001 - one broken question must not hide the others

@@ -16,6 +16,7 @@ from bernstein.api.pod import CheckoutConfig, Usage
 from bernstein.api.programs.judge import Asked, JudgeConfig, JudgeResult, ModelAddress
 from bernstein.api.reasons import VerdictReason
 from bernstein.core.judging import asking
+from bernstein.core.judging.model_reasons import MARK_IN_DATA
 from bernstein.pods.errors import Terminated
 from bernstein.pods.programs import checkout, judge
 from tests.programs.llm.servers import KEY, Scripted
@@ -143,7 +144,7 @@ def test_a_mark_that_is_in_the_change_is_errored_and_nobody_is_asked(
 
     found = run(committed(origin, app_py="0123456789abcdef" * 2 + "\n"), review())
 
-    assert summary(found) == [f"signal-0 Errored {asking.MARK_IN_DATA}"]
+    assert summary(found) == [f"signal-0 Errored {MARK_IN_DATA}"]
     assert scripted.rows == []
 
 

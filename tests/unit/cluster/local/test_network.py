@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 
 import pytest
@@ -9,16 +10,20 @@ from tests.cluster.layout import Layout
 from tests.cluster.local import network
 from tests.cluster.local.network import masquerade_rules
 
+_PORT = 61_000 + os.getpid() % 4_000
+"""Beyond what the kernel hands out: nobody else gets it between one moment and the next."""
+
 
 @pytest.mark.parametrize("kind", [socket.SOCK_DGRAM, socket.SOCK_STREAM])
 def test_somebody_elses_dns_server_is_an_error_that_says_where(
     kind: socket.SocketKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(network, "DNS_PORT", _PORT)
     with socket.socket(socket.AF_INET, kind) as other:
-        other.bind(("", 0))
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, kind == socket.SOCK_STREAM)
+        other.bind(("", _PORT))
         if kind == socket.SOCK_STREAM:
             other.listen()
-        monkeypatch.setattr(network, "DNS_PORT", other.getsockname()[1])
         with pytest.raises(
             ClusterError, match=r"DNSPortTaken: .* of 127\.0\.0\.1: Address"
         ) as caught:

@@ -11,10 +11,9 @@ from bernstein.api.reasons import VerdictReason
 from bernstein.checks import gates, signals
 from bernstein.checks.asks import Asks
 from bernstein.checks.prompts import current, named
-from bernstein.core.judging import forms
 from bernstein.core.judging.answers import WEIGHTS
 from bernstein.core.judging.forms import FORMS, verdict
-from bernstein.core.judging.model_reasons import POLICIES
+from bernstein.core.judging.model_reasons import POLICIES, REMEDIES
 
 RUNS = [*(kind.runs for kind in signals.SIGNALS), *(gate.runs for gate in gates.GATES)]
 ASKING = [runs for runs in RUNS if isinstance(runs, Asks)]
@@ -155,7 +154,9 @@ def test_a_prompt_that_there_is_not_is_no_file(name: str) -> None:
 
 
 def test_words_that_follow_from_answers_are_verdicts_reasons() -> None:
-    found: list[Any] = [VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY]
+    found: list[Any] = [
+        *(VerdictReason.UNSURE, VerdictReason.JUDGE_RETRY, VerdictReason.PARTLY_MET),
+    ]
 
-    assert found == ["Unsure", "JudgeRetry"]
-    assert not forms.REMEDIES.keys() & {*map(str, POLICIES)}
+    assert found == ["Unsure", "JudgeRetry", "PartlyMet"]
+    assert not REMEDIES.keys() & {*map(str, POLICIES)}

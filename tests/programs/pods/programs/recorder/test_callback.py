@@ -115,13 +115,13 @@ def test_no_other_answer_stops_it(
 
 
 def test_a_server_that_is_down_changes_nothing(run: Run, callback: Callback) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    run.start(callback=dataclasses.replace(callback, url=f"http://127.0.0.1:{port}"))
-    write_whole(run.volumes.worktree, {"b.py": "1\n"})
-    wait_for(run.latest)
-    assert run.end().changed.files == 1
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and held, so that nobody else listens there
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        run.start(callback=dataclasses.replace(callback, url=url))
+        write_whole(run.volumes.worktree, {"b.py": "1\n"})
+        wait_for(run.latest)
+        assert run.end().changed.files == 1
     assert not run.stop_file.exists()
 
 
