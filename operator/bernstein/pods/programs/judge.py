@@ -133,8 +133,9 @@ class _Judging:
     async def _one(self, asked: Asked, clients: Mapping[str, Client | ModelError]) -> None:
         async with self._free:
             verdict = await self._verdict(asked, clients.get(asked.model))
-        log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
+        # First of all: what was told is known, also where the pod is stopped right then.
         self.verdicts[asked.name] = verdict
+        log.event("check", check=asked.name, verdict=verdict.verdict, reason=verdict.reason)
 
     async def _verdict(self, asked: Asked, client: Client | ModelError | None) -> Verdict:
         """Of one question; never raises."""
