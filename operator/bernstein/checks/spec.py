@@ -19,6 +19,8 @@ DIGEST = 32
 """Characters of a check's digest."""
 SIGNAL = "signal-"
 """The beginning of a signal's name; its index among the Task's signals follows."""
+_LATER = ("files", "least")
+"""Fields of questions that came later: where they are empty, a digest is what it was before."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class CheckSpec:
     """What a check that asks a model asks of the judge Job; None for any other."""
     asked_of: tuple[str, ...] = ()
     """The model's provider and address: another one is another question."""
+    blocks: bool = True
+    """Whether what its model answers keeps work back, where the check is required."""
     is_last: bool = False
     """Where a model asks for one more attempt, a person decides: there were as many as it may ask
     for."""
@@ -80,7 +84,8 @@ class CheckSpec:
         least = ["least", self.least] if self.least is not None else []
         paths = ["paths", self.paths] if self.paths else []
         model = ["asks", self.asks, self.asked_of] if self.asks is not None else []
-        content = [*asked, self.reads, *excused, *against, *least, *paths, *model]
+        told = ["told alone"] if not self.blocks else []
+        content = [*asked, self.reads, *excused, *against, *least, *paths, *model, *told]
         text = json.dumps(content, default=_fields_of, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:DIGEST]
 
@@ -92,7 +97,7 @@ class CheckSpec:
 
 def _fields_of(reads: Check | Asked) -> dict[str, Any]:
     """Those that a check had always, and the others where it has them."""
-    return {name: v for name, v in fields_of(reads).items() if name != "files" or v}
+    return {name: v for name, v in fields_of(reads).items() if name not in _LATER or v}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from bernstein.kube.client import Client
 from bernstein.kube.errors import Forbidden, Invalid
 from bernstein.kube.resource import Object, Resource
 from tests.control_plane.conftest import eventually
-from tests.control_plane.objects import KINDS, valid
+from tests.control_plane.objects import JUDGE, KINDS, valid
 from tests.patterns import in_python
 
 Schema = dict[str, Any]
@@ -101,7 +101,8 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "pipeline[].name": {"command": "true", "image": "i"},
     "pipeline[].severity": {"name": "security_scan"},
     "pipeline[].tolerance": {"name": "complexity_check"},
-    "pipeline[].minimumScore": {"name": "mutation_testing"},
+    "pipeline[].minimumScore": {"name": "review_rubric"},
+    "pipeline[].model": {"name": "review_rubric"},
 }
 """What else an object must have, or must not have, with a field in it."""
 
@@ -220,8 +221,8 @@ def _ending(table: Mapping[str, Any], path: Path) -> Any:
 
 
 def with_value(kind: str, schema: Schema, path: Path, value: Any) -> Object:
-    """A valid object of the kind, but with this value there."""
-    obj = valid(kind, "")
+    """A valid object of the kind, but with this value there; a gate has a model to ask."""
+    obj = valid(kind, "", **({"models": [{**JUDGE}]} if "pipeline" in path else {}))
     place: Any = obj
     for depth, part in enumerate(path):
         here = path[: depth + 1]
@@ -313,11 +314,15 @@ async def test_what_just_fits_is_taken(
 
 
 def _fitting(obj: Object, user: str) -> Object:
-    """An agent has the name of the default one; people ask for things in their own name."""
+    """An agent has the name of the default one, and a model that of the one that a gate asks;
+    people ask for things in their own name."""
     for request in obj["spec"].get("requests", ()):
         request["by"] = user
     if "defaultAgent" in obj["spec"]:
         obj["spec"]["agents"][0]["name"] = obj["spec"]["defaultAgent"]
+    for gate in obj["spec"].get("gates", {}).get("pipeline", ()):
+        if "model" in gate:
+            obj["spec"]["models"][0]["name"] = gate["model"]
     return obj
 
 

@@ -18,6 +18,7 @@ from bernstein.core.scheduling import chain
 from bernstein.core.snapshot import TaskSnapshot
 from bernstein.core.tasks.attempts import fail
 from bernstein.core.tasks.open import decide_open
+from bernstein.core.verification import summary
 from bernstein.core.waiting import goes_on, waits
 
 NOT_NEEDED = "ApprovalNotNeeded"
@@ -83,7 +84,9 @@ def _sent_back(status: TaskStatus, outcome: Decided) -> TaskStatus:
     last = {"reason": Reason.REJECTED, "message": text[:500]}
     attempts = (*status.attempts[:-1], *(a.model_copy(update=last) for a in status.attempts[-1:]))
     left = kept.rejected_of_task(status)
-    return status.model_copy(update={"feedback": text, "rejected": left, "attempts": attempts})
+    judged = status.verification
+    feedback = summary.with_advice(text, judged.checks if judged is not None else ())
+    return status.model_copy(update={"feedback": feedback, "rejected": left, "attempts": attempts})
 
 
 def decide_planned(snapshot: TaskSnapshot, status: TaskStatus, now: datetime) -> TaskDecision:
