@@ -18,7 +18,7 @@ from bernstein.api.project import Project
 from bernstein.api.task import TaskStatus
 from bernstein.core.actions import RunCheck, TaskDecision
 from bernstein.core.jobs import JobView
-from bernstein.core.reasons import PROBE_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS
 from bernstein.core.tasks import decide as task_decide
 from bernstein.core.tasks import done as done_tasks
 from bernstein.core.verification import base, task, verdicts

@@ -14,7 +14,7 @@ from bernstein.controllers.caches import Caches
 from bernstein.controllers.snapshots import plan_snapshot, task_snapshot
 from bernstein.controllers.tasks.watches import watches
 from bernstein.core import labels, waiting
-from bernstein.core.reasons import PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.reasons.waits import PROBE_SECONDS, SOON_SECONDS
 from bernstein.kube.client import Client
 from bernstein.kube.resource import Key, Object
 from bernstein.resources import PLANS, PROJECTS, TASKS

@@ -9,7 +9,7 @@ import pytest
 from bernstein.api.states import TaskState
 from bernstein.api.task import Move, Task
 from bernstein.api.waiting import Waiting
-from bernstein.core.reasons import SOON_SECONDS, seconds_to_wait
+from bernstein.core.reasons.waits import SOON_SECONDS, seconds_to_wait
 from bernstein.core.scheduling.schedule import Board, Schedule
 from bernstein.core.snapshot import ProjectSnapshot
 from tests.unit.core import objects

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bernstein.core import progress
-from bernstein.core.reasons import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
+from bernstein.core.reasons.waits import LATER_ON_SECONDS, PROBE_SECONDS, SOON_SECONDS
 from bernstein.core.verification.crowd import is_lacking
 from bernstein.core.verification.look import Question
 from bernstein.core.waiting import JOBS_PER_SECOND, held, seconds_left, seconds_to_next_try
