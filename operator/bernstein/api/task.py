@@ -254,8 +254,7 @@ class TaskStatus(WithWaiting):
     """US dollars that its sessions have cost so far, and models that were asked about its work."""
     spend_source: SpendSource | None = None
     """Reported: by the agents' own counts. Computed: only models were asked. Unpriced: of a session
-    the price was unknown. Unreported: the agent of one tells no tokens. Nothing is counted for such
-    a session."""
+    the price was unknown. Unreported: the agent of one tells no tokens. Neither is counted."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=MOST_ATTEMPTS)] = ()
     """How its last sessions ended, also those that count for no attempt."""
     history: Annotated[tuple[Move, ...], Field(max_length=MOST_MOVES)] = ()

@@ -19,10 +19,10 @@ from bernstein.api.pod import (
     Listing,
 )
 from bernstein.api.reasons import Reason, VerdictReason
-from bernstein.checks import findings, functions, measures, outputs, renames
+from bernstein.checks import findings, measures, outputs, renames
 from bernstein.checks.findings import Finding, Line, NoListing, Unanswered
 from bernstein.checks.measures import Measures
-from bernstein.checks.outputs import mutants
+from bernstein.checks.outputs import functions, mutants
 from bernstein.checks.time_limit import time_limit
 from bernstein.core import sanitise
 from bernstein.pods import log, nofollow

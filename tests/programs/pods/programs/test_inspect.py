@@ -10,6 +10,7 @@ import pytest
 
 from bernstein.api import encoding, pod
 from bernstein.api.pod import Check, CheckoutConfig, CheckVerdict, InspectConfig, InspectResult
+from bernstein.checks.time_limit import time_limit
 from bernstein.pods.programs import checkout, inspect
 from tests.programs.pods.conftest import Origin
 
@@ -135,6 +136,32 @@ def test_tests_that_were_there_are_looked_at_as_they_were(
     origin.commit({"more.py": "x", **after}, base, ref=REF)
 
     assert summary(run(base, PROTECTED)) == {"tests": told}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 400_000 + "def test_x",
+        "'''" * 100_000,
+        "assert ((((((" * 50_000,
+        "@Test(" * 60_000,
+        "expect.a" * 50_000,
+    ],
+    ids=["blanks", "open strings", "brackets", "annotations", "dots"],
+)
+def test_a_file_of_tests_that_is_hard_to_read_is_read_to_its_end(
+    origin: Origin, run: Inspect, text: str
+) -> None:
+    files = {f"tests/test_{suffix}.{suffix}": text for suffix in ("py", "ts", "rs", "java")}
+    base = origin.commit({"tests/test_a.py": TESTED, **files})
+    after = {path: text + "\n" for path, text in files.items()}
+    origin.commit({"tests/test_a.py": "", **after}, base, ref=REF)
+
+    with time_limit(60):
+        verdicts = run(base, PROTECTED)
+
+    assert summary(verdicts) == {"tests": "Failed TestsWeakened"}
+    assert verdicts["tests"].excerpt.startswith("tests/test_a.py")
 
 
 def test_contents_never_follow_a_symlink(origin: Origin, run: Inspect) -> None:
